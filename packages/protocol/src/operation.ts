@@ -1,0 +1,69 @@
+import type { Static, TSchema } from 'typebox'
+import type { ErrorStatus } from './errors.ts'
+
+export type Version = 'v1' | 'v2'
+
+/**
+ * Who may call: anybody, the holder of the workspace token, the holder of an API key's token;
+ * `body` is the API key with its credentials inside `data` (spec 0.2).
+ */
+export type Access = 'public' | 'workspace' | 'apiKey' | 'body'
+
+/** Switches of an API key that an operation needs (spec 0.9). */
+export type Option = 'useAdvancedQueries' | 'useNotificationService'
+
+export interface ErrorExample {
+  status: ErrorStatus
+  message: string
+  details?: unknown
+}
+
+/** One operation of the interface. Routes, checks, client, OpenAPI and reference pages derive from it. */
+export interface Operation {
+  /** Section of the specification, cited by the reference pages. */
+  spec: string
+  /** Path behind the version. */
+  path: string
+  /** Further paths with the same meaning, behind the version. */
+  aliases?: readonly string[]
+  versions: readonly Version[]
+  access: Access
+  effect: 'read' | 'write'
+  /** The option of the API key that must be on. */
+  requires?: Option
+  /** `optional`: the body may be left out. `flat`: the fields may stand at the top level (spec 16.1). */
+  body?: 'optional' | 'flat'
+  /** `large`: the body may be as large as CRDT data (spec 0.7). */
+  size?: 'large'
+  /** Counted per client address when the operation is public (spec 0.7). */
+  rateLimit?: 'createWorkspace'
+  summary: string
+  description?: string
+  input: TSchema
+  output: TSchema
+  /** Keys beside `data` in a successful answer. */
+  paging?: readonly ('nextPageToken' | 'pageToken')[]
+  message: string
+  /** What may go wrong beyond credentials and shape, as answered. */
+  errors?: readonly ErrorExample[]
+  example: { input: unknown; output: unknown; nextPageToken?: string }
+}
+
+export type Input<O extends Operation> = Static<O['input']>
+export type Output<O extends Operation> = Static<O['output']>
+
+type Declaration<I extends TSchema, O extends TSchema> = Operation & {
+  input: I
+  output: O
+  example: { input: NoInfer<Static<I>>; output: NoInfer<Static<O>> }
+}
+
+/** Types the example by the schemas it stands beside, and keeps every literal for the tables derived from it. */
+export function operation<
+  I extends TSchema,
+  O extends TSchema,
+  const A extends Access,
+  const E extends 'read' | 'write',
+>(declaration: Declaration<I, O> & { access: A; effect: E }): Declaration<I, O> & { access: A; effect: E } {
+  return declaration
+}

@@ -1,0 +1,108 @@
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Outcomes } from '../outcomes.ts'
+import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken } from '../resources/fields.ts'
+import { Organization, OrganizationInput } from '../resources/organizations.ts'
+
+const id = '02cf91f7a0dd4e22a3c5ad5a1f77384b'
+
+export const organizations = {
+  add: operation({
+    spec: '8.1',
+    path: '/organizations/add',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Adds organizations.',
+    description: 'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
+    input: Type.Object({ organizations: batch(OrganizationInput) }),
+    output: Outcomes,
+    message: 'Organization(s) added successfully.',
+    example: {
+      input: { organizations: [{ organizationId: 'org_1', organizationName: 'Acme' }] },
+      output: { org_1: { success: true, id, message: 'Added Successfully' } },
+    },
+  }),
+  get: operation({
+    spec: '8.2',
+    path: '/organizations/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    summary: 'Reads organizations, all or by id.',
+    description:
+      'Ids that do not exist are left out. Under v1 everything is returned at once, up to 10,000 organizations.',
+    input: Type.Object({
+      organizationIds: Type.Optional(FilterIds),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(Organization),
+    paging: ['nextPageToken'],
+    message: 'Organization(s) retrieved successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Invalid page token.' }],
+    example: {
+      input: { organizationIds: ['org_1'] },
+      output: [
+        {
+          id: 'org_1',
+          organizationName: 'Acme',
+          disabled: false,
+          createdAt: 1738695077691,
+          lastUpdated: 1738695077691,
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '8.3',
+    path: '/organizations/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Changes the name and the metadata of organizations.',
+    description: 'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
+    input: Type.Object({ organizations: batch(OrganizationInput) }),
+    output: Outcomes,
+    message: 'Organization(s) updated successfully.',
+    example: {
+      input: { organizations: [{ organizationId: 'org_1', organizationName: 'Acme Inc.' }] },
+      output: { org_1: { success: true, id, message: 'Updated Successfully' } },
+    },
+  }),
+  delete: operation({
+    spec: '8.4',
+    path: '/organizations/delete',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Deletes organizations and everything inside them.',
+    input: Type.Object({ organizationIds: ClientIds }),
+    output: Outcomes,
+    message: 'Organization(s) deleted successfully.',
+    example: {
+      input: { organizationIds: ['org_1', 'org_2'] },
+      output: {
+        org_1: { success: true, id, message: 'Deleted Successfully' },
+        org_2: { success: false, id: 'a41b0c6de7f5431f8a7b0e9d2c6f1135', message: 'Organization does not exist' },
+      },
+    },
+  }),
+  updateDisableState: operation({
+    spec: '8.5',
+    path: '/organizations/access/disablestate/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Shuts organizations for their users, or opens them again.',
+    description: 'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',
+    input: Type.Object({ organizationIds: ClientIds, disabled: Flag }),
+    output: Outcomes,
+    message: 'Updated disable state for Organization(s) successfully.',
+    example: {
+      input: { organizationIds: ['org_1'], disabled: true },
+      output: { org_1: { success: true, id, message: 'Updated disable state for organization Successfully' } },
+    },
+  }),
+}
