@@ -1,0 +1,112 @@
+import type { Db } from './db.ts'
+import { parse } from './json.ts'
+
+/** The switches and defaults of an API key (spec 0.9, 1.8). */
+export interface ApiKeyOptions {
+  defaultDocumentAccessType: 'public' | 'restricted' | 'organizationPrivate'
+  enablePrivateComments: boolean
+  requireJwtToken: boolean
+  requireAutoOrgUser: boolean
+  useAdvancedQueries: boolean
+  useNotificationService: boolean
+  persistenceDBRegion?: string
+  realtimeDBRegion?: string
+}
+
+export const defaultOptions: ApiKeyOptions = {
+  defaultDocumentAccessType: 'public',
+  enablePrivateComments: false,
+  requireJwtToken: false,
+  requireAutoOrgUser: true,
+  useAdvancedQueries: true,
+  useNotificationService: true,
+}
+
+export interface ApiKey {
+  apiKey: string
+  workspaceId: string
+  name: string
+  type: 'testing' | 'production'
+  ownerEmail: string
+  options: ApiKeyOptions
+}
+
+/** What is stored of a token; the token itself is derived from it (spec 26 #24). */
+export interface TokenRecord {
+  tokenId: string
+  issuedAt: number
+}
+
+export interface AuthToken extends TokenRecord {
+  name: string
+  domains: string[]
+}
+
+/** The key with its valid tokens, in one read: this stands before every request. */
+export async function find(db: Db, apiKey: string): Promise<{ key: ApiKey; tokens: AuthToken[] } | undefined> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
+    .select(['api_keys.api_key', 'workspace_id', 'api_keys.name', 'type', 'owner_email', 'options'])
+    .select(['token_id', 'auth_tokens.name as token_name', 'domains', 'issued_at'])
+    .where('api_keys.api_key', '=', apiKey)
+    .execute()
+  const [row] = rows
+  if (!row) return undefined
+  return {
+    key: {
+      apiKey: row.api_key,
+      workspaceId: row.workspace_id,
+      name: row.name,
+      type: row.type,
+      ownerEmail: row.owner_email,
+      options: { ...defaultOptions, ...parse<Partial<ApiKeyOptions>>(row.options) },
+    },
+    tokens: rows.flatMap(({ token_id, token_name, domains, issued_at }) =>
+      token_id === null
+        ? []
+        : [
+            {
+              tokenId: token_id,
+              name: token_name ?? '',
+              domains: parse<string[]>(domains ?? '[]'),
+              issuedAt: issued_at ?? 0,
+            },
+          ],
+    ),
+  }
+}
+
+export async function setOptions(db: Db, apiKey: string, options: ApiKeyOptions): Promise<void> {
+  await db.updateTable('api_keys').set({ options: JSON.stringify(options) }).where('api_key', '=', apiKey).execute()
+}
+
+export async function add(db: Db, key: ApiKey, now: number): Promise<void> {
+  await db
+    .insertInto('api_keys')
+    .values({
+      api_key: key.apiKey,
+      workspace_id: key.workspaceId,
+      name: key.name,
+      type: key.type,
+      owner_email: key.ownerEmail,
+      options: JSON.stringify(key.options),
+      created_at: now,
+    })
+    .execute()
+}
+
+/** The only token of the key from now on. */
+export async function replaceTokens(db: Db, apiKey: string, token: AuthToken): Promise<void> {
+  await db.deleteFrom('auth_tokens').where('api_key', '=', apiKey).execute()
+  await db
+    .insertInto('auth_tokens')
+    .values({
+      api_key: apiKey,
+      token_id: token.tokenId,
+      name: token.name,
+      domains: JSON.stringify(token.domains),
+      issued_at: token.issuedAt,
+    })
+    .execute()
+}

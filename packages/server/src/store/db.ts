@@ -1,0 +1,51 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { Sync } from './group-sync.ts'
+import { openPostgres } from './postgres.ts'
+import type { Schema } from './schema.ts'
+import { openSqlite } from './sqlite.ts'
+import type { Observe } from './sqlite-driver.ts'
+
+/** Values of the order's columns in the last row of a page. */
+export type Cursor = readonly (string | number)[]
+
+/** What store functions take: the database itself, or a transaction of it. */
+export type Db = Kysely<Schema> | Transaction<Schema>
+
+export interface Database {
+  readonly dialect: 'sqlite' | 'postgres'
+  /** `full`: an answered write survives the loss of power. `relaxed`: it survives the end of the process only. */
+  readonly durability: Durability
+  /** Whether this process alone writes here, so that what it holds in memory cannot be stale. */
+  readonly exclusive: boolean
+  /** Committed data. */
+  readonly read: Db
+  /** One transaction; resolves once it is durable. Runs again when it collided with another one. */
+  write<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Takes a named lock until the transaction ends; false if somebody holds it. */
+  tryLock(db: Db, name: string): Promise<boolean>
+  /** Waits for a named lock, held until the transaction ends. */
+  lock(db: Db, name: string): Promise<void>
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+export type Durability = 'full' | 'relaxed'
+
+export interface DatabaseOptions {
+  /** PostgreSQL when given. */
+  url?: string
+  /** Folder of the embedded database. */
+  dataDir: string
+  durability: Durability
+  poolSize: number
+  observe?: Observe
+  /** Replaces the sync of the log, for tests. */
+  sync?: Sync
+  /** The disk refused a sync: what was written since the last one is unknown. */
+  onFatal?: (error: Error) => void
+}
+
+/** Opens the database that is configured and brings it to the newest schema. */
+export function openDatabase(options: DatabaseOptions): Promise<Database> {
+  return options.url === undefined ? openSqlite(options) : openPostgres({ ...options, url: options.url })
+}

@@ -1,0 +1,45 @@
+import { fdatasync } from 'node:fs'
+
+export type Sync = (fd: number, done: (error: Error | null) => void) => void
+
+/**
+ * Group commit: every caller of `durable()` waits for one sync of the file that began after its call.
+ * While a sync runs, all that arrive share the next one, so the disk sets the pace and not the number of writers.
+ */
+export class GroupSync {
+  readonly #fd: number
+  readonly #sync: Sync
+  #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
+  #running = false
+  #failure: Error | undefined
+
+  constructor(fd: number, sync: Sync = fdatasync) {
+    this.#fd = fd
+    this.#sync = sync
+  }
+
+  durable(): Promise<void> {
+    // After a failed sync the kernel may drop the pages and report success next time: nothing is safe any more.
+    if (this.#failure) return Promise.reject(this.#failure)
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject })
+      if (!this.#running) this.#run()
+    })
+  }
+
+  #run(): void {
+    this.#running = true
+    const batch = this.#waiting
+    this.#waiting = []
+    this.#sync(this.#fd, (error) => {
+      this.#running = false
+      if (error) {
+        this.#failure = error
+        for (const { reject } of [...batch, ...this.#waiting.splice(0)]) reject(error)
+        return
+      }
+      if (this.#waiting.length > 0) this.#run()
+      for (const { resolve } of batch) resolve()
+    })
+  }
+}

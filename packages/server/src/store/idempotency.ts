@@ -1,0 +1,47 @@
+import type { Db } from './db.ts'
+
+export interface IdempotencyKey {
+  scope: string
+  operation: string
+  key: string
+}
+
+export interface KeptAnswer {
+  bodyHash: string
+  httpStatus: number
+  /** Sealed. */
+  response: Uint8Array
+}
+
+export const keptMs = 24 * 60 * 60 * 1000
+
+export async function find(db: Db, id: IdempotencyKey, now: number): Promise<KeptAnswer | undefined> {
+  const row = await db
+    .selectFrom('idempotency_keys')
+    .select(['body_hash', 'http_status', 'response', 'created_at'])
+    .where('scope', '=', id.scope)
+    .where('operation', '=', id.operation)
+    .where('idempotency_key', '=', id.key)
+    .executeTakeFirst()
+  if (!row || row.created_at + keptMs <= now) return undefined
+  return { bodyHash: row.body_hash, httpStatus: row.http_status, response: row.response }
+}
+
+/** Replaces only an answer whose time is over. */
+export async function keep(db: Db, id: IdempotencyKey, answer: KeptAnswer, now: number): Promise<void> {
+  const values = {
+    body_hash: answer.bodyHash,
+    http_status: answer.httpStatus,
+    response: answer.response,
+    created_at: now,
+  }
+  await db
+    .insertInto('idempotency_keys')
+    .values({ scope: id.scope, operation: id.operation, idempotency_key: id.key, ...values })
+    .onConflict((conflict) => conflict.columns(['scope', 'operation', 'idempotency_key']).doUpdateSet(values))
+    .execute()
+}
+
+export async function prune(db: Db, now: number): Promise<void> {
+  await db.deleteFrom('idempotency_keys').where('created_at', '<=', now - keptMs).execute()
+}

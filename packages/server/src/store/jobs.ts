@@ -1,0 +1,85 @@
+import { sql } from 'kysely'
+import type { Database, Db } from './db.ts'
+import { parse } from './json.ts'
+
+/** Every kind of background work and what it is given. */
+export interface Jobs {
+  'document.migrate': { organizationId: string; migrationId: string }
+}
+
+export type JobKind = keyof Jobs
+export type JobPayload<K extends JobKind> = Jobs[K]
+
+export interface Job<K extends JobKind = JobKind> {
+  jobId: string
+  apiKey: string
+  kind: K
+  payload: JobPayload<K>
+  /** Counts this attempt. */
+  attempts: number
+}
+
+/** Longer than any job takes; a job of a server that died starts again after this. */
+const leaseMs = 60_000
+
+export async function add<K extends JobKind>(
+  db: Db,
+  job: { jobId: string; apiKey: string; kind: K; payload: JobPayload<K>; now: number },
+): Promise<void> {
+  await db
+    .insertInto('jobs')
+    .values({
+      job_id: job.jobId,
+      api_key: job.apiKey,
+      kind: job.kind,
+      payload: JSON.stringify(job.payload),
+      attempts: 0,
+      run_at: job.now,
+      leased_until: job.now,
+      created_at: job.now,
+    })
+    .execute()
+}
+
+/** Takes the oldest job that is due and free, for the length of the lease. */
+export function claim(database: Database, now: number): Promise<Job | undefined> {
+  return database.write(async (db) => {
+    const due = db
+      .selectFrom('jobs')
+      .select('job_id')
+      .where('leased_until', '<=', now)
+      .where('run_at', '<=', now)
+      .orderBy('run_at')
+      .limit(1)
+      .$if(database.dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+    const row = await db
+      .updateTable('jobs')
+      .set({ leased_until: now + leaseMs, attempts: sql`attempts + 1` })
+      .where('job_id', 'in', due)
+      .returning(['job_id', 'api_key', 'kind', 'payload', 'attempts'])
+      .executeTakeFirst()
+    return (
+      row && {
+        jobId: row.job_id,
+        apiKey: row.api_key,
+        kind: row.kind as JobKind,
+        payload: parse<JobPayload<JobKind>>(row.payload),
+        attempts: row.attempts,
+      }
+    )
+  })
+}
+
+export async function finish(db: Db, jobId: string): Promise<void> {
+  await db.deleteFrom('jobs').where('job_id', '=', jobId).execute()
+}
+
+/** Gives the job back, to run not before `runAt`. */
+export async function postpone(db: Db, jobId: string, runAt: number): Promise<void> {
+  await db.updateTable('jobs').set({ run_at: runAt, leased_until: runAt }).where('job_id', '=', jobId).execute()
+}
+
+/** A server that starts alone on its database owns every lease that is left from before. */
+export async function releaseAll(db: Db, now: number): Promise<void> {
+  await db.updateTable('jobs').set({ leased_until: now }).where('leased_until', '>', now).execute()
+}

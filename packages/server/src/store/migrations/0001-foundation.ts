@@ -1,0 +1,360 @@
+import type { CreateTableBuilder, Kysely } from 'kysely'
+import type { Types } from './index.ts'
+
+/** Every table of the first release. Foreign keys carry the cascades: what is inside goes with what holds it. */
+export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<void> {
+  type Column = 'id' | 'id?' | 'text' | 'text?' | 'integer' | 'bigint' | 'bigint?' | 'bytes' | 'bytes?'
+  const types = { id, text: 'text', integer: 'integer', bigint: 'bigint', bytes } as const
+
+  /** Columns by name and type (`?` may be null); the first `key` of them are the primary key. */
+  const table = (name: string, key: number, columns: Record<string, Column>) => {
+    let builder: CreateTableBuilder<string, string> = db.schema.createTable(name)
+    for (const [column, type] of Object.entries(columns)) {
+      const nullable = type.endsWith('?')
+      builder = builder.addColumn(column, types[type.replace('?', '') as keyof typeof types], (c) =>
+        nullable ? c : c.notNull(),
+      )
+    }
+    return builder.addPrimaryKeyConstraint(`${name}_pk`, Object.keys(columns).slice(0, key))
+  }
+  /** Rows end with the row of `parent` that has the same first columns. */
+  const inside = <T extends CreateTableBuilder<string, string>>(builder: T, name: string, parent: string, key: string[]) =>
+    builder.addForeignKeyConstraint(`${name}_in_${parent}`, key, parent, key, (c) =>
+      c.onDelete('cascade').onUpdate('cascade'),
+    )
+  const index = (on: string, columns: string[]) =>
+    db.schema.createIndex(`${on}_by_${columns.slice(1).join('_') || columns[0]}`).on(on).columns(columns).execute()
+
+  const inKey = ['api_key']
+  const inOrganization = ['api_key', 'organization_id']
+  const inDocument = ['api_key', 'organization_id', 'document_id']
+  const inEditor = [...inDocument, 'editor_id']
+
+  await table('workspaces', 1, {
+    workspace_id: 'id',
+    name: 'text',
+    owner_id: 'id',
+    owner_email: 'text',
+    owner_name: 'text',
+    owner_avatar: 'text',
+    token_id: 'id',
+    token_issued_at: 'bigint',
+    created_at: 'bigint',
+  }).execute()
+  await index('workspaces', ['owner_email'])
+
+  await inside(
+    table('api_keys', 1, {
+      api_key: 'id',
+      workspace_id: 'id',
+      name: 'text',
+      type: 'text',
+      owner_email: 'text',
+      options: 'text',
+      created_at: 'bigint',
+    }),
+    'api_keys',
+    'workspaces',
+    ['workspace_id'],
+  ).execute()
+  await index('api_keys', ['workspace_id', 'created_at', 'api_key'])
+
+  await inside(
+    table('auth_tokens', 2, { api_key: 'id', token_id: 'id', name: 'text', domains: 'text', issued_at: 'bigint' }),
+    'auth_tokens',
+    'api_keys',
+    inKey,
+  ).execute()
+
+  await inside(
+    table('allowed_domains', 2, { api_key: 'id', domain: 'id', position: 'integer' }),
+    'allowed_domains',
+    'api_keys',
+    inKey,
+  ).execute()
+
+  await inside(
+    table('service_configs', 2, { api_key: 'id', service: 'id', enabled: 'integer', config: 'text', secret: 'bytes?' }),
+    'service_configs',
+    'api_keys',
+    inKey,
+  ).execute()
+
+  await table('signing_keys', 1, {
+    key_id: 'id',
+    public_jwk: 'text',
+    private_jwk: 'bytes',
+    created_at: 'bigint',
+  }).execute()
+
+  await inside(
+    table('organizations', 2, {
+      api_key: 'id',
+      organization_id: 'id',
+      disabled: 'integer',
+      data: 'text',
+      created_at: 'bigint',
+      last_updated: 'bigint',
+    }),
+    'organizations',
+    'api_keys',
+    inKey,
+  ).execute()
+  await index('organizations', ['api_key', 'created_at', 'organization_id'])
+
+  await inside(
+    table('folders', 3, {
+      api_key: 'id',
+      organization_id: 'id',
+      folder_id: 'id',
+      folder_name: 'text',
+      parent_folder_id: 'id',
+      access_type: 'text?',
+      created_at: 'bigint',
+      last_updated: 'bigint',
+    }),
+    'folders',
+    'organizations',
+    inOrganization,
+  ).execute()
+  await index('folders', ['api_key', 'organization_id', 'parent_folder_id'])
+  await index('folders', ['api_key', 'organization_id', 'created_at', 'folder_id'])
+
+  await inside(
+    inside(
+      table('documents', 3, {
+        api_key: 'id',
+        organization_id: 'id',
+        document_id: 'id',
+        folder_id: 'id?',
+        access_type: 'text?',
+        disabled: 'integer',
+        data: 'text',
+        created_at: 'bigint',
+        last_updated: 'bigint',
+      }),
+      'documents',
+      'organizations',
+      inOrganization,
+    ),
+    'documents',
+    'folders',
+    ['api_key', 'organization_id', 'folder_id'],
+  ).execute()
+  await index('documents', ['api_key', 'organization_id', 'created_at', 'document_id'])
+  await index('documents', ['api_key', 'organization_id', 'folder_id'])
+  await index('documents', ['api_key', 'document_id'])
+
+  await inside(
+    table('document_migrations', 3, {
+      api_key: 'id',
+      organization_id: 'id',
+      migration_id: 'id',
+      document_id: 'id',
+      new_document_id: 'id',
+      status: 'text',
+      created_at: 'bigint',
+      last_updated: 'bigint',
+    }),
+    'document_migrations',
+    'organizations',
+    inOrganization,
+  ).execute()
+
+  await inside(
+    table('users', 2, {
+      api_key: 'id',
+      user_id: 'id',
+      email: 'text?',
+      profile: 'text',
+      created_at: 'bigint',
+      last_updated: 'bigint',
+    }),
+    'users',
+    'api_keys',
+    inKey,
+  ).execute()
+  await index('users', ['api_key', 'email'])
+
+  // Grants are kept by id and need no existing resource (spec 0.8), so only the key holds them.
+  await inside(
+    table('grants', 5, {
+      api_key: 'id',
+      organization_id: 'id',
+      resource_type: 'id',
+      resource_id: 'id',
+      user_id: 'id',
+      access_role: 'text',
+      expires_at: 'bigint?',
+      created_at: 'bigint',
+    }),
+    'grants',
+    'api_keys',
+    inKey,
+  ).execute()
+  await index('grants', ['api_key', 'organization_id', 'user_id'])
+
+  await inside(
+    table('user_groups', 3, {
+      api_key: 'id',
+      organization_id: 'id',
+      group_id: 'id',
+      group_name: 'text',
+      created_at: 'bigint',
+    }),
+    'user_groups',
+    'organizations',
+    inOrganization,
+  ).execute()
+  await inside(
+    table('user_group_members', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      group_id: 'id',
+      user_id: 'id',
+      created_at: 'bigint',
+    }),
+    'user_group_members',
+    'user_groups',
+    ['api_key', 'organization_id', 'group_id'],
+  ).execute()
+  await index('user_group_members', ['api_key', 'organization_id', 'user_id'])
+
+  await inside(
+    table('presence', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      user_id: 'id',
+      source: 'text',
+      status: 'text',
+      data: 'text',
+      last_updated: 'bigint',
+    }),
+    'presence',
+    'documents',
+    inDocument,
+  ).execute()
+  await index('presence', ['last_updated'])
+
+  await inside(
+    table('live_states', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      live_state_data_id: 'id',
+      data: 'text',
+      updated_by: 'id',
+      last_updated: 'bigint',
+    }),
+    'live_states',
+    'documents',
+    inDocument,
+  ).execute()
+
+  await inside(
+    table('editors', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      editor_id: 'id',
+      type: 'text',
+      content_key: 'text',
+      seq: 'bigint',
+      snapshot_seq: 'bigint',
+      snapshot: 'bytes?',
+      last_updated: 'bigint',
+      last_updated_by: 'text',
+      session_id: 'text?',
+    }),
+    'editors',
+    'documents',
+    inDocument,
+  ).execute()
+  await inside(
+    table('editor_updates', 5, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      editor_id: 'id',
+      seq: 'bigint',
+      bytes: 'bytes',
+      user_id: 'text',
+      created_at: 'bigint',
+    }),
+    'editor_updates',
+    'editors',
+    inEditor,
+  ).execute()
+
+  await inside(
+    table('notifications', 3, {
+      api_key: 'id',
+      organization_id: 'id',
+      notification_id: 'id',
+      document_id: 'id',
+      location_id: 'id?',
+      data: 'text',
+      timestamp: 'bigint',
+    }),
+    'notifications',
+    'documents',
+    inDocument,
+  ).execute()
+  await index('notifications', ['api_key', 'organization_id', 'document_id', 'timestamp'])
+  await index('notifications', ['api_key', 'organization_id', 'timestamp', 'notification_id'])
+  await inside(
+    table('notification_recipients', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      notification_id: 'id',
+      recipient: 'id',
+      by_email: 'integer',
+      is_read: 'integer',
+      for_you: 'integer',
+    }),
+    'notification_recipients',
+    'notifications',
+    ['api_key', 'organization_id', 'notification_id'],
+  ).execute()
+  await index('notification_recipients', ['api_key', 'organization_id', 'recipient'])
+
+  await inside(
+    table('notification_configs', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      user_id: 'id',
+      document_id: 'id',
+      config: 'text',
+    }),
+    'notification_configs',
+    'api_keys',
+    inKey,
+  ).execute()
+
+  await table('jobs', 1, {
+    job_id: 'id',
+    api_key: 'id',
+    kind: 'text',
+    payload: 'text',
+    attempts: 'integer',
+    run_at: 'bigint',
+    leased_until: 'bigint',
+    created_at: 'bigint',
+  }).execute()
+  await index('jobs', ['leased_until'])
+
+  await table('idempotency_keys', 3, {
+    scope: 'id',
+    operation: 'id',
+    idempotency_key: 'id',
+    body_hash: 'text',
+    http_status: 'integer',
+    response: 'bytes',
+    created_at: 'bigint',
+  }).execute()
+  await index('idempotency_keys', ['created_at'])
+
+  await table('locks', 1, { name: 'id', taken: 'bigint' }).execute()
+
+}

@@ -1,0 +1,34 @@
+import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBuilder, sql } from 'kysely'
+import * as foundation from './0001-foundation.ts'
+
+/** Column types that the two databases spell differently. */
+export interface Types {
+  /** Ids compare by code point, so that pages ordered by id neither skip nor repeat rows. */
+  id: ColumnDataType | RawBuilder<unknown>
+  bytes: ColumnDataType
+}
+
+const types: Record<'sqlite' | 'postgres', Types> = {
+  sqlite: { id: 'text', bytes: 'blob' },
+  postgres: { id: sql`text collate "C"`, bytes: 'bytea' },
+}
+
+/** Forward only, in this order, each in its own transaction. */
+const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promise<void> }> = {
+  '0001-foundation': foundation,
+}
+
+/** Brings the database to the newest schema. Servers that start together wait for each other. */
+export async function migrate(db: Kysely<unknown>, dialect: 'sqlite' | 'postgres'): Promise<void> {
+  const provider = {
+    getMigrations: async () =>
+      Object.fromEntries(
+        Object.entries(migrations).map(([name, { up }]): [string, Migration] => [
+          name,
+          { up: (db) => up(db, types[dialect]) },
+        ]),
+      ),
+  }
+  const { error } = await new Migrator({ db, provider }).migrateToLatest()
+  if (error) throw error
+}

@@ -1,0 +1,144 @@
+import type { Organization } from '@plenum/protocol'
+import type { Cursor, Db } from './db.ts'
+import { mergeKeys, parse } from './json.ts'
+import { prepared } from './prepared.ts'
+import type { OrganizationTable } from './schema.ts'
+
+type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
+const columns = ['organization_id', 'disabled', 'data', 'created_at', 'last_updated'] as const
+
+const toOrganization = (row: Row): Organization => ({
+  ...parse<Record<string, unknown>>(row.data),
+  id: row.organization_id,
+  disabled: row.disabled === 1,
+  createdAt: row.created_at,
+  lastUpdated: row.last_updated,
+})
+
+const selectByIds = prepared((db, { apiKey, ids }: { apiKey: string; ids: readonly string[] }) =>
+  db
+    .selectFrom('organizations')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', 'in', ids)
+    .orderBy('created_at')
+    .orderBy('organization_id'),
+)
+
+export async function findMany(db: Db, apiKey: string, ids: readonly string[]): Promise<Organization[]> {
+  if (ids.length === 0) return []
+  return (await selectByIds(db, { apiKey, ids })).map(toOrganization)
+}
+
+export async function exists(db: Db, apiKey: string, organizationId: string): Promise<boolean> {
+  return (await findMany(db, apiKey, [organizationId])).length > 0
+}
+
+/** By creation time, then id. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  { limit, after }: { limit: number; after: Cursor | undefined },
+): Promise<Organization[]> {
+  let query = db
+    .selectFrom('organizations')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .orderBy('created_at')
+    .orderBy('organization_id')
+    .limit(limit)
+  if (after) {
+    const [createdAt, id] = after as [number, string]
+    query = query.where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'organization_id'), '>', tuple(createdAt, id)),
+    )
+  }
+  return (await query.execute()).map(toOrganization)
+}
+
+/** Adds those that are not there yet, and tells which. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  organizations: readonly { organizationId: string; data: Record<string, unknown>; disabled?: boolean }[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  if (organizations.length === 0) return new Set()
+  const rows = await db
+    .insertInto('organizations')
+    .values(
+      organizations.map(({ organizationId, data, disabled }) => ({
+        api_key: apiKey,
+        organization_id: organizationId,
+        disabled: disabled ? 1 : 0,
+        data: JSON.stringify(data),
+        created_at: now,
+        last_updated: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('organization_id')
+    .execute()
+  return new Set(rows.map((row) => row.organization_id))
+}
+
+/** The organization exists afterwards (spec 0.8). */
+export async function ensure(db: Db, apiKey: string, organizationId: string, now: number): Promise<void> {
+  if (await exists(db, apiKey, organizationId)) return
+  await add(db, apiKey, [{ organizationId, data: {} }], now)
+}
+
+/** Merges the keys; false if there is no such organization. */
+export async function update(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: Record<string, unknown>,
+  now: number,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('organizations')
+    .select('data')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  if (!row) return false
+  await db
+    .updateTable('organizations')
+    .set({ data: JSON.stringify(mergeKeys(parse(row.data), keys)), last_updated: now })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .execute()
+  return true
+}
+
+export async function setDisabled(db: Db, apiKey: string, ids: readonly string[], disabled: boolean, now: number) {
+  await db
+    .updateTable('organizations')
+    .set({ disabled: disabled ? 1 : 0, last_updated: now })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', 'in', ids)
+    .execute()
+}
+
+/** Removes them with everything inside, and tells which were there. Users who belong nowhere else go too (spec 8.4). */
+export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const grants = db.selectFrom('grants').select('user_id').where('api_key', '=', apiKey)
+  await db
+    .deleteFrom('users')
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', grants.where('organization_id', 'in', ids))
+    .where('user_id', 'not in', grants.where('organization_id', 'not in', ids))
+    .execute()
+  // What is kept by id alone has no foreign key that would take it along.
+  for (const table of ['grants', 'notification_configs'] as const) {
+    await db.deleteFrom(table).where('api_key', '=', apiKey).where('organization_id', 'in', ids).execute()
+  }
+  const rows = await db
+    .deleteFrom('organizations')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', 'in', ids)
+    .returning('organization_id')
+    .execute()
+  return new Set(rows.map((row) => row.organization_id))
+}

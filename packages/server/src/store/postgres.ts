@@ -1,0 +1,79 @@
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import pg from 'pg'
+import type { Database, DatabaseOptions } from './db.ts'
+import { isCollision } from './failures.ts'
+import { migrate } from './migrations/index.ts'
+import type { Schema } from './schema.ts'
+
+// Counts and times arrive as numbers; all of ours are below 2^53.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number)
+
+/** Transactions that met run again; ten times in a row means that something else is wrong. */
+const attempts = 10
+
+/**
+ * Transactions are `repeatable read`: a handler may read, decide and write, and if anybody changed those rows meanwhile
+ * PostgreSQL says so and the handler runs again. Handlers therefore have no effect outside their transaction.
+ */
+export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.poolSize,
+    connectionTimeoutMillis: 5000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+    application_name: 'plenum',
+    options: `-c synchronous_commit=${options.durability === 'full' ? 'on' : 'off'}`,
+  })
+  // A connection that breaks while idle or while checked out is replaced; without listeners it would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    log: (event) => options.observe?.(event.queryDurationMillis / 1000),
+  })
+  try {
+    await migrate(db as unknown as Kysely<unknown>, 'postgres')
+  } catch (error) {
+    await db.destroy()
+    throw error
+  }
+
+  return {
+    dialect: 'postgres',
+    durability: options.durability,
+    exclusive: false,
+    read: db,
+    async write(work) {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await db.transaction().setIsolationLevel('repeatable read').execute(work)
+        } catch (error) {
+          if (!isCollision(error) || attempt === attempts) throw error
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt))
+        }
+      }
+    },
+    async tryLock(db, name) {
+      const { rows } = await sql<{ taken: boolean }>`
+        select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(db)
+      return rows[0]?.taken === true
+    },
+    // A row and not an advisory lock: whoever waited for the row collides and runs again, and so sees what the holder
+    // did. After an advisory lock it would still look at its older snapshot.
+    async lock(db, name) {
+      await db
+        .insertInto('locks')
+        .values({ name, taken: 1 })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ taken: sql`locks.taken + 1` }))
+        .execute()
+    },
+    async ping() {
+      await sql`select 1`.execute(db)
+    },
+    async close() {
+      await db.destroy()
+    },
+  }
+}

@@ -1,0 +1,294 @@
+/**
+ * Rows as they are stored. Portable types only: text, integers (booleans as 0/1), epoch milliseconds as
+ * numbers, JSON as text, bytes as blobs. Every table of a tenant begins with its API key.
+ */
+
+export interface WorkspaceTable {
+  workspace_id: string
+  name: string
+  owner_id: string
+  owner_email: string
+  owner_name: string
+  owner_avatar: string
+  /** Names the one token that is valid; the token itself is derived, never stored. */
+  token_id: string
+  token_issued_at: number
+  created_at: number
+}
+
+export interface ApiKeyTable {
+  api_key: string
+  workspace_id: string
+  name: string
+  type: 'testing' | 'production'
+  owner_email: string
+  /** JSON of ApiKeyOptions. */
+  options: string
+  created_at: number
+}
+
+export interface AuthTokenTable {
+  api_key: string
+  token_id: string
+  name: string
+  /** JSON array of domains. */
+  domains: string
+  issued_at: number
+}
+
+export interface AllowedDomainTable {
+  api_key: string
+  domain: string
+  position: number
+}
+
+export interface ServiceConfigTable {
+  api_key: string
+  service: 'email' | 'webhook'
+  enabled: number
+  /** JSON, without secrets. */
+  config: string
+  /** The sealed credential of the provider. */
+  secret: Uint8Array | null
+}
+
+export interface SigningKeyTable {
+  key_id: string
+  public_jwk: string
+  /** Sealed JWK. */
+  private_jwk: Uint8Array
+  created_at: number
+}
+
+export interface OrganizationTable {
+  api_key: string
+  organization_id: string
+  disabled: number
+  /** JSON: organizationName and the caller's own metadata. */
+  data: string
+  created_at: number
+  last_updated: number
+}
+
+export interface FolderTable {
+  api_key: string
+  organization_id: string
+  folder_id: string
+  folder_name: string
+  /** `root` at the top. */
+  parent_folder_id: string
+  /** Own access type; null inherits. */
+  access_type: string | null
+  created_at: number
+  last_updated: number
+}
+
+export interface DocumentTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  /** Null at root. */
+  folder_id: string | null
+  /** Explicit access type; null inherits from the folder. */
+  access_type: string | null
+  disabled: number
+  /** JSON: documentName and the caller's own metadata. */
+  data: string
+  created_at: number
+  last_updated: number
+}
+
+export interface MigrationTable {
+  api_key: string
+  organization_id: string
+  migration_id: string
+  document_id: string
+  new_document_id: string
+  status: 'pending' | 'in_progress' | 'completed' | 'failed'
+  created_at: number
+  last_updated: number
+}
+
+export interface UserTable {
+  api_key: string
+  user_id: string
+  /** Lower-case address, for look-ups; null when the profile has none. */
+  email: string | null
+  /** JSON: the profile as it is read. */
+  profile: string
+  created_at: number
+  last_updated: number
+}
+
+/** A user at a level: membership, role and expiry in one row (spec 25.1). */
+export interface GrantTable {
+  api_key: string
+  organization_id: string
+  resource_type: 'organization' | 'folder' | 'document'
+  resource_id: string
+  user_id: string
+  access_role: 'viewer' | 'editor'
+  /** Unix seconds. */
+  expires_at: number | null
+  created_at: number
+}
+
+export interface UserGroupTable {
+  api_key: string
+  organization_id: string
+  group_id: string
+  group_name: string
+  created_at: number
+}
+
+export interface UserGroupMemberTable {
+  api_key: string
+  organization_id: string
+  group_id: string
+  user_id: string
+  created_at: number
+}
+
+export interface PresenceTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  user_id: string
+  source: 'rest'
+  status: 'online' | 'away' | 'offline'
+  /** JSON: what the caller said of the user. */
+  data: string
+  last_updated: number
+}
+
+export interface LiveStateTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  live_state_data_id: string
+  /** JSON object. */
+  data: string
+  updated_by: string
+  last_updated: number
+}
+
+export interface EditorTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  type: 'text' | 'map' | 'array' | 'xml'
+  content_key: string
+  /** Number of the newest update; counted under this row's lock. */
+  seq: number
+  /** The snapshot holds every update up to this one. */
+  snapshot_seq: number
+  snapshot: Uint8Array | null
+  last_updated: number
+  last_updated_by: string
+  session_id: string | null
+}
+
+/** Append-only. */
+export interface EditorUpdateTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  seq: number
+  bytes: Uint8Array
+  user_id: string
+  created_at: number
+}
+
+export interface NotificationTable {
+  api_key: string
+  organization_id: string
+  notification_id: string
+  document_id: string
+  location_id: string | null
+  /** JSON: the notification as it is read, without what the columns and the recipients say. */
+  data: string
+  timestamp: number
+}
+
+export interface NotificationRecipientTable {
+  api_key: string
+  organization_id: string
+  notification_id: string
+  /** The user id, or the lower-case address of a recipient who is known by address only. */
+  recipient: string
+  /** Whether `recipient` is an address. */
+  by_email: number
+  is_read: number
+  /** Kept in the user's personal list after reading. */
+  for_you: number
+}
+
+export interface NotificationConfigTable {
+  api_key: string
+  organization_id: string
+  user_id: string
+  /** Empty for the organization's default. */
+  document_id: string
+  /** JSON: channel → ALL, MINE or NONE. */
+  config: string
+}
+
+export interface JobTable {
+  job_id: string
+  api_key: string
+  kind: string
+  /** JSON. */
+  payload: string
+  attempts: number
+  run_at: number
+  /** Another worker may claim the job from this time on. */
+  leased_until: number
+  created_at: number
+}
+
+export interface IdempotencyKeyTable {
+  /** The API key, workspace or address that the key belongs to. */
+  scope: string
+  operation: string
+  idempotency_key: string
+  body_hash: string
+  http_status: number
+  /** Sealed answer: it may carry a token. */
+  response: Uint8Array
+  created_at: number
+}
+
+/** Names that transactions take in turn (PostgreSQL only). */
+export interface LockTable {
+  name: string
+  taken: number
+}
+
+export interface Schema {
+  workspaces: WorkspaceTable
+  api_keys: ApiKeyTable
+  auth_tokens: AuthTokenTable
+  allowed_domains: AllowedDomainTable
+  service_configs: ServiceConfigTable
+  signing_keys: SigningKeyTable
+  organizations: OrganizationTable
+  folders: FolderTable
+  documents: DocumentTable
+  document_migrations: MigrationTable
+  users: UserTable
+  grants: GrantTable
+  user_groups: UserGroupTable
+  user_group_members: UserGroupMemberTable
+  presence: PresenceTable
+  live_states: LiveStateTable
+  editors: EditorTable
+  editor_updates: EditorUpdateTable
+  notifications: NotificationTable
+  notification_recipients: NotificationRecipientTable
+  notification_configs: NotificationConfigTable
+  jobs: JobTable
+  idempotency_keys: IdempotencyKeyTable
+  locks: LockTable
+}

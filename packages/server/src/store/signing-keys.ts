@@ -1,0 +1,37 @@
+import type { Db } from './db.ts'
+import { parse } from './json.ts'
+
+export interface SigningKey {
+  keyId: string
+  publicJwk: Record<string, unknown>
+  /** Sealed. */
+  privateJwk: Uint8Array
+  createdAt: number
+}
+
+/** Newest first. */
+export async function all(db: Db): Promise<SigningKey[]> {
+  const rows = await db.selectFrom('signing_keys').selectAll().orderBy('created_at', 'desc').execute()
+  return rows.map((row) => ({
+    keyId: row.key_id,
+    publicJwk: parse<Record<string, unknown>>(row.public_jwk),
+    privateJwk: row.private_jwk,
+    createdAt: row.created_at,
+  }))
+}
+
+export async function newest(db: Db): Promise<SigningKey | undefined> {
+  return (await all(db))[0]
+}
+
+export async function add(db: Db, key: SigningKey): Promise<void> {
+  await db
+    .insertInto('signing_keys')
+    .values({
+      key_id: key.keyId,
+      public_jwk: JSON.stringify(key.publicJwk),
+      private_jwk: key.privateJwk,
+      created_at: key.createdAt,
+    })
+    .execute()
+}

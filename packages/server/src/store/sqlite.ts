@@ -1,0 +1,114 @@
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { Checkpoints } from './checkpoints.ts'
+import type { Database, DatabaseOptions } from './db.ts'
+import { GroupSync } from './group-sync.ts'
+import { migrate } from './migrations/index.ts'
+import type { Schema } from './schema.ts'
+import { SqliteConnection, SqliteDriver } from './sqlite-driver.ts'
+
+/** `normal`: a commit writes the log without a sync; the answer waits for the shared sync of GroupSync. */
+const pragmas = `
+  pragma journal_mode = wal;
+  pragma synchronous = normal;
+  pragma foreign_keys = on;
+  pragma busy_timeout = 5000;
+  pragma wal_autocheckpoint = 0;
+  pragma cache_size = -65536;
+  pragma temp_store = memory;
+`
+
+/**
+ * The embedded database: one connection that writes, one that reads, both on the event loop because SQLite answers in
+ * microseconds. What takes the disk's time, syncing and checkpointing, happens on other threads.
+ */
+export async function openSqlite(options: DatabaseOptions): Promise<Database> {
+  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  const release = lockFolder(options.dataDir)
+  const file = join(options.dataDir, 'plenum.db')
+
+  const writer = new SqliteConnection(file, pragmas, options.observe)
+  assertPragma(writer, 'journal_mode', 'wal')
+  assertPragma(writer, 'synchronous', 1)
+  const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe)
+
+  const write = kysely(writer, true)
+  const read = kysely(reader, false)
+  await migrate(write as unknown as Kysely<unknown>, 'sqlite')
+  await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
+
+  const log = openSync(`${file}-wal`, 'r+')
+  const folder = openSync(options.dataDir, 'r')
+  fsyncSync(log)
+  fsyncSync(folder)
+  closeSync(folder)
+
+  const groupSync = new GroupSync(log, options.sync)
+  const checkpoints = new Checkpoints(file, (work) => write.connection().execute(work))
+
+  return {
+    dialect: 'sqlite',
+    durability: options.durability,
+    exclusive: true,
+    read,
+    async write(work) {
+      const result = await write.transaction().execute(work)
+      checkpoints.touch()
+      if (options.durability === 'full') {
+        try {
+          await groupSync.durable()
+        } catch (error) {
+          options.onFatal?.(error as Error)
+          throw error
+        }
+      }
+      return result
+    },
+    // Transactions here run one after the other, so inside one every lock is free.
+    async tryLock() {
+      return true
+    },
+    async lock() {},
+    async ping() {
+      await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
+    },
+    async close() {
+      await checkpoints.close()
+      await read.destroy()
+      await write.destroy()
+      closeSync(log)
+      release()
+    },
+  }
+}
+
+function kysely(connection: SqliteConnection, exclusive: boolean): Kysely<Schema> {
+  return new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new SqliteDriver(connection, exclusive),
+      createIntrospector: (db) => new SqliteIntrospector(db),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  })
+}
+
+function assertPragma(connection: SqliteConnection, name: string, expected: unknown): void {
+  const row = connection.raw.prepare(`pragma ${name}`).get() as Record<string, unknown>
+  const found = Object.values(row)[0]
+  if (found !== expected) throw new Error(`SQLite refused "pragma ${name}": it is ${String(found)}.`)
+}
+
+/** Keeps a second server out of the folder. The lock is the kernel's, so it ends with the process however that ends. */
+function lockFolder(dataDir: string): () => void {
+  const lock = new DatabaseSync(join(dataDir, 'server.lock'))
+  try {
+    lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
+  } catch (error) {
+    lock.close()
+    throw new Error(`The data folder ${dataDir} is in use by another server.`, { cause: error })
+  }
+  return () => lock.close()
+}

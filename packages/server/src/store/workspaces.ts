@@ -1,0 +1,63 @@
+import type { ApiKey, TokenRecord } from './api-keys.ts'
+import type { Db } from './db.ts'
+
+export interface Workspace {
+  workspaceId: string
+  name: string
+  owner: { email: string; id: string; name: string; avatar: string }
+  token: TokenRecord
+}
+
+export async function add(db: Db, { workspaceId, name, owner, token }: Workspace, now: number): Promise<void> {
+  await db
+    .insertInto('workspaces')
+    .values({
+      workspace_id: workspaceId,
+      name,
+      owner_id: owner.id,
+      owner_email: owner.email,
+      owner_name: owner.name,
+      owner_avatar: owner.avatar,
+      token_id: token.tokenId,
+      token_issued_at: token.issuedAt,
+      created_at: now,
+    })
+    .execute()
+}
+
+export async function find(db: Db, workspaceId: string): Promise<Workspace | undefined> {
+  const row = await db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('workspace_id', '=', workspaceId)
+    .executeTakeFirst()
+  return (
+    row && {
+      workspaceId: row.workspace_id,
+      name: row.name,
+      owner: { email: row.owner_email, id: row.owner_id, name: row.owner_name, avatar: row.owner_avatar },
+      token: { tokenId: row.token_id, issuedAt: row.token_issued_at },
+    }
+  )
+}
+
+export async function countOfOwner(db: Db, ownerEmail: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('workspaces')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('owner_email', '=', ownerEmail)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** The keys of the workspace, oldest first. */
+export async function apiKeys(db: Db, workspaceId: string): Promise<Pick<ApiKey, 'apiKey' | 'name' | 'type'>[]> {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['api_key', 'name', 'type'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at')
+    .orderBy('api_key')
+    .execute()
+  return rows.map((row) => ({ apiKey: row.api_key, name: row.name, type: row.type }))
+}
