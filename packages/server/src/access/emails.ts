@@ -1,0 +1,16 @@
+import { hostName } from './domains.ts'
+
+const longestAddress = 254
+const longestLocal = 64
+
+/** The stored form of an email address (spec 1.1): lower-case, domain in ASCII; null when invalid. */
+export function normalizeEmail(value: string): string | null {
+  const [local = '', domain = '', ...rest] = value.trim().split('@', 3)
+  if (rest.length > 0 || local.length > longestLocal) return null
+  // Checked before lower-casing, which would turn a Kelvin sign into the `k` of somebody else's address.
+  if (!/^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/.test(local)) return null
+  const host = hostName(domain)
+  if (host === null || !host.includes('.')) return null
+  const email = `${local.toLowerCase()}@${host}`
+  return email.length > longestAddress ? null : email
+}

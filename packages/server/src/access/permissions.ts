@@ -1,0 +1,136 @@
+export type AccessType = 'public' | 'organizationPrivate' | 'restricted'
+export type AccessRole = 'viewer' | 'editor'
+
+export interface Grant {
+  accessRole: AccessRole
+  /** Unix seconds; the grant is void from this second on. Absent or null: permanent. */
+  expiresAt?: number | null
+}
+
+export interface ProviderAnswer {
+  hasAccess: boolean
+  accessRole?: AccessRole
+  /** Unix seconds, unlike the provider's wire format. */
+  expiresAt?: number | null
+}
+
+/** One folder or document: `accessType` null inherits from above, `grant` is the user's own on this level. */
+export interface Level {
+  accessType: AccessType | null
+  grant?: Grant
+}
+
+/** What is known of a user and an organization. */
+export interface OrganizationSubject {
+  authenticated: boolean
+  organization: { disabled: boolean; grant?: Grant }
+  /** Present when the permission provider is on; then grants are not looked at and a missing answer denies. */
+  provider?: { answer: ProviderAnswer | undefined }
+}
+
+/** What is known of a user and a document, or without `document` the folder `folders[0]`. */
+export interface Subject extends OrganizationSubject {
+  document?: Level & { disabled: boolean }
+  /** From the nearest folder up to the top-level one; empty at root. */
+  folders: readonly Level[]
+  /** `defaultDocumentAccessType` of the API key. */
+  defaultAccessType: AccessType
+}
+
+export interface EffectiveAccess {
+  accessType: AccessType
+  /** `folder` is an index into `folders`. */
+  definedAt: 'document' | { folder: number } | 'default'
+}
+
+export type DenialReason = 'unauthenticated' | 'disabled' | 'provider_denied' | 'no_grant'
+
+/** `expiresAt` (Unix seconds) is the first moment at which time alone can change the verdict. */
+export type Verdict =
+  | { allowed: true; accessRole: AccessRole; expiresAt?: number }
+  | { allowed: false; reason: DenialReason }
+
+export type Decision = Verdict & { accessType: AccessType }
+
+/** Spec 25.4 for a document or a folder. Allowed means read; for write ask `canWrite`. */
+export function decide(subject: Subject, nowSeconds: number): Decision {
+  const access = effectiveAccess(subject)
+  return { ...enter(subject, access, nowSeconds), accessType: access.accessType }
+}
+
+/** Organizations have no access type: only a grant (membership is one) opens them. */
+export function decideOrganization(subject: OrganizationSubject, nowSeconds: number): Verdict {
+  const { authenticated, organization, provider } = subject
+  if (!authenticated) return deny('unauthenticated')
+  if (organization.disabled) return deny('disabled')
+  if (provider) return followProvider(provider.answer, nowSeconds)
+  return isLive(organization.grant, nowSeconds) ? allow(organization.grant) : deny('no_grant')
+}
+
+export function canWrite(verdict: Verdict): boolean {
+  return verdict.allowed && verdict.accessRole === 'editor'
+}
+
+/** Spec 25.2. */
+export function effectiveAccess(
+  subject: Pick<Subject, 'document' | 'folders' | 'defaultAccessType'>,
+): EffectiveAccess {
+  const { document, folders, defaultAccessType } = subject
+  if (document?.accessType) return { accessType: document.accessType, definedAt: 'document' }
+  for (const [index, { accessType }] of folders.entries()) {
+    if (accessType) return { accessType, definedAt: { folder: index } }
+  }
+  return { accessType: defaultAccessType, definedAt: 'default' }
+}
+
+/**
+ * The grant of a session on one resource: the token's wins over the stored one while it lives (spec 25.3).
+ * Merge at each decision, not at sign-in, so that the stored grant returns when the token's expires.
+ */
+export function mergeGrants(
+  stored: Grant | undefined,
+  token: Grant | undefined,
+  nowSeconds: number,
+): Grant | undefined {
+  return [token, stored].find((grant) => isLive(grant, nowSeconds))
+}
+
+function enter(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
+  const { authenticated, organization, document, provider } = subject
+  if (!authenticated) return deny('unauthenticated')
+  if (organization.disabled || document?.disabled) return deny('disabled')
+  if (provider) return followProvider(provider.answer, nowSeconds)
+
+  const mostSpecific = countingGrants(subject, access).find((grant) => isLive(grant, nowSeconds))
+  if (mostSpecific) return allow(mostSpecific)
+  return access.accessType === 'public' ? allow({ accessRole: 'editor' }) : deny('no_grant')
+}
+
+/** The grants that let in under this access type, most specific first. */
+function countingGrants(subject: Subject, { accessType, definedAt }: EffectiveAccess): (Grant | undefined)[] {
+  const document = subject.document?.grant
+  const folders = subject.folders.map((folder) => folder.grant)
+  if (accessType !== 'restricted') return [document, ...folders, subject.organization.grant]
+  if (definedAt === 'document') return [document]
+  if (definedAt === 'default') return [document, ...folders]
+  return [document, ...folders.slice(0, definedAt.folder + 1)]
+}
+
+function followProvider(answer: ProviderAnswer | undefined, nowSeconds: number): Verdict {
+  if (!answer?.hasAccess) return deny('provider_denied')
+  const grant = { accessRole: answer.accessRole ?? 'editor', expiresAt: answer.expiresAt }
+  return isLive(grant, nowSeconds) ? allow(grant) : deny('provider_denied')
+}
+
+function isLive(grant: Grant | undefined, nowSeconds: number): grant is Grant {
+  if (!grant) return false
+  return grant.expiresAt == null || nowSeconds < grant.expiresAt
+}
+
+function allow({ accessRole, expiresAt }: Grant): Verdict {
+  return expiresAt == null ? { allowed: true, accessRole } : { allowed: true, accessRole, expiresAt }
+}
+
+function deny(reason: DenialReason): Verdict {
+  return { allowed: false, reason }
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
+import type { Database } from '../store/db.ts'
+import * as signingKeys from '../store/signing-keys.ts'
+import type { Secrets } from './secrets.ts'
+
+/** From the interface: a user token ends 48 hours after it was issued. */
+export const userTokenSeconds = 48 * 60 * 60
+/** A new key signs from then on; the old one stays published until the last token it signed has ended. */
+const rotateAfterMs = 90 * 24 * 60 * 60 * 1000
+const publishedAfterRotationMs = (userTokenSeconds + 60 * 60) * 1000
+
+export interface UserClaims {
+  apiKey: string
+  userId: string
+  userProperties: Record<string, unknown>
+  permissions: { resources: readonly object[] }
+}
+
+export interface UserTokens {
+  sign(claims: UserClaims, now: number): Promise<string>
+  /** The public keys, for a customer's own services. */
+  jwks(now: number): Promise<{ keys: JWK[] }>
+}
+
+interface Signer {
+  keyId: string
+  privateKey: CryptoKey
+  createdAt: number
+}
+
+/** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign alike. */
+export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
+  let signer: Promise<Signer> | undefined
+
+  const open = async ({ keyId, privateJwk, createdAt }: signingKeys.SigningKey): Promise<Signer> => {
+    const jwk = JSON.parse(secrets.unseal(privateJwk, `signing_keys/${keyId}`).toString()) as JWK
+    return { keyId, privateKey: (await importJWK(jwk, 'ES256')) as CryptoKey, createdAt }
+  }
+
+  const newestOrNew = async (now: number): Promise<Signer> => {
+    const fresh = (key: signingKeys.SigningKey | undefined) => key && now - key.createdAt < rotateAfterMs
+    const newest = await signingKeys.newest(database.read)
+    if (newest && fresh(newest)) return open(newest)
+    const pair = await generateKeyPair('ES256', { extractable: true })
+    const keyId = randomUUID()
+    const candidate = {
+      keyId,
+      publicJwk: await exportJWK(pair.publicKey),
+      privateJwk: secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing_keys/${keyId}`),
+      createdAt: now,
+    }
+    // Servers that start together agree on one key.
+    const agreed = await database.write(async (db) => {
+      await database.lock(db, 'signing_keys')
+      const other = await signingKeys.newest(db)
+      if (other && fresh(other)) return other
+      await signingKeys.add(db, candidate)
+      return candidate
+    })
+    return open(agreed)
+  }
+
+  return {
+    async sign({ apiKey, userId, userProperties, permissions }, now) {
+      let current = await (signer ??= newestOrNew(now))
+      if (now - current.createdAt >= rotateAfterMs) current = await (signer = newestOrNew(now))
+      const issuedAt = Math.floor(now / 1000)
+      return new SignJWT({ userProperties, permissions })
+        .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
+        .setIssuer('svc')
+        .setAudience(apiKey)
+        .setSubject(userId)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + userTokenSeconds)
+        .setJti(randomUUID())
+        .sign(current.privateKey)
+    },
+    async jwks(now) {
+      await (signer ??= newestOrNew(now))
+      const keys = await signingKeys.all(database.read)
+      return {
+        keys: keys
+          .filter((_, index) => {
+            const successor = keys[index - 1]
+            return !successor || now - successor.createdAt < publishedAfterRotationMs
+          })
+          .map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })),
+      }
+    },
+  }
+}

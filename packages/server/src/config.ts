@@ -1,0 +1,104 @@
+import type { Durability } from './store/db.ts'
+
+/** Every number of spec 0.7 that an operator may change. */
+export interface Limits {
+  bodyBytes: number
+  crdtBodyBytes: number
+  jsonDepth: number
+  createWorkspacePerHour: number
+  workspaceRequestsPerMinute: number
+  /** 0 is unlimited. */
+  apiKeyRequestsPerMinute: number
+  workspacesPerOwner: number
+  productionKeysPerWorkspace: number
+}
+
+export interface Config {
+  port: number
+  host: string
+  dataDir: string
+  databaseUrl: string | undefined
+  databasePoolSize: number
+  redisUrl: string | undefined
+  /** Undefined: generated into the data folder. */
+  secretKey: string | undefined
+  durability: Durability
+  trustedProxyHops: number
+  logLevel: (typeof logLevels)[number]
+  disposableDomains: readonly string[]
+  allowedEmailDomains: readonly string[]
+  shutdownSeconds: number
+  limits: Limits
+}
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** A setting that cannot be used; the message names the variable and what it accepts. */
+export class ConfigError extends Error {}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Reads the environment once. Nothing else in the server looks at it. */
+export function readConfig(env: Environment): Config {
+  const text = (name: string) => env[name]?.trim() || undefined
+  const fail = (name: string, accepted: string): never => {
+    throw new ConfigError(`${name} must be ${accepted}.`)
+  }
+  const integer = (name: string, byDefault: number, least: number, most: number) => {
+    const value = text(name)
+    if (value === undefined) return byDefault
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < least || number > most) {
+      return fail(name, `a whole number from ${least} to ${most}, but is "${value}"`)
+    }
+    return number
+  }
+  const choice = <T extends string>(name: string, values: readonly T[], byDefault: T): T => {
+    const value = text(name)
+    if (value === undefined) return byDefault
+    return values.find((one) => one === value) ?? fail(name, `one of ${values.join(', ')}, but is "${value}"`)
+  }
+  const url = (name: string, protocols: readonly string[]) => {
+    const value = text(name)
+    if (value === undefined) return undefined
+    // The value may hold a password, so it is not repeated.
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      return fail(name, `an address beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`)
+    }
+    return value
+  }
+  const list = (name: string) => (text(name) ?? '').split(/[\s,]+/).filter(Boolean)
+
+  const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
+  const secretKey = text('SECRET_KEY')
+  if (secretKey !== undefined && secretKey.length < 32) fail('SECRET_KEY', 'at least 32 characters long')
+  if (databaseUrl !== undefined && secretKey === undefined) {
+    fail('SECRET_KEY', 'set when DATABASE_URL is: at least 32 random characters, the same on every server')
+  }
+
+  return {
+    port: integer('PORT', 4000, 0, 65_535),
+    host: text('HOST') ?? 'localhost',
+    dataDir: text('DATA_DIR') ?? './data',
+    databaseUrl,
+    databasePoolSize: integer('DATABASE_POOL_SIZE', 20, 1, 1000),
+    redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
+    secretKey,
+    durability: choice('DURABILITY', ['full', 'relaxed'], 'full'),
+    trustedProxyHops: integer('TRUSTED_PROXY_HOPS', 0, 0, 10),
+    logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    disposableDomains: list('DISPOSABLE_DOMAINS'),
+    allowedEmailDomains: list('ALLOWED_EMAIL_DOMAINS'),
+    shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
+    limits: {
+      bodyBytes: integer('LIMIT_BODY_BYTES', 1024 * 1024, 1024, 1024 ** 3),
+      crdtBodyBytes: integer('LIMIT_CRDT_BODY_BYTES', 10 * 1024 * 1024, 1024, 1024 ** 3),
+      jsonDepth: integer('LIMIT_JSON_DEPTH', 64, 8, 1000),
+      createWorkspacePerHour: integer('LIMIT_CREATE_WORKSPACE_PER_HOUR', 10, 0, 1_000_000),
+      workspaceRequestsPerMinute: integer('LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 60, 0, 10_000_000),
+      apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),
+      workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
+      productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
+    },
+  }
+}

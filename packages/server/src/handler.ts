@@ -1,0 +1,76 @@
+import type { ApiError, Input, Operation, Operations, Output, Version } from '@plenum/protocol'
+import type { Credentials } from './access/credentials.ts'
+import type { Pages } from './access/pages.ts'
+import type { Secrets } from './access/secrets.ts'
+import type { UserTokens } from './access/user-tokens.ts'
+import type { Limits } from './config.ts'
+import type { Log } from './platform/log.ts'
+import type { ApiKey } from './store/api-keys.ts'
+import type { Database, Db } from './store/db.ts'
+import type { JobKind, JobPayload } from './store/jobs.ts'
+
+/** Whose credentials the request carried. */
+export interface Callers {
+  public: { address: string }
+  workspace: { workspaceId: string }
+  apiKey: ApiKey
+  body: ApiKey
+}
+
+/** What the server lends to every handler. */
+export interface Services {
+  readonly credentials: Credentials
+  readonly secrets: Secrets
+  readonly userTokens: UserTokens
+  readonly isDisposable: (email: string) => boolean
+  readonly limits: Limits
+  /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
+  readonly lock: Database['lock']
+}
+
+/** All that an operation may touch. */
+export interface Call<O extends Operation = Operation> extends Services {
+  readonly input: Input<O>
+  readonly caller: Callers[O['access']]
+  readonly version: Version
+  /** A transaction when the operation writes: it commits when the handler returns and not when it throws. */
+  readonly db: Db
+  readonly pages: Pages
+  /** Adds a background job, which starts after the commit. */
+  readonly enqueue: <K extends JobKind>(kind: K, payload: JobPayload<K>) => Promise<void>
+  /** Runs once the transaction is durable. */
+  readonly afterCommit: (work: () => void) => void
+  readonly now: number
+  readonly log: Log
+}
+
+export type Handler<O extends Operation> = (call: Call<O>) => Promise<Output<O> | Reply<Output<O>>>
+
+/** The handlers of a family, one for each of its declarations. */
+export type Handlers<F extends Record<string, Operation>> = { [Verb in keyof F]: Handler<F[Verb]> }
+
+export type AllHandlers = { [F in keyof Operations]: Handlers<Operations[F]> }
+
+/** An answer that says more than its data. */
+export class Reply<T> {
+  readonly data: T
+  readonly message: string | undefined
+  /** Keys beside `data`. */
+  readonly extra: Readonly<Record<string, unknown>> | undefined
+  /** What was done stays done, but the caller is told of a failure (spec 0.4 patterns B to D). */
+  readonly error: ApiError | undefined
+
+  constructor(data: T, more: { message?: string; extra?: Record<string, unknown>; error?: ApiError } = {}) {
+    this.data = data
+    this.message = more.message
+    this.extra = more.extra
+    this.error = more.error
+  }
+}
+
+/** A success with another message, or with keys beside its data. */
+export const reply = <T>(data: T, more: { message?: string; extra?: Record<string, unknown> }): Reply<T> =>
+  new Reply(data, more)
+
+/** A failure in part: commits what was done and answers the error. */
+export const partial = (error: ApiError): Reply<never> => new Reply(undefined as never, { error })

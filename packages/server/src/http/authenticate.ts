@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { type Access, ApiError, type Option } from '@plenum/protocol'
+import { isOneOf } from '../access/auth-tokens.ts'
+import type { Credentials, Known } from '../access/credentials.ts'
+import type { Callers } from '../handler.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+
+const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
+const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
+
+const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(',') : value) || undefined
+
+/** Checks the credentials in the order of spec 0.2; the first failure is answered. */
+export function createAuthenticator(credentials: Credentials) {
+  const accept = (known: Known<ApiKey> | undefined, token: string): ApiKey => {
+    if (!known) throw invalidApiKey()
+    if (!isOneOf(token, known.tokenHashes)) throw new ApiError('UNAUTHENTICATED', 'Invalid auth token.')
+    return known.caller
+  }
+
+  /** Answers at once when the key is at hand: every request of an embedded server but the first. */
+  function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
+    const token = single(headers['x-svc-auth-token'])
+    if (!token) throw invalid('Auth Token not found in headers.')
+    const id = single(headers['x-svc-api-key'])
+    if (!id) throw invalid('API key not found in headers.')
+    const known = credentials.peek(id)
+    if (known) return accept(known, token)
+    return credentials.apiKey(id).then((found) => accept(found, token))
+  }
+
+  async function workspace(headers: IncomingHttpHeaders, path: string): Promise<Callers['workspace']> {
+    const workspaceId = single(headers['x-svc-workspace-id'])
+    if (!workspaceId) throw invalid('Workspace ID not found in headers.')
+    const token = single(headers['x-svc-auth-token']) ?? single(headers['x-svc-workspace-auth-token'])
+    if (!token) throw invalid('Auth Token not found in headers.')
+    const known = await credentials.workspace(workspaceId)
+    if (known && isOneOf(token, known.tokenHashes)) return known.caller
+    if (path !== '/workspace/get') throw new ApiError('PERMISSION_DENIED', 'Invalid workspace credentials.')
+    if (!known) throw new ApiError('NOT_FOUND', 'Workspace not found.')
+    throw new ApiError('UNAUTHENTICATED', 'Invalid auth token for workspace.')
+  }
+
+  /** Credentials inside `data`, or in the headers instead (spec 7.2, 11). */
+  async function body(data: unknown, headers: IncomingHttpHeaders): Promise<ApiKey> {
+    const { apiKey, authToken } = (data ?? {}) as { apiKey?: unknown; authToken?: unknown }
+    const id = typeof apiKey === 'string' && apiKey ? apiKey : single(headers['x-svc-api-key'])
+    const token = typeof authToken === 'string' && authToken ? authToken : single(headers['x-svc-auth-token'])
+    if (!token) throw invalid('Auth token not found.')
+    if (!id) throw invalid('API key not found.')
+    return accept(await credentials.apiKey(id), token)
+  }
+
+  return { apiKey, workspace, body }
+}
+
+export type Authenticator = ReturnType<typeof createAuthenticator>
+
+const optionOff: Record<Option, string> = {
+  useAdvancedQueries: 'Advanced queries are not enabled for this API key. Enable them in the console.',
+  useNotificationService: 'The notification service is not enabled for this API key. Enable it in the console.',
+}
+
+export function requireOption(caller: ApiKey, option: Option): void {
+  if (!caller.options[option]) throw new ApiError('FAILED_PRECONDITION', optionOff[option])
+}
+
+/** The name under which a caller's idempotency keys and pages are kept apart from everybody else's. */
+export function scopeOf(access: Access, caller: Callers[Access]): string {
+  switch (access) {
+    case 'public':
+      return `public/${(caller as Callers['public']).address}`
+    case 'workspace':
+      return `workspace/${(caller as Callers['workspace']).workspaceId}`
+    default:
+      return (caller as ApiKey).apiKey
+  }
+}

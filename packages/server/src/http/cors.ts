@@ -1,0 +1,33 @@
+import { ApiError } from '@plenum/protocol'
+import type { FastifyInstance } from 'fastify'
+import { originAllowed } from '../access/domains.ts'
+
+const allowedHeaders =
+  'content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
+const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
+
+/** A page of another domain may use an API key only if that domain is on the key's list (spec 2). */
+export function checkOrigin(origin: string, allowedDomains: readonly string[]): void {
+  if (originAllowed(origin, allowedDomains)) return
+  throw new ApiError('PERMISSION_DENIED', 'This origin is not among the allowed domains of the API key.')
+}
+
+/** Lets browsers ask. No cookie carries a credential here, so the answer to a preflight gives nothing away. */
+export function allowBrowsers(app: FastifyInstance): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { origin } = request.headers
+    if (origin === undefined) return done()
+    reply.header('access-control-allow-origin', origin).header('vary', 'origin')
+    if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
+      void reply
+        .header('access-control-allow-methods', 'POST, GET')
+        .header('access-control-allow-headers', allowedHeaders)
+        .header('access-control-max-age', '86400')
+        .code(204)
+        .send()
+      return
+    }
+    reply.header('access-control-expose-headers', exposedHeaders)
+    done()
+  })
+}

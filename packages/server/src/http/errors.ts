@@ -1,0 +1,43 @@
+import { ApiError } from '@plenum/protocol'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { isCollision, isUnavailable } from '../store/failures.ts'
+
+/** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (isUnavailable(error)) {
+    return new ApiError('UNAVAILABLE', 'The database is not available. Try again.', { retryAfterSeconds: 1, cause: error })
+  }
+  if (isCollision(error)) {
+    return new ApiError('ABORTED', 'The request collided with others. Try again.', { retryAfterSeconds: 1, cause: error })
+  }
+  const { code, statusCode } = (error ?? {}) as { code?: string; statusCode?: number }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    return new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.')
+  }
+  if (statusCode === 413) return new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
+    return new ApiError('INVALID_ARGUMENT', 'Malformed request.', { httpStatus: statusCode })
+  }
+  return new ApiError('INTERNAL', 'Internal error.', { cause: error })
+}
+
+export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const failure = toApiError(error)
+  if (failure.cause !== undefined) request.log.error({ err: failure.cause }, failure.message)
+  if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
+  return reply.code(failure.httpStatus).send(failure.toBody())
+}
+
+/** Every answer is an envelope, also where no operation is (spec 0.1). */
+export function answerFailures(app: FastifyInstance): void {
+  app.setErrorHandler(sendError)
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    if (request.method !== 'POST' && app.hasRoute({ method: 'POST', url: path })) {
+      reply.header('allow', 'POST')
+      throw new ApiError('INVALID_ARGUMENT', 'Only POST is supported.', { httpStatus: 405 })
+    }
+    throw new ApiError('NOT_FOUND', 'Not found.')
+  })
+}

@@ -1,0 +1,152 @@
+import { type Access, ApiError, type Operation, operations, type Version } from '@plenum/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { addressBucket, clientAddress } from '../access/addresses.ts'
+import type { Config } from '../config.ts'
+import type { AllHandlers, Call, Callers } from '../handler.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import { type Authenticator, requireOption } from './authenticate.ts'
+import { checkOrigin } from './cors.ts'
+import type { createExecute } from './execute.ts'
+import { readIdempotencyKey } from './idempotency.ts'
+import type { RateLimits } from './limits.ts'
+import { createValidator } from './validate.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Callers[Access] | undefined
+  }
+  interface FastifyContextConfig {
+    /** `family.verb`, the name in metrics and logs. */
+    operation?: string
+  }
+}
+
+export interface Mount {
+  config: Config
+  handlers: AllHandlers
+  authenticator: Authenticator
+  rateLimits: RateLimits
+  execute: ReturnType<typeof createExecute>
+  allowedDomains: (apiKey: string) => Promise<readonly string[]>
+}
+
+/** The table becomes routes: limits and credentials, then the body, then its shape, then the handler. */
+export function mountOperations(app: FastifyInstance, mount: Mount): void {
+  for (const [family, verbs] of Object.entries(operations) as [string, Record<string, Operation>][]) {
+    for (const [verb, operation] of Object.entries(verbs)) {
+      const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[verb]
+      if (!handler) throw new Error(`${family}.${verb} has no handler.`)
+      mountOperation(app, mount, `${family}.${verb}`, operation, handler)
+    }
+  }
+}
+
+type AnyHandler = (call: Call) => Promise<unknown>
+
+function mountOperation(app: FastifyInstance, mount: Mount, name: string, operation: Operation, handler: AnyHandler) {
+  const { config, execute } = mount
+  const validate = createValidator(operation)
+  const authenticate = createAuthentication(mount, operation)
+  const bodyLimit = operation.size === 'large' ? config.limits.crdtBodyBytes : config.limits.bodyBytes
+
+  for (const version of operation.versions) {
+    for (const path of [operation.path, ...(operation.aliases ?? [])]) {
+      app.route({
+        method: 'POST',
+        url: `/${version}${path}`,
+        bodyLimit,
+        config: { operation: name },
+        onRequest: (request, _reply, done) => {
+          try {
+            const caller = authenticate(request)
+            if (!(caller instanceof Promise)) {
+              request.caller = caller
+              return done()
+            }
+            caller.then((found) => {
+              request.caller = found
+              done()
+            }, done)
+          } catch (error) {
+            done(error as Error)
+          }
+        },
+        handler: async (request, reply) => {
+          const input = readInput(operation, request.body)
+          const caller = request.caller ?? (await mount.authenticator.body(input, request.headers))
+          validate(input)
+          const answer = await execute(name, operation, handler, {
+            caller,
+            version: version as Version,
+            input,
+            idempotencyKey:
+              operation.effect === 'write' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined,
+            log: request.log,
+          })
+          if (answer.replayed) reply.header('idempotent-replayed', 'true')
+          return reply.code(answer.httpStatus).header('content-type', 'application/json; charset=utf-8').send(answer.body)
+        },
+      })
+    }
+  }
+}
+
+/** Credentials, switches and rates that can be judged by the headers, before a byte of the body is read. */
+function createAuthentication({ config, authenticator, rateLimits, allowedDomains }: Mount, operation: Operation) {
+  const { access, requires } = operation
+  const addressOf = (request: FastifyRequest) =>
+    clientAddress(request.socket.remoteAddress ?? '', single(request.headers['x-forwarded-for']), config.trustedProxyHops)
+
+  const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
+    if (requires) requireOption(caller, requires)
+    const { origin } = request.headers
+    if (origin === undefined && !rateLimits.counts(access)) return caller
+    return (async () => {
+      await rateLimits.caller(access, caller)
+      if (origin !== undefined) checkOrigin(origin, await allowedDomains(caller.apiKey))
+      return caller
+    })()
+  }
+
+  switch (access) {
+    case 'public':
+      return async (request: FastifyRequest) => {
+        const address = addressBucket(addressOf(request))
+        if (operation.rateLimit) await rateLimits.address(address)
+        return { address }
+      }
+    case 'workspace':
+      return async (request: FastifyRequest) => {
+        const caller = await authenticator.workspace(request.headers, operation.path)
+        if (rateLimits.counts(access)) await rateLimits.caller(access, caller)
+        return caller
+      }
+    case 'apiKey':
+      return (request: FastifyRequest) => {
+        const caller = authenticator.apiKey(request.headers)
+        return caller instanceof Promise
+          ? caller.then((found) => admitKey(request, found))
+          : admitKey(request, caller)
+      }
+    case 'body':
+      return () => undefined
+  }
+}
+
+const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Top-level fields that mark an unwrapped body (spec 16.1). */
+const flatFields = ['organizationId', 'documentId', 'liveStateDataId']
+
+function readInput(operation: Operation, body: unknown): Record<string, unknown> {
+  if (isObject(body)) {
+    if (operation.body === 'flat' && flatFields.some((field) => Object.hasOwn(body, field))) return body
+    if (isObject(body.data)) return body.data
+  }
+  const absent = body === undefined || body === null || (isObject(body) && body.data === undefined)
+  if (operation.body === 'optional' && absent) return {}
+  throw new ApiError('INVALID_ARGUMENT', 'data is required.')
+}

@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import type { UserTokens } from '../access/user-tokens.ts'
+import type { Metrics } from '../platform/metrics.ts'
+import type { Database } from '../store/db.ts'
+
+interface Pages {
+  database: Database
+  metrics: Metrics
+  userTokens: UserTokens
+  now: () => number
+}
+
+/** What is read with GET: for operators, for the services of customers, for people. */
+export function mountPages(app: FastifyInstance, { database, metrics, userTokens, now }: Pages): void {
+  app.get('/healthz', () => ({
+    status: 'ok',
+    database: database.dialect,
+    durability: database.durability,
+    uptimeSeconds: Math.floor(process.uptime()),
+  }))
+
+  app.get('/readyz', async (_request, reply) => {
+    try {
+      await database.ping()
+      return { status: 'ready' }
+    } catch {
+      return reply.code(503).send({ status: 'unavailable', reason: 'The database does not answer.' })
+    }
+  })
+
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, text } = await metrics.render()
+    return reply.header('content-type', contentType).send(text)
+  })
+
+  app.get('/.well-known/jwks.json', async (_request, reply) =>
+    reply.header('cache-control', 'public, max-age=300').send(await userTokens.jwks(now())),
+  )
+}

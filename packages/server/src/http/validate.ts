@@ -1,0 +1,16 @@
+import { ApiError, type Operation } from '@plenum/protocol'
+import { Compile } from 'typebox/compile'
+import { explain, type Schema } from './explain.ts'
+
+/** Checks the input of an operation. Compiled when it is first called: most servers use a part of the interface. */
+export function createValidator(operation: Operation): (input: unknown) => void {
+  let check: ((input: unknown) => boolean) | undefined
+  return (input) => {
+    if (!check) {
+      const compiled = Compile(operation.input)
+      check = (value) => compiled.Check(value)
+    }
+    if (check(input)) return
+    throw new ApiError('INVALID_ARGUMENT', explain(operation.input as Schema, input) ?? 'Invalid request.')
+  }
+}

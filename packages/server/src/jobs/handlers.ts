@@ -1,0 +1,9 @@
+import type { JobHandlers } from './runner.ts'
+
+/** Every kind of job and what it does. */
+export const handlers: JobHandlers = {
+  'document.migrate': {
+    async run() {},
+    async abandon() {},
+  },
+}

@@ -1,0 +1,88 @@
+import type { Log } from '../platform/log.ts'
+import type { Database } from '../store/db.ts'
+import * as jobs from '../store/jobs.ts'
+import type { Job, JobKind } from '../store/jobs.ts'
+import { handlers } from './handlers.ts'
+
+const attempts = 3
+/** Finds the jobs whose server died; new ones are announced with `wake`. */
+const pollMs = 5_000
+
+export interface JobRunner {
+  start(): Promise<void>
+  wake(): void
+  /** Waits for the job that runs. */
+  stop(): Promise<void>
+}
+
+/** What a kind of job does. Either all of `run` happens or nothing; `abandon` records that it never will. */
+export interface JobHandler<K extends JobKind> {
+  run(database: Database, job: Job<K>, now: number): Promise<void>
+  abandon(database: Database, job: Job<K>, now: number): Promise<void>
+}
+
+export type JobHandlers = { [K in JobKind]: JobHandler<K> }
+
+interface Options {
+  database: Database
+  log: Log
+  now: () => number
+}
+
+/** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
+export function createJobRunner({ database, log, now }: Options): JobRunner {
+  let stopped = true
+  let running: Promise<void> | undefined
+  let again = false
+  let timer: NodeJS.Timeout | undefined
+
+  const runOne = async (): Promise<boolean> => {
+    const job = await jobs.claim(database, now())
+    if (!job) return false
+    const handler = handlers[job.kind] as JobHandler<JobKind>
+    try {
+      if (job.attempts <= attempts) await handler.run(database, job, now())
+      else await handler.abandon(database, job, now())
+      await database.write((db) => jobs.finish(db, job.jobId))
+    } catch (error) {
+      log.error({ err: error, job: job.jobId, kind: job.kind, attempts: job.attempts }, 'job failed')
+      await database.write((db) => jobs.postpone(db, job.jobId, now() + 1000 * 2 ** job.attempts))
+    }
+    return true
+  }
+
+  const drain = async (): Promise<void> => {
+    try {
+      do {
+        again = false
+        while (!stopped && (await runOne())) continue
+      } while (again && !stopped)
+    } catch (error) {
+      // The database is away; the next poll tries again.
+      log.warn({ err: error }, 'jobs are waiting for the database')
+    }
+  }
+
+  const wake = () => {
+    again = true
+    if (stopped || running) return
+    running = drain().finally(() => {
+      running = undefined
+    })
+  }
+
+  return {
+    async start() {
+      stopped = false
+      if (database.exclusive) await database.write((db) => jobs.releaseAll(db, now()))
+      timer = setInterval(wake, pollMs).unref()
+      wake()
+    },
+    wake,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { ApiError, type Operations } from '@plenum/protocol'
+import { mintAuthToken } from '../access/auth-tokens.ts'
+import type { Secrets } from '../access/secrets.ts'
+import type { Handlers } from '../handler.ts'
+import * as apiKeys from '../store/api-keys.ts'
+import type { Db } from '../store/db.ts'
+import { newAuthToken } from './workspace.ts'
+
+export const authTokenHandlers: Handlers<Operations['authTokens']> = {
+  async get({ input: { apiKey }, caller, db, secrets }) {
+    const { tokens } = await ownKey(db, caller.workspaceId, apiKey)
+    return { apiKey, authTokens: tokens.map((token) => present(secrets, apiKey, token)) }
+  },
+
+  async reset({ input: { apiKey }, caller, db, now, secrets, credentials, afterCommit }) {
+    await ownKey(db, caller.workspaceId, apiKey)
+    const token = newAuthToken(now)
+    await apiKeys.replaceTokens(db, apiKey, token)
+    afterCommit(() => credentials.forget(apiKey))
+    return { apiKey, newAuthToken: present(secrets, apiKey, token) }
+  },
+}
+
+/** A key of another workspace is as unknown as one that does not exist. */
+export async function ownKey(db: Db, workspaceId: string, apiKey: string) {
+  const found = await apiKeys.find(db, apiKey)
+  if (found?.key.workspaceId !== workspaceId) throw new ApiError('NOT_FOUND', 'API key not found.')
+  return found
+}
+
+const present = ({ authTokenKey }: Secrets, apiKey: string, token: apiKeys.AuthToken) => ({
+  token: mintAuthToken(authTokenKey, apiKey, token),
+  name: token.name,
+  domains: token.domains,
+})

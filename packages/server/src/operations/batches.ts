@@ -1,0 +1,14 @@
+import type { Outcome, Outcomes } from '@plenum/protocol'
+
+/** The items of a batch by id; of a repeated id the first counts (spec 0.4). */
+export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T> {
+  const found = new Map<string, T>()
+  for (const item of items) if (!found.has(idOf(item))) found.set(idOf(item), item)
+  return found
+}
+
+export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
+
+/** One outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is a key like any other. */
+export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
+  Object.fromEntries([...ids].map((id) => [id, outcome(id)]))

@@ -1,0 +1,80 @@
+import type { Operations } from '@plenum/protocol'
+import { internalId } from '../access/ids.ts'
+import type { Handlers } from '../handler.ts'
+import type { Cursor } from '../store/db.ts'
+import * as organizations from '../store/organizations.ts'
+import { mergeKeys } from '../store/json.ts'
+import { byId, outcomes, unique } from './batches.ts'
+import { listAll, page } from './paging.ts'
+
+const idOf = (apiKey: string, organizationId: string) =>
+  internalId(apiKey, 'organization', organizationId, organizationId)
+
+/** Fields that only their own operation or the server sets (spec 8.3, 22.2). */
+function metadata({ organizationId: _, id: _id, disabled, createdAt, lastUpdated, ...keys }: Record<string, unknown>) {
+  return keys
+}
+
+export const organizationHandlers: Handlers<Operations['organizations']> = {
+  async add({ input, caller: { apiKey }, db, now }) {
+    const items = byId(input.organizations, (item) => item.organizationId)
+    const added = await organizations.add(
+      db,
+      apiKey,
+      [...items].map(([organizationId, item]) => ({ organizationId, data: mergeKeys({}, metadata(item)) })),
+      now,
+    )
+    return outcomes(items.keys(), (id) => ({
+      success: added.has(id),
+      id: idOf(apiKey, id),
+      message: added.has(id) ? 'Added Successfully' : 'Organization already exists',
+    }))
+  },
+
+  async get({ input, caller: { apiKey }, db, version, pages }) {
+    const read = (window: { limit: number; after: Cursor | undefined }) =>
+      organizations.list(db, apiKey, window)
+    if (input.organizationIds) return organizations.findMany(db, apiKey, unique(input.organizationIds))
+    if (version === 'v1') return listAll(read)
+    return page(pages, input, read, ({ createdAt, id }) => [createdAt, id])
+  },
+
+  async update({ input, caller: { apiKey }, db, now }) {
+    const updated = new Set<string>()
+    const items = byId(input.organizations, (item) => item.organizationId)
+    for (const [id, item] of items) {
+      if (await organizations.update(db, apiKey, id, metadata(item), now)) updated.add(id)
+    }
+    return outcomes(items.keys(), (id) => ({
+      success: updated.has(id),
+      id: idOf(apiKey, id),
+      message: updated.has(id) ? 'Updated Successfully' : 'Organization does not exist',
+    }))
+  },
+
+  async delete({ input, caller: { apiKey }, db }) {
+    const ids = unique(input.organizationIds)
+    const deleted = await organizations.remove(db, apiKey, ids)
+    return outcomes(ids, (id) => ({
+      success: deleted.has(id),
+      id: idOf(apiKey, id),
+      message: deleted.has(id) ? 'Deleted Successfully' : 'Organization does not exist',
+    }))
+  },
+
+  async updateDisableState({ input, caller: { apiKey }, db, now }) {
+    const ids = unique(input.organizationIds)
+    await organizations.add(
+      db,
+      apiKey,
+      ids.map((organizationId) => ({ organizationId, data: {} })),
+      now,
+    )
+    await organizations.setDisabled(db, apiKey, ids, input.disabled, now)
+    return outcomes(ids, (id) => ({
+      success: true,
+      id: idOf(apiKey, id),
+      message: 'Updated disable state for organization Successfully',
+    }))
+  },
+}
