@@ -8,9 +8,27 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     create: ['/workspace/create', 'public', 'write', ['v2']],
     get: ['/workspace/get', 'workspace', 'read', ['v2']],
   },
+  apiKeys: {
+
+  },
   authTokens: {
     get: ['/workspace/authtokens/get', 'workspace', 'read', ['v2']],
     reset: ['/workspace/authtoken/reset', 'workspace', 'write', ['v2']],
+  },
+  apiKeyConfig: {
+
+  },
+  domains: {
+
+  },
+  emailConfig: {
+
+  },
+  auth: {
+
+  },
+  permissions: {
+
   },
   organizations: {
     add: ['/organizations/add', 'apiKey', 'write', ['v1', 'v2']],
@@ -18,5 +36,29 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     update: ['/organizations/update', 'apiKey', 'write', ['v1', 'v2']],
     delete: ['/organizations/delete', 'apiKey', 'write', ['v1', 'v2']],
     updateDisableState: ['/organizations/access/disablestate/update', 'apiKey', 'write', ['v1', 'v2']],
+  },
+  folders: {
+
+  },
+  documents: {
+
+  },
+  users: {
+
+  },
+  userGroups: {
+
+  },
+  presence: {
+
+  },
+  liveState: {
+
+  },
+  crdt: {
+
+  },
+  notifications: {
+
   },
 }

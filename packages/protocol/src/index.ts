@@ -1,13 +1,41 @@
 import type { Operation } from './operation.ts'
+import { apiKeyConfig } from './operations/api-key-config.ts'
+import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
+import { auth } from './operations/auth.ts'
+import { crdt } from './operations/crdt.ts'
+import { documents } from './operations/documents.ts'
+import { domains } from './operations/domains.ts'
+import { emailConfig } from './operations/email-config.ts'
+import { folders } from './operations/folders.ts'
+import { liveState } from './operations/live-state.ts'
+import { notifications } from './operations/notifications.ts'
 import { organizations } from './operations/organizations.ts'
+import { permissions } from './operations/permissions.ts'
+import { presence } from './operations/presence.ts'
+import { userGroups } from './operations/user-groups.ts'
+import { users } from './operations/users.ts'
 import { workspace } from './operations/workspace.ts'
 
-/** Every operation of the interface, by family and verb. */
+/** Every operation of the interface, by family and verb, in the order of the specification. */
 export const operations = {
   workspace,
+  apiKeys,
   authTokens,
+  apiKeyConfig,
+  domains,
+  emailConfig,
+  auth,
+  permissions,
   organizations,
+  folders,
+  documents,
+  users,
+  userGroups,
+  presence,
+  liveState,
+  crdt,
+  notifications,
 } satisfies Record<string, Record<string, Operation>>
 
 export type Operations = typeof operations
@@ -16,5 +44,12 @@ export type Family = keyof Operations
 export * from './errors.ts'
 export * from './operation.ts'
 export * from './outcomes.ts'
-export type { Organization } from './resources/organizations.ts'
-export type { Workspace } from './resources/workspaces.ts'
+export * from './resources/crdt.ts'
+export * from './resources/documents.ts'
+export * from './resources/folders.ts'
+export * from './resources/notifications.ts'
+export * from './resources/organizations.ts'
+export * from './resources/permissions.ts'
+export * from './resources/presence.ts'
+export * from './resources/users.ts'
+export * from './resources/workspaces.ts'

@@ -1,11 +1,39 @@
 import type { AllHandlers } from '../handler.ts'
+import { apiKeyConfigHandlers } from './api-key-config.ts'
+import { apiKeyHandlers } from './api-keys.ts'
 import { authTokenHandlers } from './auth-tokens.ts'
+import { authHandlers } from './auth.ts'
+import { crdtHandlers } from './crdt.ts'
+import { documentHandlers } from './documents.ts'
+import { domainHandlers } from './domains.ts'
+import { emailConfigHandlers } from './email-config.ts'
+import { folderHandlers } from './folders.ts'
+import { liveStateHandlers } from './live-state.ts'
+import { notificationHandlers } from './notifications.ts'
 import { organizationHandlers } from './organizations.ts'
+import { permissionHandlers } from './permissions.ts'
+import { presenceHandlers } from './presence.ts'
+import { userGroupHandlers } from './user-groups.ts'
+import { userHandlers } from './users.ts'
 import { workspaceHandlers } from './workspace.ts'
 
 /** The handler of every operation; one that is declared but not here does not compile. */
 export const handlers: AllHandlers = {
   workspace: workspaceHandlers,
+  apiKeys: apiKeyHandlers,
   authTokens: authTokenHandlers,
+  apiKeyConfig: apiKeyConfigHandlers,
+  domains: domainHandlers,
+  emailConfig: emailConfigHandlers,
+  auth: authHandlers,
+  permissions: permissionHandlers,
   organizations: organizationHandlers,
+  folders: folderHandlers,
+  documents: documentHandlers,
+  users: userHandlers,
+  userGroups: userGroupHandlers,
+  presence: presenceHandlers,
+  liveState: liveStateHandlers,
+  crdt: crdtHandlers,
+  notifications: notificationHandlers,
 }

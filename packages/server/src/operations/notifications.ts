@@ -1,0 +1,4 @@
+import type { Operations } from '@plenum/protocol'
+import type { Handlers } from '../handler.ts'
+
+export const notificationHandlers: Handlers<Operations['notifications']> = {}

@@ -1,0 +1,97 @@
+import type { Db } from './db.ts'
+import type { GrantTable } from './schema.ts'
+
+/** Where a user can be: an organization, one of its folders, one of its documents. */
+export interface Level {
+  organizationId: string
+  type: GrantTable['resource_type']
+  /** The organization's own id at that level. */
+  id: string
+}
+
+export interface Grant {
+  userId: string
+  accessRole: 'viewer' | 'editor'
+  /** Unix seconds; null is for ever. */
+  expiresAt: number | null
+}
+
+export const organizationLevel = (organizationId: string): Level => ({
+  organizationId,
+  type: 'organization',
+  id: organizationId,
+})
+
+const at = (level: Level) => ({
+  organization_id: level.organizationId,
+  resource_type: level.type,
+  resource_id: level.id,
+})
+
+/** One grant for each user and level: a second one replaces role and expiry, and keeps its place in lists. */
+export async function put(db: Db, apiKey: string, level: Level, grants: readonly Grant[], now: number): Promise<void> {
+  if (grants.length === 0) return
+  await db
+    .insertInto('grants')
+    .values(
+      grants.map(({ userId, accessRole, expiresAt }) => ({
+        api_key: apiKey,
+        ...at(level),
+        user_id: userId,
+        access_role: accessRole,
+        expires_at: expiresAt,
+        created_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'])
+        .doUpdateSet((eb) => ({
+          access_role: eb.ref('excluded.access_role'),
+          expires_at: eb.ref('excluded.expires_at'),
+        })),
+    )
+    .execute()
+}
+
+/** The grants of these users at that level, expired ones left out. */
+export async function find(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+  now: number,
+): Promise<Map<string, Grant>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('grants')
+    .select(['user_id', 'access_role', 'expires_at'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', level.organizationId)
+    .where('resource_type', '=', level.type)
+    .where('resource_id', '=', level.id)
+    .where('user_id', 'in', userIds)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Math.floor(now / 1000))]))
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.user_id,
+      { userId: row.user_id, accessRole: row.access_role, expiresAt: row.expires_at },
+    ]),
+  )
+}
+
+/** Removes the grants at that level, and tells whose. */
+export async function remove(db: Db, apiKey: string, level: Level, userIds: readonly string[]): Promise<Set<string>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await db
+    .deleteFrom('grants')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', level.organizationId)
+    .where('resource_type', '=', level.type)
+    .where('resource_id', '=', level.id)
+    .where('user_id', 'in', userIds)
+    .returning('user_id')
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}
