@@ -1,0 +1,77 @@
+// Makes a fresh checkout runnable: checks Node, and installs the locked packages when they are not there.
+// Plain JavaScript without dependencies, because it runs before any is installed.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const modules = `${root}node_modules/`
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function requireNode() {
+  const wanted = JSON.parse(read(`${root}package.json`)).engines.node
+  const [major, minor] = wanted.match(/\d+/g).map(Number)
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number)
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return
+  console.error(
+    `Plenum needs Node ${wanted}, but this is Node ${process.versions.node} (${process.execPath}).`,
+  )
+  console.error('Install a newer Node, put it first on the PATH, and run the command again.')
+  process.exit(1)
+}
+
+/** Whether npm's own record of node_modules says what the lock file says, as after `npm install` by hand. */
+function isInstalled(lock) {
+  const record = read(`${modules}.package-lock.json`)
+  if (record === undefined) return false
+  const wanted = JSON.parse(lock).packages
+  const found = JSON.parse(record).packages
+  // Optional packages are those of other platforms.
+  const complete = Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
+    if (!path.includes('node_modules/')) return true
+    const own = found[path]
+    return own === undefined ? optional === true : own.version === version && own.integrity === integrity
+  })
+  return complete && Object.keys(found).every((path) => path in wanted)
+}
+
+function install() {
+  console.log('Installing the packages of package-lock.json (npm ci) …')
+  const cli = process.env.npm_execpath
+  const [command, ...before] = cli?.endsWith('npm-cli.js') ? [process.execPath, cli] : ['npm']
+  // --include=dev: NODE_ENV=production must not leave a tree that a later `npm test` takes for complete.
+  const args = [...before, 'ci', '--no-audit', '--no-fund', '--include=dev']
+  const shell = command === 'npm' && process.platform === 'win32'
+  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell })
+  if (error) console.error(`npm could not be started: ${error.message}`)
+  else if (status !== 0) console.error(`npm ci failed (${signal ?? `exit code ${status}`}).`)
+  const code = signal ? 128 + constants.signals[signal] : (status ?? 1)
+  if (code !== 0) process.exit(code)
+}
+
+requireNode()
+const lock = read(`${root}package-lock.json`)
+if (lock === undefined) {
+  console.error('package-lock.json is missing: this is not a complete checkout of Plenum.')
+  process.exit(1)
+}
+const stamp = `${modules}.plenum-setup`
+const hash = createHash('sha256').update(lock).digest('hex')
+if (read(stamp) !== hash) {
+  if (!isInstalled(lock)) install()
+  try {
+    writeFileSync(stamp, hash)
+  } catch {
+    // A read-only installation is compared in full each time, which takes some milliseconds more.
+  }
+}

@@ -1,0 +1,18 @@
+import { defaultClientConditions, defaultServerConditions } from 'vite'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  // Workspace packages are tested from their sources; nothing has to be built first.
+  resolve: { conditions: ['source', ...defaultClientConditions] },
+  ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+  test: {
+    include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts'],
+    globalSetup: 'packages/server/test/global-setup.ts',
+    // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
+    pool: 'forks',
+    isolate: false,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    reporters: ['default', './scripts/ci-reporter.mjs'],
+  },
+})
