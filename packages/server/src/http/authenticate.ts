@@ -56,7 +56,7 @@ export function createAuthenticator(credentials: Credentials) {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
-const optionOff: Record<Option, string> = {
+export const optionOff: Record<Option, string> = {
   useAdvancedQueries: 'Advanced queries are not enabled for this API key. Enable them in the console.',
   useNotificationService: 'The notification service is not enabled for this API key. Enable it in the console.',
 }

@@ -1,6 +1,6 @@
 import { type Access, ApiError, type Operation, type Version } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
-import { createPages } from '../access/pages.ts'
+import { createPages, type Pages } from '../access/pages.ts'
 import { type Call, type Callers, Reply, type Services } from '../handler.ts'
 import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
@@ -28,47 +28,90 @@ export interface Executor {
 type AnyHandler = (call: Call) => Promise<unknown>
 
 /** Runs one operation: reads at once, writes in a transaction whose answer waits until it is durable. */
-export function createExecute({ database, services, now, wakeJobs }: Executor) {
+export function createExecute(executor: Executor) {
+  const { database, services, now } = executor
   const once = createIdempotency(database, services.secrets)
 
   return async (name: string, operation: Operation, handler: AnyHandler, request: Request): Promise<Answer> => {
-    const { caller, version, input, idempotencyKey, log } = request
     const startedAt = now()
-    let afterCommit: (() => void)[] = []
-
-    const effect = async (db: Db): Promise<Answer> => {
-      afterCommit = []
-      const result = await handler({
-        ...services,
-        input: input as never,
-        caller: caller as never,
-        version,
-        db,
-        now: startedAt,
-        log,
-        get pages() {
-          return createPages(services.secrets.pageTokenKey, scopeOf(operation.access, caller), name)
-        },
-        afterCommit: (work) => void afterCommit.push(work),
-        async enqueue(kind, payload) {
-          const { apiKey } = caller as ApiKey
-          await jobs.add(db, { jobId: newId('job'), apiKey, kind, payload, now: startedAt })
-          afterCommit.push(wakeJobs)
-        },
-      })
-      return answer(operation, result)
+    if (operation.effect === 'read') {
+      const call = new OperationCall(executor, name, operation, request, database.read, startedAt)
+      return answer(operation, await handler(call))
     }
 
-    if (operation.effect === 'read') return effect(database.read)
-
+    let committing: OperationCall | undefined
+    const effect = async (db: Db): Promise<Answer> => {
+      committing = new OperationCall(executor, name, operation, request, db, startedAt)
+      return answer(operation, await handler(committing))
+    }
     const transaction = async (work: (db: Db) => Promise<Answer>) => {
       const done = await database.write(work)
-      for (const work of afterCommit) work()
+      committing?.committed()
       return done
     }
-    if (idempotencyKey === undefined) return transaction(effect)
-    const id = { scope: scopeOf(operation.access, caller), operation: `${version} ${name}`, key: idempotencyKey }
-    return once(id, JSON.stringify(input), startedAt, transaction, effect)
+    if (request.idempotencyKey === undefined) return transaction(effect)
+    const scope = scopeOf(operation.access, request.caller)
+    const id = { scope, operation: `${request.version} ${name}`, key: request.idempotencyKey }
+    return once(id, JSON.stringify(request.input), startedAt, transaction, effect)
+  }
+}
+
+/** A class, because one is made for every request and objects of one shape are fast. */
+class OperationCall implements Call {
+  readonly input: never
+  readonly caller: never
+  readonly version: Version
+  readonly db: Db
+  readonly now: number
+  readonly log: Log
+  readonly credentials: Services['credentials']
+  readonly secrets: Services['secrets']
+  readonly userTokens: Services['userTokens']
+  readonly isDisposable: Services['isDisposable']
+  readonly limits: Services['limits']
+  readonly lock: Services['lock']
+  readonly #executor: Executor
+  readonly #name: string
+  readonly #access: Access
+  #afterCommit: (() => void)[] | undefined
+
+  constructor(executor: Executor, name: string, operation: Operation, request: Request, db: Db, now: number) {
+    this.input = request.input as never
+    this.caller = request.caller as never
+    this.version = request.version
+    this.db = db
+    this.now = now
+    this.log = request.log
+    const { services } = executor
+    this.credentials = services.credentials
+    this.secrets = services.secrets
+    this.userTokens = services.userTokens
+    this.isDisposable = services.isDisposable
+    this.limits = services.limits
+    this.lock = services.lock
+    this.#executor = executor
+    this.#name = name
+    this.#access = operation.access
+  }
+
+  get pages(): Pages {
+    return createPages(this.secrets.pageTokenKey, scopeOf(this.#access, this.caller), this.#name)
+  }
+
+  get afterCommit(): Call['afterCommit'] {
+    return (work) => void (this.#afterCommit ??= []).push(work)
+  }
+
+  get enqueue(): Call['enqueue'] {
+    return async (kind, payload) => {
+      const { apiKey } = this.caller as ApiKey
+      await jobs.add(this.db, { jobId: newId('job'), apiKey, kind, payload, now: this.now })
+      this.afterCommit(this.#executor.wakeJobs)
+    }
+  }
+
+  committed(): void {
+    for (const work of this.#afterCommit ?? []) work()
   }
 }
 

@@ -1,0 +1,9 @@
+/** The floor: Fastify, a JSON body in, a JSON answer out, nothing else. */
+import Fastify from 'fastify'
+
+const app = Fastify({ keepAliveTimeout: 72_000 })
+app.post('/echo', async (request) => ({
+  result: { status: 'success', message: 'Echo.', data: request.body.data },
+}))
+await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
+process.send?.('ready')

@@ -1,0 +1,111 @@
+import { type Operation, operations } from '@plenum/protocol'
+import { version } from '../version.ts'
+import { errorSchema, headers, parameters, securityOf, securitySchemes } from './openapi/components.ts'
+import { envelopeOf, standardErrors, standardErrorsOf } from './openapi/errors.ts'
+import { families } from './openapi/families.ts'
+import { failures, requestBody, success } from './openapi/messages.ts'
+import { notesOf, pathsOf } from './openapi/notes.ts'
+import { capital, createSchemas } from './openapi/schemas.ts'
+
+type Json = Record<string, unknown>
+
+const description = `The collaboration backend that a team can run itself.
+
+Every operation is a \`POST\` with a JSON body \`{ "data": … }\`. A success is answered as
+\`{ "result": { "status": "success", "message": …, "data": … } }\`, a failure as
+\`{ "error": { "status": …, "message": … } }\` with the HTTP code that belongs to the status.
+Where an operation takes several items, what became of each item stands inside a successful answer.
+
+Start with **Workspace**: creating one gives the credentials for everything else. A write that carries an
+\`Idempotency-Key\` has its effect once, however often it is sent. Every answer has a header \`x-request-id\`, which
+the server's log mentions too.`
+
+const table = Object.entries(operations as Record<string, Record<string, Operation>>).map(
+  ([family, verbs]) => [families[family as keyof typeof families], family, Object.entries(verbs)] as const,
+)
+
+/** The interface as OpenAPI 3.1, computed from the table of operations. */
+export function buildOpenApi(): object {
+  const schemas = createSchemas()
+  const paths: Json = {}
+  const requestBodies: Json = {}
+  const responses: Json = {}
+
+  const respond = (name: string, response: Json) => {
+    responses[name] = response
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  for (const [{ title }, family, verbs] of table) {
+    for (const [verb, operation] of verbs) {
+      const name = capital(family) + capital(verb)
+      requestBodies[name] = requestBody(operation, schemas)
+      const answers = {
+        200: respond(name, success(operation, schemas)),
+        ...Object.fromEntries(
+          failures(operation).map(([code, response]) => [code, respond(failureName(name, code, response), response)]),
+        ),
+      }
+      for (const { url, suffix, isAlias } of pathsOf(operation)) {
+        paths[url] = {
+          post: {
+            tags: [title],
+            operationId: `${family}.${verb}${suffix}`,
+            summary: operation.summary,
+            ...descriptionOf(operation),
+            ...(isAlias && { deprecated: true }),
+            security: securityOf[operation.access],
+            ...(operation.effect === 'write' && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
+            requestBody: { $ref: `#/components/requestBodies/${name}` },
+            responses: answers,
+          },
+        }
+      }
+    }
+  }
+
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Plenum', version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: '/', description: 'The server that hands out this document.' }],
+    tags: table
+      .filter(([, , verbs]) => verbs.length > 0)
+      .map(([{ title, description }]) => ({ name: title, description })),
+    paths,
+    components: {
+      securitySchemes,
+      parameters,
+      headers,
+      schemas: sorted({ ...schemas.components, Error: errorSchema }),
+      examples: errorExamples(),
+      requestBodies,
+      responses: sorted(responses),
+    },
+  }
+}
+
+function descriptionOf(operation: Operation): { description?: string } {
+  const sentences = [...(operation.description ? [operation.description] : []), ...notesOf(operation)]
+  return sentences.length > 0 ? { description: sentences.join(' ') } : {}
+}
+
+/** Operations share the responses that hold standard errors only; those are named after the errors. */
+function failureName(operation: string, code: number, response: Json): string {
+  const { content } = response as { content: { 'application/json': { examples: Record<string, Json> } } }
+  const examples = Object.entries(content['application/json'].examples)
+  return examples.every(([, example]) => '$ref' in example) && examples.length <= 3
+    ? examples.map(([key]) => key).join('Or')
+    : `${operation}${code}`
+}
+
+function errorExamples(): Json {
+  const all = table.flatMap(([, , verbs]) => verbs.flatMap(([, operation]) => standardErrorsOf(operation)))
+  const used = new Set(all)
+  return Object.fromEntries(
+    standardErrors
+      .filter((error) => used.has(error))
+      .map((error) => [error.name, { summary: error.message, description: error.when, value: envelopeOf(error) }]),
+  )
+}
+
+const sorted = (map: Json): Json => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

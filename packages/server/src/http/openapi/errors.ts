@@ -1,0 +1,171 @@
+import { type Access, type ErrorExample, httpStatusOf, type Operation } from '@plenum/protocol'
+import { optionOff } from '../authenticate.ts'
+
+/** An error that comes from what surrounds an operation and not from the operation itself. */
+export interface StandardError extends ErrorExample {
+  /** The name of its example in the OpenAPI document. */
+  name: string
+  when: string
+  /** Differs from that of the status only where HTTP has a more precise code. */
+  httpStatus?: number
+  appliesTo: (operation: Operation) => boolean
+}
+
+const everywhere = () => true
+const onWrites = ({ effect }: Operation) => effect === 'write'
+const at =
+  (...levels: Access[]) =>
+  ({ access }: Operation) =>
+    levels.includes(access)
+
+const invalid = (
+  name: string,
+  message: string,
+  when: string,
+  appliesTo: StandardError['appliesTo'],
+): StandardError => ({ name, status: 'INVALID_ARGUMENT', message, when, appliesTo })
+
+/** In the order in which a request meets them. */
+export const standardErrors: readonly StandardError[] = [
+  {
+    name: 'ShuttingDown',
+    status: 'UNAVAILABLE',
+    message: 'The server is shutting down.',
+    when: 'The server is about to stop. Send the request again after `retry-after` seconds.',
+    appliesTo: everywhere,
+  },
+  invalid(
+    'MissingWorkspaceId',
+    'Workspace ID not found in headers.',
+    'The header `x-svc-workspace-id` is missing.',
+    at('workspace'),
+  ),
+  invalid(
+    'MissingAuthToken',
+    'Auth Token not found in headers.',
+    'The header `x-svc-auth-token` is missing.',
+    at('apiKey', 'workspace'),
+  ),
+  invalid('MissingApiKey', 'API key not found in headers.', 'The header `x-svc-api-key` is missing.', at('apiKey')),
+  invalid('MissingBodyAuthToken', 'Auth token not found.', '`authToken` is missing in `data`.', at('body')),
+  invalid('MissingBodyApiKey', 'API key not found.', '`apiKey` is missing in `data`.', at('body')),
+  {
+    name: 'InvalidWorkspaceCredentials',
+    status: 'PERMISSION_DENIED',
+    message: 'Invalid workspace credentials.',
+    when: 'The workspace does not exist, or the token is not the one of the workspace.',
+    appliesTo: (operation) => operation.access === 'workspace' && operation.path !== '/workspace/get',
+  },
+  {
+    name: 'InvalidApiKey',
+    status: 'PERMISSION_DENIED',
+    message: 'Invalid API key.',
+    when: 'The API key does not exist, or has expired.',
+    appliesTo: at('apiKey', 'body'),
+  },
+  {
+    name: 'InvalidAuthToken',
+    status: 'UNAUTHENTICATED',
+    message: 'Invalid auth token.',
+    when: 'The token does not belong to the API key.',
+    appliesTo: at('apiKey', 'body'),
+  },
+  {
+    name: 'AdvancedQueriesOff',
+    status: 'FAILED_PRECONDITION',
+    message: optionOff.useAdvancedQueries,
+    when: 'The option `useAdvancedQueries` of the API key is off.',
+    appliesTo: ({ requires }) => requires === 'useAdvancedQueries',
+  },
+  {
+    name: 'NotificationServiceOff',
+    status: 'FAILED_PRECONDITION',
+    message: optionOff.useNotificationService,
+    when: 'The option `useNotificationService` of the API key is off.',
+    appliesTo: ({ requires }) => requires === 'useNotificationService',
+  },
+  {
+    name: 'RateLimitExceeded',
+    status: 'RESOURCE_EXHAUSTED',
+    message: 'Rate limit exceeded. Try again after 1 minute.',
+    when: 'More requests in a minute than the operator of the server allows for a workspace or an API key.',
+    appliesTo: at('apiKey', 'workspace'),
+  },
+  {
+    name: 'OriginNotAllowed',
+    status: 'PERMISSION_DENIED',
+    message: 'This origin is not among the allowed domains of the API key.',
+    when: 'A web page of a domain that is not on the list of the API key sent the request.',
+    appliesTo: at('apiKey'),
+  },
+  {
+    name: 'BodyTooLarge',
+    status: 'INVALID_ARGUMENT',
+    message: 'Request body is too large.',
+    when: 'The body has more than 1 MiB, or 10 MiB where editor data is written.',
+    httpStatus: 413,
+    appliesTo: everywhere,
+  },
+  invalid('WrongContentType', 'Content-Type must be application/json.', 'The body is not declared as JSON.', everywhere),
+  invalid('InvalidJson', 'Request body is not valid JSON.', 'The body cannot be parsed.', everywhere),
+  invalid('MissingData', 'data is required.', 'The body has no object `data`.', everywhere),
+  invalid(
+    'InvalidIdempotencyKey',
+    'Idempotency-Key must have 1 to 255 visible ASCII characters.',
+    'The header `idempotency-key` cannot be used.',
+    onWrites,
+  ),
+  invalid(
+    'IdempotencyKeyReused',
+    'This Idempotency-Key was used with another request body.',
+    'The same key came with another body within 24 hours.',
+    onWrites,
+  ),
+  {
+    name: 'IdempotencyKeyInProgress',
+    status: 'ABORTED',
+    message: 'A request with this Idempotency-Key is in progress.',
+    when: 'The first request with this key has not been answered yet. Send it again after `retry-after` seconds.',
+    appliesTo: onWrites,
+  },
+  {
+    name: 'Collision',
+    status: 'ABORTED',
+    message: 'The request collided with others. Try again.',
+    when: 'Concurrent writes kept changing the same records. Nothing was changed.',
+    appliesTo: onWrites,
+  },
+  {
+    name: 'DatabaseUnavailable',
+    status: 'UNAVAILABLE',
+    message: 'The database is not available. Try again.',
+    when: 'The server does not reach its database. Send the request again after `retry-after` seconds.',
+    appliesTo: everywhere,
+  },
+  {
+    name: 'InternalError',
+    status: 'INTERNAL',
+    message: 'Internal error.',
+    when: 'A fault of the server. Its log has the details under the `x-request-id` of the answer.',
+    appliesTo: everywhere,
+  },
+]
+
+export const httpStatusOfError = (error: ErrorExample & { httpStatus?: number }): number =>
+  error.httpStatus ?? httpStatusOf[error.status]
+
+export const envelopeOf = ({ status, message, details }: ErrorExample) => ({
+  error: { status, message, ...(details !== undefined && { details }) },
+})
+
+const sameAs = (one: ErrorExample) => (other: ErrorExample) =>
+  one.status === other.status && one.message === other.message
+
+/** The errors that only this operation has. */
+export const ownErrors = ({ errors = [] }: Operation): readonly ErrorExample[] =>
+  errors.filter((error) => !standardErrors.some(sameAs(error)))
+
+export function standardErrorsOf(operation: Operation): readonly StandardError[] {
+  const { errors = [] } = operation
+  return standardErrors.filter((error) => error.appliesTo(operation) || errors.some(sameAs(error)))
+}

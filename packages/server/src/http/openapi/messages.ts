@@ -1,0 +1,100 @@
+import type { ErrorExample, Operation } from '@plenum/protocol'
+import { explain, type Schema } from '../explain.ts'
+import { passingCodes, reasonOf } from './components.ts'
+import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
+import { capital, type Schemas } from './schemas.ts'
+
+type Json = Record<string, unknown>
+
+export function requestBody({ input, body, example }: Operation, schemas: Schemas): Json {
+  const data = schemas.of(input)
+  const wrapped = { type: 'object', properties: { data }, ...(body !== 'optional' && { required: ['data'] }) }
+  return {
+    required: body !== 'optional',
+    content: {
+      'application/json': {
+        schema: body === 'flat' ? { anyOf: [wrapped, data] } : wrapped,
+        examples: {
+          request: { summary: 'A request', value: { data: example.input } },
+          ...(body === 'flat' && { flat: { summary: 'The same without `data`', value: example.input } }),
+        },
+      },
+    },
+  }
+}
+
+export function success({ output, message, paging = [], example, effect }: Operation, schemas: Schemas): Json {
+  const token = { type: 'string', description: 'Sent back as `pageToken` it gives the next page; absent on the last.' }
+  const result = {
+    type: 'object',
+    properties: {
+      status: { const: 'success' },
+      message: { type: 'string', examples: [message] },
+      data: schemas.of(output),
+      ...Object.fromEntries(paging.map((key) => [key, token])),
+    },
+    required: ['status', 'message', 'data'],
+  }
+  const replayed = { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
+  return {
+    description: message,
+    ...(effect === 'write' && { headers: replayed }),
+    content: {
+      'application/json': {
+        schema: { type: 'object', properties: { result }, required: ['result'] },
+        examples: { success: { summary: 'A success', value: successEnvelope({ message, paging, example }) } },
+      },
+    },
+  }
+}
+
+/** The answer of the declared example. */
+export function successEnvelope({ message, paging = [], example }: Pick<Operation, 'message' | 'paging' | 'example'>) {
+  const { output: data, nextPageToken } = example
+  const tokens = nextPageToken === undefined ? [] : paging.map((key) => [key, nextPageToken])
+  return { result: { status: 'success', message, data, ...Object.fromEntries(tokens) } }
+}
+
+/** A response for each HTTP code, with an example of each error that it may carry. */
+export function failures(operation: Operation): [code: number, response: Json][] {
+  const examplesOf = new Map<number, Json>()
+  const add = (error: ErrorExample, key: string, example: Json) => {
+    const code = httpStatusOfError(error)
+    const examples = examplesOf.get(code) ?? {}
+    let unique = key
+    for (let count = 2; unique in examples; count++) unique = `${key}${count}`
+    examplesOf.set(code, { ...examples, [unique]: example })
+  }
+  for (const error of [...ownErrors(operation), ...missingInput(operation)]) {
+    add(error, keyOf(error.message), { summary: error.message, value: envelopeOf(error) })
+  }
+  for (const error of standardErrorsOf(operation)) {
+    add(error, error.name, { $ref: `#/components/examples/${error.name}` })
+  }
+  return [...examplesOf]
+    .sort(([one], [other]) => one - other)
+    .map(([code, examples]) => [code, failure(code, examples)])
+}
+
+const failure = (code: number, examples: Json): Json => ({
+  description: reasonOf[code] ?? 'Failed.',
+  ...(passingCodes.has(code) && { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
+})
+
+/** What an empty `data` is answered, unless the operation declares it or accepts it. */
+export function missingInput(operation: Operation): ErrorExample[] {
+  const message = explain(operation.input as Schema, {})
+  if (message === undefined || operation.errors?.some((error) => error.message === message)) return []
+  return [{ status: 'INVALID_ARGUMENT', message }]
+}
+
+/** A name for an example from its sentence. */
+const keyOf = (message: string) =>
+  message
+    .replace(/[^A-Za-z0-9 ]/g, '')
+    .split(' ')
+    .filter(Boolean)
+    .slice(0, 6)
+    .map(capital)
+    .join('')

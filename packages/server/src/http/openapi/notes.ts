@@ -1,0 +1,22 @@
+import type { Operation } from '@plenum/protocol'
+
+/** What the switches of a declaration mean for callers and its schemas do not say, a sentence each. */
+export function notesOf({ requires, size }: Operation): string[] {
+  const notes: string[] = []
+  if (requires) notes.push(`Needs the option \`${requires}\` of the API key, which is on unless switched off.`)
+  if (size === 'large') notes.push('The body may have up to 10 MiB.')
+  return notes
+}
+
+/** Each path of an operation, the newest version first; aliases follow the path they stand for. */
+export function pathsOf({ versions, path, aliases = [] }: Operation) {
+  const newest = versions.at(-1)
+  return versions.toReversed().flatMap((version) => [
+    { url: `/${version}${path}`, suffix: version === newest ? '' : `.${version}`, isAlias: false },
+    ...aliases.map((alias, index) => ({
+      url: `/${version}${alias}`,
+      suffix: `.${version}.alias${index === 0 ? '' : index + 1}`,
+      isAlias: true,
+    })),
+  ])
+}

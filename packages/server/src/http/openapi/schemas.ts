@@ -1,0 +1,85 @@
+import * as protocol from '@plenum/protocol'
+
+export type JsonSchema = { [keyword: string]: unknown }
+
+export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Keywords whose value is a map of schemas, a list of schemas or a schema. */
+const maps = new Set(['properties', 'patternProperties', '$defs'])
+const lists = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems'])
+const singles = new Set(['items', 'additionalProperties', 'not'])
+
+/** Keywords of ours that word messages, and those of the schema library. */
+const internal = /^(x-|~|\$id$)/
+
+/** Drops what is internal and applies `change` to each schema directly inside this one. */
+function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
+  const one = (value: unknown) => (isSchema(value) ? change(value) : value)
+  const rebuilt: JsonSchema = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (internal.test(keyword)) continue
+    if (maps.has(keyword) && isSchema(value)) {
+      rebuilt[keyword] = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, one(inner)]))
+    } else if (lists.has(keyword) && Array.isArray(value)) rebuilt[keyword] = value.map(one)
+    else rebuilt[keyword] = singles.has(keyword) ? one(value) : value
+  }
+  return rebuilt
+}
+
+/** A declared schema as JSON Schema and nothing else. */
+export const plain = (schema: object): JsonSchema => rebuild(schema as JsonSchema, plain)
+
+/** The part of a schema that its optional copy shares with it. */
+const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: JsonSchema): unknown =>
+  properties ?? choices ?? (isSchema(additionalProperties) ? additionalProperties : pattern)
+
+/** What the protocol exports by name. */
+function namedSchemas() {
+  const named = new Map<unknown, { name: string; text: string }>()
+  for (const [name, value] of Object.entries(protocol as Record<string, unknown>)) {
+    if (!isSchema(value) || typeof value.type !== 'string') continue
+    const anchor = anchorOf(value)
+    if (anchor !== undefined && !named.has(anchor)) named.set(anchor, { name, text: JSON.stringify(plain(value)) })
+  }
+  return named
+}
+
+/** The schemas of a document: what has a name becomes a component, the rest stays in place. */
+export function createSchemas() {
+  const named = namedSchemas()
+  const components: Record<string, JsonSchema> = {}
+
+  function refer(name: string, schema: JsonSchema): JsonSchema {
+    if (!(name in components)) {
+      // Entered before it is converted, for it may mention itself.
+      components[name] = {}
+      components[name] = convertInner(schema)
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  function convert(schema: JsonSchema): JsonSchema {
+    const known = named.get(anchorOf(schema))
+    // A copy with a description or limits of its own stays in place.
+    return known && known.text === JSON.stringify(plain(schema)) ? refer(known.name, schema) : convertInner(schema)
+  }
+
+  function convertInner(schema: JsonSchema): JsonSchema {
+    const { $defs, $ref, ...rest } = schema
+    if (typeof $ref !== 'string') return rebuild(schema, convert)
+    const target = ($defs as Record<string, JsonSchema> | undefined)?.[$ref]
+    const reference = target ? refer($ref, target) : { $ref: `#/components/schemas/${$ref}` }
+    return { ...reference, ...rebuild(rest, convert) }
+  }
+
+  return {
+    components,
+    /** A declared schema, with references to components inside. */
+    of: (declared: object): JsonSchema => convert(declared as JsonSchema),
+  }
+}
+
+export type Schemas = ReturnType<typeof createSchemas>
