@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as Y from 'yjs'
+import { difference, plain, record, sizeError, storable, wellFormed } from './values.ts'
+import { insertNodes, nodesOf } from './xml-fragment.ts'
+import { formatXml, parseXml, type XmlNode } from './xml.ts'
+
+export type ContentType = 'text' | 'map' | 'array' | 'xml'
+
+/**
+ * The client id of our own writes, always the same, so that they never grow the state vector. Right only
+ * while the document was loaded from all that is stored, under the row's lock: then its clock goes on where
+ * it stopped.
+ */
+export const serverClientId = 1
+
+/** The document that a snapshot and the updates after it describe. */
+export function load(updates: readonly Uint8Array[]): Y.Doc {
+  const doc = new Y.Doc()
+  doc.transact(() => {
+    for (const update of updates) Y.applyUpdate(doc, update)
+  })
+  // Only now: Yjs gives a document another id when it applies an update that carries its own.
+  doc.clientID = serverClientId
+  return doc
+}
+
+export function snapshot(doc: Y.Doc): Uint8Array {
+  return Y.encodeStateAsUpdate(doc)
+}
+
+/** Always JSON, whatever clients have stored. */
+export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {
+  const key = wellFormed(contentKey)
+  if (type === 'text') return json(doc.getText(key))
+  if (type === 'map') return json(doc.getMap(key))
+  if (type === 'array') return json(doc.getArray(key))
+  return json(doc.getXmlFragment(key))
+}
+
+const json = (value: unknown, depth = 0): unknown => plain(value, sharedJson, depth)
+
+function sharedJson(type: object, depth: number): unknown {
+  if (type instanceof Y.XmlFragment || type instanceof Y.XmlText) return formatXml(nodesOf(type))
+  if (type instanceof Y.Text) return wellFormed(type.toJSON())
+  if (type instanceof Y.Array) return type.toArray().map((item) => json(item, depth + 1))
+  if (type instanceof Y.Map) return record(type.entries(), (item) => json(item, depth + 1))
+  return null
+}
+
+/**
+ * The message for data that this type cannot hold, or null. Whether XML is well-formed shows in `replace`.
+ */
+export function typeError(type: ContentType, data: unknown): string | null {
+  if (type === 'text' || type === 'xml') {
+    return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data) !== (type === 'array')) {
+    return `Data must be an ${type === 'map' ? 'object' : 'array'} for type ${type}.`
+  }
+  return sizeError(data)
+}
+
+/**
+ * Replaces the content in one transaction and gives the update to append (only the difference), or null if
+ * nothing changed. Wants data that `typeError` has passed; throws an `XmlError`, before any change, for
+ * malformed XML.
+ */
+export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data: unknown): Uint8Array | null {
+  const error = typeError(type, data)
+  if (error !== null) throw new TypeError(error)
+  const write = writers[type](doc, wellFormed(contentKey), plain(data))
+  const updates: Uint8Array[] = []
+  const keep = (update: Uint8Array) => void updates.push(update)
+  doc.on('update', keep)
+  doc.transact(write)
+  doc.off('update', keep)
+  return updates.length === 0 ? null : Y.mergeUpdates(updates)
+}
+
+/**
+ * Lists keep what is equal at both ends, so that cursors and nested types of open editors outlive the write.
+ */
+const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => () => void> = {
+  text: (doc, key, data) => () => replaceText(doc.getText(key), data as string),
+  map: (doc, key, data) => () => replaceMap(doc.getMap(key), data as Record<string, unknown>),
+  array: (doc, key, data) => () => replaceArray(doc.getArray(key), data as unknown[]),
+  xml: (doc, key, data) => {
+    const nodes = parseXml(data as string)
+    return () => replaceXml(doc.getXmlFragment(key), nodes)
+  },
+}
+
+function replaceText(text: Y.Text, after: string) {
+  const before = text.toJSON()
+  if (before === after) return
+  // Embedded objects take a place in the text but not in the string: then places cannot be compared.
+  if (before.length !== text.length) {
+    text.delete(0, text.length)
+    text.insert(0, after)
+    return
+  }
+  let { start, removed, added } = difference(before, after, Object.is)
+  // A cut through a surrogate pair would leave two replacement characters.
+  if (isSurrogate(after, start - 1, 0xd800)) [start, removed, added] = [start - 1, removed + 1, added + 1]
+  if (isSurrogate(after, start + added, 0xdc00)) [removed, added] = [removed + 1, added + 1]
+  text.delete(start, removed)
+  text.insert(start, after.slice(start, start + added))
+}
+
+const isSurrogate = (text: string, index: number, half: 0xd800 | 0xdc00) =>
+  (text.charCodeAt(index) & 0xfc00) === half
+
+function replaceMap(map: Y.Map<unknown>, after: Record<string, unknown>) {
+  for (const key of map.keys()) if (!Object.hasOwn(after, key)) map.delete(key)
+  for (const [key, value] of Object.entries(after)) {
+    if (!map.has(key) || !isDeepStrictEqual(json(map.get(key)), value)) map.set(key, storable(value))
+  }
+}
+
+function replaceArray(array: Y.Array<unknown>, after: unknown[]) {
+  const before = array.toArray().map((item) => json(item))
+  const { start, removed, added } = difference(before, after, isDeepStrictEqual)
+  array.delete(start, removed)
+  array.insert(start, after.slice(start, start + added).map(storable))
+}
+
+function replaceXml(fragment: Y.XmlFragment, nodes: XmlNode[]) {
+  const before = fragment.toArray().map((child) => formatXml(nodesOf(child, 1)))
+  const after = nodes.map((node) => formatXml([node]))
+  if (before.join('') === after.join('')) return
+  const { start, removed, added } = difference(before, after, Object.is)
+  fragment.delete(start, removed)
+  insertNodes(fragment, start, nodes.slice(start, start + added))
+}

@@ -1,0 +1,88 @@
+import * as Y from 'yjs'
+
+/**
+ * Levels of nesting in JSON and XML, where every recursion over untrusted data stops; the stack has room for
+ * more.
+ */
+export const maxDepth = 100
+
+/**
+ * Yjs items that one write may make: keys of a map, nodes and attributes of XML. 50,000 take about a second;
+ * without a bound, one body of 10 MiB makes so many that the process dies.
+ */
+export const maxItems = 50_000
+
+/**
+ * Yjs writes UTF-8, which has no lone surrogates: replaced here, so that what we hold is what others will
+ * read.
+ */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD')
+}
+
+/**
+ * A deep copy that is JSON and nothing else. Clients may store bytes, bigint, undefined and Infinity;
+ * `shared` answers for Yjs types. `__proto__` is left out, because every Yjs client assigns the keys it reads
+ * to a plain object.
+ */
+export function plain(
+  value: unknown,
+  shared: (type: object, depth: number) => unknown = () => null,
+  depth = 0,
+): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? value : null
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return null
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64')
+  if (value instanceof Y.AbstractType || value instanceof Y.Doc) return shared(value, depth)
+  if (Array.isArray(value)) return value.map((item) => plain(item, shared, depth + 1))
+  return record(Object.entries(value), (item) => plain(item, shared, depth + 1))
+}
+
+export function record(entries: Iterable<[string, unknown]>, copy: (value: unknown) => unknown) {
+  const result: Record<string, unknown> = {}
+  for (const [key, value] of entries) if (key !== '__proto__') result[wellFormed(key)] = copy(value)
+  return result
+}
+
+/** Why an object or array is too large to store, or null. */
+export function sizeError(data: object): string | null {
+  if (isTooDeep(data, 0)) return `Data must not be nested deeper than ${maxDepth} levels.`
+  // An array is one item, however long, but for the objects that become maps.
+  const stored = Object.values(data).filter((value) => !Array.isArray(data) || needsMap(value))
+  return itemCount(stored) > maxItems ? `Data must not have more than ${maxItems} keys.` : null
+}
+
+function isTooDeep(data: unknown, depth: number): boolean {
+  if (typeof data !== 'object' || data === null) return false
+  return depth > maxDepth || Object.values(data).some((item) => isTooDeep(item, depth + 1))
+}
+
+function itemCount(values: readonly unknown[]): number {
+  const inner = values.filter(needsMap).map((value) => itemCount(Object.values(value)))
+  return inner.reduce((sum, count) => sum + count, values.length)
+}
+
+/**
+ * Yjs looks at `value.constructor` to tell JSON from its own types, so an object with that key goes in as a
+ * Y.Map.
+ */
+export function storable(value: unknown): unknown {
+  if (!needsMap(value)) return value
+  return new Y.Map(Object.entries(value).map(([key, item]) => [key, storable(item)]))
+}
+
+const needsMap = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.hasOwn(value, 'constructor')
+
+/** The one stretch that differs: `removed` items at `start` become `added` ones; all around it is equal. */
+export function difference<T>(before: ArrayLike<T>, after: ArrayLike<T>, equal: (a: T, b: T) => boolean) {
+  const most = Math.min(before.length, after.length)
+  let start = 0
+  while (start < most && equal(before[start]!, after[start]!)) start++
+  let end = 0
+  while (end < most - start && equal(before[before.length - 1 - end]!, after[after.length - 1 - end]!)) end++
+  return { start, removed: before.length - start - end, added: after.length - start - end }
+}

@@ -1,0 +1,51 @@
+import * as Y from 'yjs'
+import { maxDepth, plain } from './values.ts'
+import { byName, type XmlNode } from './xml.ts'
+
+/**
+ * What a Yjs type shows as XML; deeper than `maxDepth` nothing, so that the answer can be sent back to us.
+ */
+export function nodesOf(type: unknown, depth = 0): XmlNode[] {
+  if (type instanceof Y.Text) return type.toDelta().flatMap((piece: Piece) => textNodes(piece, depth))
+  if (!(type instanceof Y.XmlFragment) || depth > maxDepth) return []
+  const children = type.toArray().flatMap((child) => nodesOf(child, depth + 1))
+  if (!(type instanceof Y.XmlElement)) return children
+  return [{ name: type.nodeName, attributes: attributesOf(type.getAttributes()), children }]
+}
+
+type Piece = { insert: unknown; attributes?: Record<string, unknown> }
+
+/** Rich text: each format becomes an element around the text, outermost first by name. Embeds have no XML. */
+function textNodes({ insert, attributes = {} }: Piece, depth: number): XmlNode[] {
+  if (typeof insert !== 'string') return []
+  const formats = Object.entries(attributes)
+    .sort(byName)
+    .slice(0, maxDepth + 1 - depth)
+  return [formats.reduceRight<XmlNode>(formatted, insert)]
+}
+
+function formatted(inner: XmlNode, [name, value]: [string, unknown]): XmlNode {
+  return { name, attributes: attributesOf(typeof value === 'object' ? value : null), children: [inner] }
+}
+
+const attributesOf = (values: object | null): [string, string][] =>
+  Object.entries(values ?? {})
+    .filter(([, value]) => value !== null && value !== undefined)
+    .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(plain(value))])
+
+/**
+ * Children go in after their parent has: Yjs spreads those of a loose element into arguments, which
+ * overflows.
+ */
+export function insertNodes(parent: Y.XmlFragment, index: number, nodes: readonly XmlNode[]) {
+  const made = nodes.map((node) =>
+    typeof node === 'string' ? new Y.XmlText(node) : new Y.XmlElement(node.name),
+  )
+  parent.insert(index, made)
+  for (const [i, node] of nodes.entries()) {
+    const element = made[i]
+    if (typeof node === 'string' || !(element instanceof Y.XmlElement)) continue
+    for (const [key, value] of node.attributes) element.setAttribute(key, value)
+    insertNodes(element, 0, node.children)
+  }
+}

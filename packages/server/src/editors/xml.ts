@@ -1,0 +1,103 @@
+import { parseXml as parseDocument, XmlElement, XmlError as ParseError, XmlText } from '@rgrove/parse-xml'
+import { maxDepth, maxItems, wellFormed } from './values.ts'
+
+/** Text, or an element. */
+export type XmlNode = string | { name: string; attributes: [string, string][]; children: XmlNode[] }
+
+/** The message is written for the caller of the interface. */
+export class XmlError extends Error {
+  override name = 'XmlError'
+}
+
+/**
+ * Reads a fragment: any number of nodes, text among them. Comments and processing instructions are dropped.
+ */
+export function parseXml(xml: string): XmlNode[] {
+  // The parser wants one root, where a document type is a syntax error: there are no entities to expand or
+  // fetch. It normalises line breaks in quadratic time, so that is done here; an XML declaration passes as an
+  // instruction.
+  const text = wellFormed(xml)
+    .replace(/^\uFEFF/, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/^<\?xml(?=\s)/, '<?_ml')
+  if (text.split('<', 2 * maxItems + 2).length > 2 * maxItems + 1) throw tooMany()
+  try {
+    return nodesIn(parseDocument(`<_>${text}</_>`).root!, 1, { items: maxItems })
+  } catch (error) {
+    if (error instanceof ParseError) throw new XmlError(explain(error, text))
+    // The parser recurses per element: the stack is its only limit.
+    if (error instanceof RangeError) throw tooDeep()
+    throw error
+  }
+}
+
+function nodesIn(element: XmlElement, depth: number, left: { items: number }): XmlNode[] {
+  const nodes: XmlNode[] = []
+  for (const child of element.children) {
+    const last = nodes.at(-1)
+    if (child instanceof XmlText) {
+      if (typeof last === 'string') nodes[nodes.length - 1] = last + child.text
+      else nodes.push(child.text)
+    } else if (child instanceof XmlElement) {
+      if (depth > maxDepth) throw tooDeep()
+      const attributes = Object.entries(child.attributes).filter(([key]) => key !== '__proto__')
+      left.items -= attributes.length
+      nodes.push({ name: child.name, attributes, children: nodesIn(child, depth + 1, left) })
+    }
+  }
+  left.items -= nodes.length
+  if (left.items < 0) throw tooMany()
+  return nodes
+}
+
+const tooDeep = () => new XmlError(`XML must not be nested deeper than ${maxDepth} levels.`)
+const tooMany = () => new XmlError(`XML must not have more than ${maxItems} nodes and attributes.`)
+
+/**
+ * The parser's reason, with the place counted in the caller's text: without our root, in whole characters.
+ */
+function explain(error: ParseError, text: string) {
+  let [line, column, left] = [1, 1, error.pos - '<_>'.length]
+  for (const character of text) {
+    if (left-- <= 0) break
+    if (character === '\n') [line, column] = [line + 1, 1]
+    else column++
+  }
+  const reason = error.message
+    .split(' (line ')[0]!
+    .replace(/^Missing end tag for element _$/, 'Unexpected markup')
+  return `XML is not well-formed: ${reason.slice(0, 200)} (line ${line}, column ${column}).`
+}
+
+const nameStart =
+  ':A-Z_a-z\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}\\u{200D}' +
+  '\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}'
+const nameRest = `${nameStart}\\-.0-9\\u{B7}\\u{300}-\\u{36F}\\u{203F}\\u{2040}`
+const validName = new RegExp(`^[${nameStart}][${nameRest}]*$`, 'u')
+const notInNames = new RegExp(`[^${nameRest}]`, 'gu')
+const notInXml = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu
+
+const escape = (text: string, special: RegExp) =>
+  text.replace(notInXml, '\uFFFD').replace(special, (c) => entities[c] ?? `&#${c.charCodeAt(0)};`)
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/**
+ * Yjs clients may name nodes as they like: the text of such an element is kept under the nearest name XML
+ * allows.
+ */
+const tag = (name: string) => (validName.test(name) ? name : `_${name.replace(notInNames, '_')}`)
+
+/** As Yjs prints it (attributes sorted, no `<p/>`), but escaped and with the case of names kept. */
+export function formatXml(nodes: readonly XmlNode[]): string {
+  return nodes
+    .map((node) => (typeof node === 'string' ? escape(node, /[&<>\r]/g) : formatElement(node)))
+    .join('')
+}
+
+function formatElement({ name, attributes, children }: Exclude<XmlNode, string>): string {
+  const valid = attributes.filter(([key]) => validName.test(key)).sort(byName)
+  const printed = valid.map(([key, value]) => ` ${key}="${escape(value, /[&<>"\r\n\t]/g)}"`)
+  return `<${tag(name)}${printed.join('')}>${formatXml(children)}</${tag(name)}>`
+}
+
+export const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1)
