@@ -11,7 +11,11 @@ export interface Measured {
 }
 
 /** Runs a server of this repository in a process of its own and reads its CPU time from the kernel. */
-export async function measuredProcess(script: string, env: Record<string, string>, execArgv: string[] = []): Promise<Measured> {
+export async function measuredProcess(
+  script: string,
+  env: Record<string, string>,
+  execArgv: string[] = [],
+): Promise<Measured> {
   const port = await freePort()
   const child = fork(new URL(script, import.meta.url), {
     env: { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), HOST: '127.0.0.1', ...env },

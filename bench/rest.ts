@@ -17,10 +17,17 @@ const connections = 32
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
 const echo = await measuredProcess('./echo.mjs', {})
 const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-const server = await measuredProcess('../packages/server/dist/main.js', {
-  DATA_DIR: dataDir,
-  ...(process.env.BENCH_DATABASE_URL && { DATABASE_URL: process.env.BENCH_DATABASE_URL, SECRET_KEY: 'x'.repeat(32) }),
-}, profile)
+const server = await measuredProcess(
+  '../packages/server/dist/main.js',
+  {
+    DATA_DIR: dataDir,
+    ...(process.env.BENCH_DATABASE_URL && {
+      DATABASE_URL: process.env.BENCH_DATABASE_URL,
+      SECRET_KEY: 'x'.repeat(32),
+    }),
+  },
+  profile,
+)
 
 const url = `http://127.0.0.1:${server.port}`
 const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'bench@example.com' })
@@ -30,7 +37,10 @@ const { data: tokens } = await owner.authTokens.get({ apiKey })
 const authToken = tokens.authTokens[0]?.token ?? ''
 const client = createClient({ url, apiKey, authToken })
 await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
-await client.users.add({ organizationId: 'org', users: [{ userId: 'u1', name: 'Ada', email: 'ada@example.com' }] })
+await client.users.add({
+  organizationId: 'org',
+  users: [{ userId: 'u1', name: 'Ada', email: 'ada@example.com' }],
+})
 
 const headers = { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken }
 const body = (data: object) => JSON.stringify({ data })
@@ -65,7 +75,9 @@ for (let round = 0; round <= rounds; round++) {
 
 const floor = best.get('Fastify echo') ?? 1
 for (const [name, micros] of best) {
-  console.log(`${name.padEnd(34)} ${micros.toFixed(1).padStart(7)} µs CPU/request  ${(micros / floor).toFixed(2)}× echo`)
+  console.log(
+    `${name.padEnd(34)} ${micros.toFixed(1).padStart(7)} µs CPU/request  ${(micros / floor).toFixed(2)}× echo`,
+  )
 }
 await server.stop()
 await echo.stop()

@@ -8,7 +8,9 @@ export function printJson(value: unknown, width = 110, indent = ''): string {
     return `[\n${items.join(',\n')}\n${indent}]`
   }
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  const lines = entries.map(([key, item]) => `${inner}${JSON.stringify(key)}: ${printJson(item, width, inner)}`)
+  const lines = entries.map(
+    ([key, item]) => `${inner}${JSON.stringify(key)}: ${printJson(item, width, inner)}`,
+  )
   return `{\n${lines.join(',\n')}\n${indent}}`
 }
 

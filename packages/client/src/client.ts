@@ -41,7 +41,9 @@ type Method<O extends Operation> = (
 ) => Promise<Result<Output<O>>>
 
 export type Client = {
-  readonly [F in keyof Operations]: { readonly [V in keyof Operations[F]]: Method<Operations[F][V] & Operation> }
+  readonly [F in keyof Operations]: {
+    readonly [V in keyof Operations[F]]: Method<Operations[F][V] & Operation>
+  }
 }
 
 /** Statuses after which the very same call may succeed. */
@@ -90,7 +92,9 @@ export function createClient(options: ClientOptions): Client {
         : access === 'apiKey'
           ? { 'x-svc-api-key': options.apiKey, 'x-svc-auth-token': options.authToken }
           : {}
-    return Object.fromEntries(Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined))
+    return Object.fromEntries(
+      Object.entries(pairs).filter((pair): pair is [string, string] => pair[1] !== undefined),
+    )
   }
 
   async function exchange(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal) {

@@ -61,7 +61,8 @@ try {
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException
   if (error instanceof ConfigError) console.error(`Plenum cannot start: ${message}`)
-  else if (code === 'EADDRINUSE') console.error('Plenum cannot start: the port is in use. Set PORT to another one.')
+  else if (code === 'EADDRINUSE')
+    console.error('Plenum cannot start: the port is in use. Set PORT to another one.')
   else console.error('Plenum cannot start:', error)
   process.exit(1)
 }

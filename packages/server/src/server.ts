@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { ApiError } from '@plenum/protocol'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
 import { Credentials } from './access/credentials.ts'
 import { createDisposableCheck } from './access/disposable.ts'
 import type { Secrets } from './access/secrets.ts'
@@ -16,6 +21,7 @@ import { createExecute } from './http/execute.ts'
 import { createRateLimits } from './http/limits.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages.ts'
+import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
 import type { Log } from './platform/log.ts'
@@ -30,6 +36,8 @@ export interface Parts {
   metrics: Metrics
   log: Log
   now?: () => number
+  /** How often postponed jobs are looked for. */
+  jobPollMs?: number
 }
 
 export interface Server {
@@ -41,7 +49,8 @@ export interface Server {
 }
 
 /** The server from its parts. Everything it uses is given, so that tests run the same one. */
-export function createServer({ config, database, secrets, metrics, log, now = Date.now }: Parts): Server {
+export function createServer(parts: Parts): Server {
+  const { config, database, secrets, metrics, log, now = Date.now } = parts
   let draining = false
   const app = createApp(config, log)
 
@@ -50,11 +59,15 @@ export function createServer({ config, database, secrets, metrics, log, now = Da
     credentials,
     secrets,
     userTokens: createUserTokens(database, secrets),
-    isDisposable: createDisposableCheck({ extra: config.disposableDomains, allow: config.allowedEmailDomains }),
+    isDisposable: createDisposableCheck({
+      extra: config.disposableDomains,
+      allow: config.allowedEmailDomains,
+    }),
     limits: config.limits,
     lock: database.lock,
   }
-  const jobs = createJobRunner({ database, log, now })
+  const jobs = createJobRunner({ database, log, now, pollMs: parts.jobPollMs })
+  const housekeeping = createHousekeeping({ database, log, now })
 
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', (request, reply, done) => {
@@ -92,12 +105,14 @@ export function createServer({ config, database, secrets, metrics, log, now = Da
         listenTextResolver: (address) => `listening at ${address}`,
       })
       await jobs.start()
+      housekeeping.start()
       return address
     },
     async stop() {
       draining = true
       await app.close()
       await jobs.stop()
+      await housekeeping.stop()
     },
   }
 }

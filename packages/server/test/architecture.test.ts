@@ -106,10 +106,14 @@ describe('[A1] architecture', () => {
       files.flatMap(importsOf).flatMap(({ from, to }) => {
         const own = layerOf(from)
         const { theirs } = layers[own ?? ''] ?? { theirs: [] }
-        return theirs.filter((name) => to === name || to.startsWith(`${name}/`)).map((name) => `${own} → ${name}`)
+        return theirs
+          .filter((name) => to === name || to.startsWith(`${name}/`))
+          .map((name) => `${own} → ${name}`)
       }),
     )
-    const listed = Object.entries(layers).flatMap(([layer, { theirs }]) => theirs.map((name) => `${layer} → ${name}`))
+    const listed = Object.entries(layers).flatMap(([layer, { theirs }]) =>
+      theirs.map((name) => `${layer} → ${name}`),
+    )
     expect(listed.filter((entry) => !used.has(entry))).toEqual([])
   })
 

@@ -1,4 +1,6 @@
 import type { Client } from '@plenum/client'
+import type { Operation } from '@plenum/protocol'
+import type { Input, Operations } from '@plenum/protocol'
 import type { TestServer } from './harness.ts'
 
 export interface Tenant {
@@ -16,7 +18,9 @@ let tenants = 0
 
 /** A workspace of its own with its first key: nothing of another test is in it. */
 export async function tenant(server: TestServer): Promise<Tenant> {
-  const { data: workspace } = await server.client().workspace.create({ ownerEmail: `owner${++tenants}@example.com` })
+  const { data: workspace } = await server
+    .client()
+    .workspace.create({ ownerEmail: `owner${++tenants}@example.com` })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
   return keyOf(server, { workspaceId: workspace.id, workspaceAuthToken: workspace.authToken }, apiKey)
 }
@@ -42,4 +46,60 @@ export async function keyOf(
 export async function organization({ client }: Tenant, organizationId = 'org_1'): Promise<string> {
   await client.organizations.add({ organizations: [{ organizationId }] })
   return organizationId
+}
+
+/** Users with these ids in the organization, or in a document or folder of it. */
+export async function users(
+  { client }: Tenant,
+  userIds: readonly string[],
+  level: { organizationId?: string; documentId?: string; folderId?: string } = {},
+): Promise<void> {
+  const users = userIds.map((userId) => ({ userId }))
+  await client.users.add({
+    organizationId: 'org_1',
+    createDocument: true,
+    createFolder: true,
+    ...level,
+    users,
+  })
+}
+
+/** A notification for `u1` alone, unless the fields say otherwise; its document exists afterwards. Gives its id. */
+export async function notification(
+  { client }: Tenant,
+  fields: Partial<Input<Operations['notifications']['add']>> = {},
+): Promise<string> {
+  const { data } = await client.notifications.add({
+    organizationId: 'org_1',
+    documentId: 'doc_1',
+    createOrganization: true,
+    createDocument: true,
+    actionUser: { userId: 'actor' },
+    displayHeadlineMessageTemplate: '{actionUser} finished {task}',
+    displayBodyMessage: 'Ready for review.',
+    notifyUsers: [{ userId: 'u1' }],
+    notifyAll: false,
+    ...fields,
+  })
+  return data.id
+}
+
+/** The headers that an operation of this level takes. */
+export const headersFor = (tenant: Tenant, access: Operation['access']): Record<string, string> =>
+  access === 'apiKey'
+    ? tenant.headers
+    : access === 'workspace'
+      ? { 'x-svc-workspace-id': tenant.workspaceId, 'x-svc-auth-token': tenant.workspaceAuthToken }
+      : {}
+
+/** The example of an operation; only credentials and the owner cannot be sent as they are printed. */
+export function exampleFor(tenant: Tenant, { example }: Operation): Record<string, unknown> {
+  const own = { apiKey: tenant.apiKey, authToken: tenant.authToken, ownerEmail: 'example-owner@example.com' }
+  const input = example.input as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(input).map(([key, value]) => [
+      key,
+      Object.hasOwn(own, key) ? own[key as keyof typeof own] : value,
+    ]),
+  )
 }

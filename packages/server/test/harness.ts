@@ -27,21 +27,35 @@ export interface TestServer {
   logged: string[]
   client(options?: Partial<ClientOptions>): Client
   /** A raw call, for what a client would never send. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
+  post(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
   stop(): Promise<void>
+  /** Stops it and starts another one on the same data. */
+  restart(): Promise<TestServer>
 }
 
 export interface ServerOptions {
   /** Settings that differ from the defaults, as in the environment. */
   env?: Record<string, string>
   sync?: Sync
+  /** How often postponed jobs are looked for. */
+  jobPollMs?: number
+  /** Where the data of an earlier server is. */
+  data?: { dataDir: string; databaseUrl: string | undefined }
 }
 
 const secretKey = 'a secret key that only these tests use'
 
-export async function startServer(store: Store, { env = {}, sync }: ServerOptions = {}): Promise<TestServer> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'plenum-test-'))
-  const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
+export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
+  const { env = {}, sync, jobPollMs } = options
+  const data = options.data ?? {
+    dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')),
+    databaseUrl: store === 'postgres' ? await createPostgresDatabase() : undefined,
+  }
+  const { dataDir, databaseUrl } = data
   const config: Config = readConfig({
     PORT: '0',
     HOST: '127.0.0.1',
@@ -67,7 +81,7 @@ export async function startServer(store: Store, { env = {}, sync }: ServerOption
   const logged: string[] = []
   const log = pino({ level: 'debug', base: undefined }, { write: (line: string) => void logged.push(line) })
   const now = () => Date.now() + clock.offsetMs
-  const server = createServer({ config, database, secrets, metrics, log, now })
+  const server = createServer({ config, database, secrets, metrics, log, now, jobPollMs })
   const url = await server.start()
 
   return {
@@ -85,12 +99,21 @@ export async function startServer(store: Store, { env = {}, sync }: ServerOption
         body: typeof body === 'string' ? body : JSON.stringify(body),
       })
       const text = await response.text()
-      return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      }
     },
     async stop() {
       await server.stop()
       await database.close()
       rmSync(dataDir, { recursive: true, force: true })
+    },
+    async restart() {
+      await server.stop()
+      await database.close()
+      return startServer(store, { ...options, data })
     },
   }
 }

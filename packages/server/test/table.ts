@@ -1,0 +1,26 @@
+import { type Operation, operations, type Version } from '@plenum/protocol'
+
+export interface Entry {
+  /** `family.verb` */
+  name: string
+  verb: string
+  operation: Operation
+  version: Version
+  /** With the version. */
+  path: string
+}
+
+/** Every operation under every version of its path, for the tests of what is true of all. */
+export const table: readonly Entry[] = Object.entries(
+  operations as Record<string, Record<string, Operation>>,
+).flatMap(([family, verbs]) =>
+  Object.entries(verbs).flatMap(([verb, operation]) =>
+    operation.versions.map((version) => ({
+      name: `${family}.${verb}`,
+      verb,
+      operation,
+      version,
+      path: `/${version}${operation.path}`,
+    })),
+  ),
+)
