@@ -1,1 +1,106 @@
-export const auth = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { batchSize, ClientId, Email, Flag, Name, open } from '../resources/fields.ts'
+import { PermissionResource } from '../resources/permissions.ts'
+
+const token =
+  'eyJhbGciOiJFUzI1NiIsImtpZCI6ImtleV8xIiwidHlwIjoiSldUIn0.eyJpc3MiOiJzdmMiLCJzdWIiOiJ1c2VyXzEifQ.c2lnbmF0dXJl'
+
+const Token = Type.Object({ token: Type.String() })
+
+const spoken = { minLength: 1, pattern: '\\S', 'x-invalid': 'must not be blank.' }
+
+const invalidEmail = {
+  status: 'INVALID_ARGUMENT',
+  message: 'userProperties.email must be a valid email address.',
+} as const
+
+export const auth = {
+  generateToken: operation({
+    spec: '7.1',
+    path: '/auth/generate_token',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    summary: 'Issues a signed token for a user, with the permissions it carries.',
+    description:
+      'The token is a JWT (ES256) that ends 48 hours after its issue; the keys to verify it are at ' +
+      '`/.well-known/jwks.json`. Further keys of `userProperties` are kept as claims. Nothing is stored: ' +
+      'the permissions hold for the sessions that present the token.',
+    input: Type.Object({
+      userId: ClientId,
+      userProperties: open(
+        Type.Object({
+          name: Type.String({ ...spoken, maxLength: 1000 }),
+          email: Type.String({ ...spoken, maxLength: 320 }),
+          isAdmin: Type.Optional({ ...Flag, description: '`false` unless given.' }),
+        }),
+      ),
+      permissions: Type.Object({ resources: Type.Array(PermissionResource, { maxItems: batchSize }) }),
+    }),
+    output: Token,
+    message: 'Token generated successfully.',
+    errors: [
+      invalidEmail,
+      { status: 'INVALID_ARGUMENT', message: 'permissions.resources[0].organizationId is required.' },
+    ],
+    example: {
+      input: {
+        userId: 'user_1',
+        userProperties: { name: 'Ada', email: 'ada@example.com', isAdmin: false },
+        permissions: {
+          resources: [
+            { type: 'organization', id: 'org_1', accessRole: 'viewer' },
+            {
+              type: 'document',
+              id: 'doc_1',
+              organizationId: 'org_1',
+              accessRole: 'editor',
+              expiresAt: 1893456000,
+            },
+          ],
+        },
+      },
+      output: { token },
+    },
+  }),
+  getToken: operation({
+    spec: '7.2',
+    path: '/auth/token/get',
+    versions: ['v1'],
+    access: 'body',
+    effect: 'read',
+    summary: 'Issues a signed token for a user of one organization.',
+    description:
+      'The first form of token issue, with the credentials in the body. The user becomes an editor of the organization.',
+    input: Type.Object({
+      apiKey: Type.Optional(
+        Type.String({ maxLength: 4096, description: 'May stand in the header instead.' }),
+      ),
+      authToken: Type.Optional(
+        Type.String({ maxLength: 4096, description: 'May stand in the header instead.' }),
+      ),
+      userId: ClientId,
+      userProperties: open(
+        Type.Object({
+          organizationId: ClientId,
+          isAdmin: Type.Optional(Flag),
+          email: Type.Optional(Email),
+          name: Type.Optional(Name),
+        }),
+      ),
+    }),
+    output: Token,
+    message: 'Token generated successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Auth token not found.' }, invalidEmail],
+    example: {
+      input: {
+        apiKey: 'key_1',
+        authToken: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJhdWQiOiJrZXlfMSJ9.c2lnbmF0dXJl',
+        userId: 'user_1',
+        userProperties: { organizationId: 'org_1', isAdmin: false, email: 'ada@example.com' },
+      },
+      output: { token },
+    },
+  }),
+}

@@ -61,10 +61,19 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
     return open(agreed)
   }
 
+  const renew = (now: number): Promise<Signer> => {
+    const renewed = newestOrNew(now)
+    // A failure is not kept, or tokens would fail until the server starts again.
+    renewed.catch(() => {
+      if (signer === renewed) signer = undefined
+    })
+    return (signer = renewed)
+  }
+
   return {
     async sign({ apiKey, userId, userProperties, permissions }, now) {
-      let current = await (signer ??= newestOrNew(now))
-      if (now - current.createdAt >= rotateAfterMs) current = await (signer = newestOrNew(now))
+      let current = await (signer ?? renew(now))
+      if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
       return new SignJWT({ userProperties, permissions })
         .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
@@ -77,7 +86,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
         .sign(current.privateKey)
     },
     async jwks(now) {
-      await (signer ??= newestOrNew(now))
+      await (signer ?? renew(now))
       const keys = await signingKeys.all(database.read)
       return {
         keys: keys

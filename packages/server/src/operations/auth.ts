@@ -1,4 +1,43 @@
-import type { Operations } from '@plenum/protocol'
+import { ApiError, type Operations } from '@plenum/protocol'
+import { normalizeEmail } from '../access/emails.ts'
 import type { Handlers } from '../handler.ts'
+import { readGrants, type ResourceGrant } from './permission-resources.ts'
 
-export const authHandlers: Handlers<Operations['auth']> = {}
+export const authHandlers: Handlers<Operations['auth']> = {
+  async generateToken({ input, caller: { apiKey }, userTokens, now }) {
+    const userProperties = claims(input.userProperties)
+    const resources = readGrants(input.permissions.resources).map(toClaim)
+    const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
+    return { token: await userTokens.sign(user, now) }
+  },
+
+  async getToken({ input, caller: { apiKey }, userTokens, now }) {
+    const userProperties = claims(input.userProperties)
+    const resources = [
+      { type: 'organization', id: input.userProperties.organizationId, accessRole: 'editor' },
+    ]
+    const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
+    return { token: await userTokens.sign(user, now) }
+  },
+}
+
+/** The properties as the token carries them: organizations stand among its permissions (spec 7.1). */
+function claims({
+  organizationId: _organizationId,
+  ...properties
+}: Record<string, unknown> & { email?: string }) {
+  const { email } = properties
+  if (email === undefined) return { isAdmin: false, ...properties }
+  if (normalizeEmail(email) === null) {
+    throw new ApiError('INVALID_ARGUMENT', 'userProperties.email must be a valid email address.')
+  }
+  return { isAdmin: false, ...properties, email: email.trim() }
+}
+
+const toClaim = ({ level: { type, id, organizationId }, accessRole, expiresAt }: ResourceGrant) => ({
+  type,
+  id,
+  ...(type !== 'organization' && { organizationId }),
+  accessRole,
+  ...(expiresAt !== null && { expiresAt }),
+})

@@ -1,0 +1,38 @@
+import { ApiError, type PermissionResource, type ResourceReference } from '@plenum/protocol'
+import { type Level, organizationLevel } from '../store/grants.ts'
+import { byId } from './batches.ts'
+
+export interface ResourceGrant {
+  level: Level
+  accessRole: 'viewer' | 'editor'
+  /** Unix seconds; null is for ever. */
+  expiresAt: number | null
+}
+
+/** The levels that are named, each once. */
+export const readLevels = (resources: readonly ResourceReference[]): Level[] =>
+  [...named(resources).values()].map(toLevel)
+
+/** The grants that are named, one for each level: of a repeated level the first counts (spec 0.4). */
+export const readGrants = (resources: readonly PermissionResource[]): ResourceGrant[] =>
+  [...named(resources).values()].map((resource) => ({
+    level: toLevel(resource),
+    accessRole: resource.accessRole ?? 'editor',
+    expiresAt: resource.expiresAt === undefined ? null : toSeconds(resource.expiresAt),
+  }))
+
+function named<T extends ResourceReference>(resources: readonly T[]): Map<string, T> {
+  for (const [index, { type, organizationId }] of resources.entries()) {
+    if (type !== 'organization' && organizationId === undefined) {
+      throw new ApiError('INVALID_ARGUMENT', `permissions.resources[${index}].organizationId is required.`)
+    }
+  }
+  return byId(resources, (resource) => JSON.stringify(toLevel(resource)))
+}
+
+const toLevel = ({ type, id, organizationId = id }: ResourceReference): Level =>
+  type === 'organization' ? organizationLevel(id) : { organizationId, type, id }
+
+/** Seconds that need thirteen digits lie 30,000 years ahead, so they are milliseconds (spec 0.6). */
+const toSeconds = (expiresAt: number): number =>
+  expiresAt >= 1e12 ? Math.floor(expiresAt / 1000) : expiresAt

@@ -1,0 +1,21 @@
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import type * as given from './given.ts'
+import type { TestServer } from './harness.ts'
+
+export const ada = { name: 'Ada', email: 'ada@example.com' }
+
+export const jwks = async (server: TestServer): Promise<JSONWebKeySet> =>
+  (await fetch(`${server.url}/.well-known/jwks.json`)).json()
+
+/** A token without permissions. */
+export async function userToken({ client }: given.Tenant, userId: string): Promise<string> {
+  const permissions = { resources: [] }
+  return (await client.auth.generateToken({ userId, userProperties: ada, permissions })).data.token
+}
+
+/** What a customer's own service does with a token. */
+export async function verify(server: TestServer, token: string, audience: string) {
+  const currentDate = new Date(Date.now() + server.clock.offsetMs)
+  const options = { issuer: 'svc', audience, algorithms: ['ES256'], currentDate }
+  return (await jwtVerify(token, createLocalJWKSet(await jwks(server)), options)).payload
+}
