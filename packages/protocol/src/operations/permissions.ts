@@ -1,1 +1,134 @@
-export const permissions = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing } from '../outcomes.ts'
+import { batch, ClientId, FilterIds, filterSize, Flag, mapOf } from '../resources/fields.ts'
+import { PermissionResource, ResourceReference, UserPermissions } from '../resources/permissions.ts'
+
+const User = Type.Object({ userId: Type.Optional(ClientId) })
+
+const noOrganizationId = {
+  status: 'INVALID_ARGUMENT',
+  message: 'permissions.resources[0].organizationId is required.',
+} as const
+
+export const permissions = {
+  add: operation({
+    spec: '7.3',
+    path: '/auth/permissions/add',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Lets a user into organizations, folders and documents.',
+    description:
+      'One grant for each user and resource: a second one replaces role and expiry. The resources need not exist yet, ' +
+      'and a user who is unknown is created.',
+    input: Type.Object({
+      user: Type.Optional(User),
+      userId: Type.Optional({ ...ClientId, description: 'May stand here instead of in `user`.' }),
+      permissions: Type.Object({ resources: batch(PermissionResource) }),
+    }),
+    output: Nothing,
+    message: 'Permissions added successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'user.userId is required.' }, noOrganizationId],
+    example: {
+      input: {
+        user: { userId: 'user_1' },
+        permissions: {
+          resources: [
+            { type: 'organization', id: 'org_1', accessRole: 'editor' },
+            {
+              type: 'document',
+              id: 'doc_1',
+              organizationId: 'org_1',
+              accessRole: 'viewer',
+              expiresAt: 1893456000,
+            },
+          ],
+        },
+      },
+      output: null,
+    },
+  }),
+  get: operation({
+    spec: '7.4',
+    path: '/auth/permissions/get',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    summary: 'Tells what users may do in an organization, its folders and documents.',
+    description:
+      '`accessType` is the effective one, inherited or own. A user who may not enter is told so in the entry, and the ' +
+      'call succeeds. A folder or document that does not exist fails the call, with all entries in `details`, unless ' +
+      '`skipResourceExistenceValidation` is `true`: then the entry alone says so.',
+    input: Type.Object({
+      organizationId: ClientId,
+      userIds: Type.Array(ClientId, { minItems: 1, maxItems: filterSize }),
+      folderIds: Type.Optional(FilterIds),
+      documentIds: Type.Optional(FilterIds),
+      skipResourceExistenceValidation: Type.Optional(Flag),
+    }),
+    output: mapOf(UserPermissions),
+    message: 'User permissions retrieved successfully.',
+    errors: [
+      {
+        status: 'NOT_FOUND',
+        message: 'Folder or document does not exist',
+        details: {
+          user_1: {
+            documents: { doc_9: { error: 'Document does not exist', errorCode: 'does_not_exist' } },
+            organization: { org_1: { accessRole: 'editor' } },
+          },
+        },
+      },
+      { status: 'NOT_FOUND', message: 'Organization does not exist' },
+    ],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        userIds: ['user_1'],
+        folderIds: ['folder_2'],
+        documentIds: ['doc_1', 'doc_5'],
+      },
+      output: {
+        user_1: {
+          folders: { folder_2: { accessRole: 'editor', accessType: 'restricted' } },
+          documents: {
+            doc_1: { accessRole: 'viewer', accessType: 'restricted', expiresAt: 1893456000 },
+            doc_5: {
+              error: 'User does not have access to document',
+              errorCode: 'permission_denied',
+              accessType: 'restricted',
+            },
+          },
+          organization: { org_1: { accessRole: 'editor' } },
+        },
+      },
+    },
+  }),
+  remove: operation({
+    spec: '7.5',
+    path: '/auth/permissions/remove',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Takes grants on organizations, folders and documents from a user.',
+    description:
+      'Removes what was granted on exactly these resources; a grant that is not there is not an error. A user who ' +
+      'loses an organization is in none of its groups any more. The profile stays.',
+    input: Type.Object({
+      userId: Type.Optional(ClientId),
+      user: Type.Optional({ ...User, description: 'May hold the `userId` instead.' }),
+      permissions: Type.Object({ resources: batch(ResourceReference) }),
+    }),
+    output: Nothing,
+    message: 'Permissions removed successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'userId is required.' }, noOrganizationId],
+    example: {
+      input: {
+        userId: 'user_1',
+        permissions: { resources: [{ type: 'document', id: 'doc_1', organizationId: 'org_1' }] },
+      },
+      output: null,
+    },
+  }),
+}

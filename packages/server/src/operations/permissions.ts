@@ -1,4 +1,74 @@
-import type { Operations } from '@plenum/protocol'
+import { ApiError, type Operations, type Permission, type UserPermissions } from '@plenum/protocol'
+import { decide, decideOrganization, type Subject, type Verdict } from '../access/permissions.ts'
+import { loadSubjects } from '../access/subjects.ts'
 import type { Handlers } from '../handler.ts'
+import * as grants from '../store/grants.ts'
+import * as userGroups from '../store/user-groups.ts'
+import * as users from '../store/users.ts'
+import { unique } from './batches.ts'
+import { readGrants, readLevels } from './permission-resources.ts'
 
-export const permissionHandlers: Handlers<Operations['permissions']> = {}
+export const permissionHandlers: Handlers<Operations['permissions']> = {
+  async add({ input, caller: { apiKey }, db, now }) {
+    const userId = input.user?.userId ?? input.userId
+    if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'user.userId is required.')
+    const added = readGrants(input.permissions.resources).map((grant) => ({ ...grant, userId }))
+    await users.ensure(db, apiKey, [{ userId }], now)
+    await grants.putAll(db, apiKey, added, now)
+    return null
+  },
+
+  async get({ input, caller, db, now }) {
+    const { organizationId } = input
+    const userIds = unique(input.userIds)
+    const subjects = await loadSubjects(db, caller, organizationId, userIds, input)
+    if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
+
+    const nowSeconds = Math.floor(now / 1000)
+    let unknown = false
+    const permission = (kind: 'folder' | 'document', subject: Subject | undefined): Permission => {
+      unknown ||= subject === undefined
+      if (!subject) return { error: `${named[kind]} does not exist`, errorCode: 'does_not_exist' }
+      const decision = decide(subject, nowSeconds)
+      return { ...present(kind, decision), accessType: decision.accessType }
+    }
+    const permissions = byKey(userIds, (userId): UserPermissions => ({
+      ...(input.folderIds && {
+        folders: byKey(input.folderIds, (id) => permission('folder', subjects.folder(userId, id))),
+      }),
+      ...(input.documentIds && {
+        documents: byKey(input.documentIds, (id) => permission('document', subjects.document(userId, id))),
+      }),
+      organization: byKey([organizationId], () =>
+        present('organization', decideOrganization(subjects.organization(userId), nowSeconds)),
+      ),
+    }))
+    if (unknown && !input.skipResourceExistenceValidation) {
+      throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: permissions })
+    }
+    return permissions
+  },
+
+  async remove({ input, caller: { apiKey }, db }) {
+    const userId = input.userId ?? input.user?.userId
+    if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'userId is required.')
+    for (const level of readLevels(input.permissions.resources)) {
+      await grants.remove(db, apiKey, level, [userId])
+      // Groups are made of members.
+      if (level.type === 'organization') await userGroups.removeFromAll(db, apiKey, level.id, [userId])
+    }
+    return null
+  },
+}
+
+const named = { folder: 'Folder', document: 'Document' } as const
+
+function present(kind: 'folder' | 'document' | 'organization', verdict: Verdict): Permission {
+  if (!verdict.allowed)
+    return { error: `User does not have access to ${kind}`, errorCode: 'permission_denied' }
+  const { accessRole, expiresAt } = verdict
+  return { accessRole, ...(expiresAt !== undefined && { expiresAt }) }
+}
+
+const byKey = <T>(ids: readonly string[], value: (id: string) => T): Record<string, T> =>
+  Object.fromEntries(ids.map((id) => [id, value(id)]))

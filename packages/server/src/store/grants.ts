@@ -29,12 +29,33 @@ const at = (level: Level) => ({
 })
 
 /** One grant for each user and level: a second one replaces role and expiry, and keeps its place in lists. */
-export async function put(db: Db, apiKey: string, level: Level, grants: readonly Grant[], now: number): Promise<void> {
+export async function put(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  grants: readonly Grant[],
+  now: number,
+): Promise<void> {
+  await putAll(
+    db,
+    apiKey,
+    grants.map((grant) => ({ ...grant, level })),
+    now,
+  )
+}
+
+/** As `put`, on many levels; no user may be named twice on one of them. */
+export async function putAll(
+  db: Db,
+  apiKey: string,
+  grants: readonly (Grant & { level: Level })[],
+  now: number,
+): Promise<void> {
   if (grants.length === 0) return
   await db
     .insertInto('grants')
     .values(
-      grants.map(({ userId, accessRole, expiresAt }) => ({
+      grants.map(({ level, userId, accessRole, expiresAt }) => ({
         api_key: apiKey,
         ...at(level),
         user_id: userId,
@@ -82,7 +103,12 @@ export async function find(
 }
 
 /** Removes the grants at that level, and tells whose. */
-export async function remove(db: Db, apiKey: string, level: Level, userIds: readonly string[]): Promise<Set<string>> {
+export async function remove(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+): Promise<Set<string>> {
   if (userIds.length === 0) return new Set()
   const rows = await db
     .deleteFrom('grants')
@@ -94,4 +120,38 @@ export async function remove(db: Db, apiKey: string, level: Level, userIds: read
     .returning('user_id')
     .execute()
   return new Set(rows.map((row) => row.user_id))
+}
+
+export async function setRole(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+  accessRole: Grant['accessRole'],
+): Promise<void> {
+  if (userIds.length === 0) return
+  await db
+    .updateTable('grants')
+    .set({ access_role: accessRole })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', level.organizationId)
+    .where('resource_type', '=', level.type)
+    .where('resource_id', '=', level.id)
+    .where('user_id', 'in', userIds)
+    .execute()
+}
+
+/** Removes every grant of these users in the organization, on itself and on all that is inside. */
+export async function removeInside(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+) {
+  await db
+    .deleteFrom('grants')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('user_id', 'in', userIds)
+    .execute()
 }
