@@ -9,20 +9,26 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     get: ['/workspace/get', 'workspace', 'read', ['v2']],
   },
   apiKeys: {
-
+    create: ['/workspace/apikey/create', 'workspace', 'write', ['v2']],
+    update: ['/workspace/apikey/update', 'workspace', 'write', ['v2']],
+    get: ['/workspace/apikeys/get', 'workspace', 'read', ['v2']],
   },
   authTokens: {
     get: ['/workspace/authtokens/get', 'workspace', 'read', ['v2']],
     reset: ['/workspace/authtoken/reset', 'workspace', 'write', ['v2']],
   },
   apiKeyConfig: {
-
+    get: ['/workspace/apikeyconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/apikeyconfig/update', 'apiKey', 'write', ['v2']],
   },
   domains: {
-
+    add: ['/workspace/domains/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/workspace/domains/get', 'apiKey', 'read', ['v1', 'v2']],
+    delete: ['/workspace/domains/delete', 'apiKey', 'write', ['v1', 'v2']],
   },
   emailConfig: {
-
+    get: ['/workspace/emailconfig/get', 'apiKey', 'read', ['v2']],
+    update: ['/workspace/emailconfig/update', 'apiKey', 'write', ['v2']],
   },
   auth: {
 

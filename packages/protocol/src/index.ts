@@ -42,6 +42,7 @@ export type Operations = typeof operations
 export type Family = keyof Operations
 
 export * from './errors.ts'
+export * from './events.ts'
 export * from './operation.ts'
 export * from './outcomes.ts'
 export * from './resources/crdt.ts'
@@ -51,5 +52,6 @@ export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'
 export * from './resources/permissions.ts'
 export * from './resources/presence.ts'
+export * from './resources/service-configs.ts'
 export * from './resources/users.ts'
 export * from './resources/workspaces.ts'

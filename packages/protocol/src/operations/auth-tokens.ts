@@ -31,7 +31,8 @@ export const authTokens = {
     access: 'workspace',
     effect: 'write',
     summary: 'Replaces the auth token of an API key.',
-    description: 'The old token stops working at once. User tokens issued before stay valid until they expire.',
+    description:
+      'The old token stops working at once. User tokens issued before stay valid until they expire.',
     input: Type.Object({ apiKey: ClientId }),
     output: Type.Object({ apiKey: Type.String(), newAuthToken: AuthToken }),
     message: 'Auth token reset successfully.',

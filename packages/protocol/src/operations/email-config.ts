@@ -1,1 +1,71 @@
-export const emailConfig = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing } from '../outcomes.ts'
+import { Flag } from '../resources/fields.ts'
+import { EmailConfig, EmailServiceConfigInput } from '../resources/service-configs.ts'
+
+export const emailConfig = {
+  get: operation({
+    spec: '3.1',
+    path: '/workspace/emailconfig/get',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    body: 'optional',
+    summary: 'Reads how the API key sends email.',
+    description: 'The credential of the provider is masked. `triggers` is there once it was set.',
+    input: Type.Object({}),
+    output: EmailConfig,
+    message: 'Email configuration retrieved successfully.',
+    example: {
+      input: {},
+      output: {
+        useEmailService: false,
+        emailServiceConfig: {
+          type: 'default',
+          apiKey: '',
+          fromEmail: '',
+          fromCompany: '',
+          commentTemplateId: '',
+          tagTemplateId: '',
+        },
+      },
+    },
+  }),
+  update: operation({
+    spec: '3.2',
+    path: '/workspace/emailconfig/update',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Changes how the API key sends email.',
+    description:
+      'Sent fields are merged into the stored ones. Switching the service on for the first time switches on the usual triggers as well. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
+    input: Type.Object({
+      useEmailService: Type.Optional(Flag),
+      emailServiceConfig: Type.Optional(EmailServiceConfigInput),
+    }),
+    output: Nothing,
+    message: 'Email configuration updated successfully.',
+    errors: [
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'At least one of useEmailService or emailServiceConfig must be provided',
+      },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid email service configuration.' },
+    ],
+    example: {
+      input: {
+        useEmailService: true,
+        emailServiceConfig: {
+          type: 'sendgrid',
+          apiKey: 'SG.your-key',
+          fromEmail: 'notifications@example.com',
+          fromCompany: 'Acme',
+          triggers: { 'comment_annotation.add': true, 'comment.add': false },
+        },
+      },
+      output: null,
+    },
+  }),
+}

@@ -9,7 +9,11 @@ const workspaceExample = {
   owner: { email: 'owner@example.com', id: 'own_8s2n5v1k4j7h3g6f9d0a', name: 'John Doe', avatar: '' },
   authToken: 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.e30.c2lnbmF0dXJl',
   apiKeyList: {
-    key_1b8d3q6z5w4f0m2k7c9x: { apiKeyName: 'Owner Test API Key', id: 'key_1b8d3q6z5w4f0m2k7c9x', type: 'testing' as const },
+    key_1b8d3q6z5w4f0m2k7c9x: {
+      apiKeyName: 'Owner Test API Key',
+      id: 'key_1b8d3q6z5w4f0m2k7c9x',
+      type: 'testing' as const,
+    },
   },
 }
 

@@ -32,7 +32,6 @@ export const batch = <T extends TSchema>(item: T) => Type.Array(item, { minItems
 export const Name = Type.String({ maxLength: 1000 })
 /** A name that must say something. */
 export const FullName = Type.String({
-  minLength: 1,
   maxLength: 200,
   pattern: '\\S',
   'x-invalid': 'must not be blank.',

@@ -24,3 +24,8 @@ export const AuthToken = Type.Object({
   name: Type.String(),
   domains: Type.Array(Type.String()),
 })
+
+/** A domain as callers may write it: a URL or a host, with `*.` in front for everything below it (spec 2). */
+export const DomainEntry = Type.String({ maxLength: 2000 })
+/** Domains of one call (spec 0.7). */
+export const domainsPerCall = 100

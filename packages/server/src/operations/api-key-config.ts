@@ -1,4 +1,37 @@
-import type { Operations } from '@plenum/protocol'
+import { ApiError, operations, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../handler.ts'
+import * as apiKeys from '../store/api-keys.ts'
 
-export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {}
+const planOf = { testing: 'sdk test', production: 'sdk production' }
+
+const known = new Set(Object.keys(operations.apiKeyConfig.update.input.properties))
+
+export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
+  async get({ caller: { ownerEmail, type, options } }) {
+    return {
+      ownerEmail,
+      planInfo: { type: planOf[type] },
+      defaultDocumentAccessType: options.defaultDocumentAccessType,
+      isPrivateCommentsEnabled: options.enablePrivateComments,
+      requireJwtToken: options.requireJwtToken,
+      requireAutoOrgUser: options.requireAutoOrgUser,
+      useAdvancedQueries: options.useAdvancedQueries,
+      useNotificationService: options.useNotificationService,
+    }
+  },
+
+  async update({ input, caller: { apiKey }, db, credentials, afterCommit }) {
+    const sent = Object.entries(input)
+    if (sent.length === 0 || !sent.every(([key]) => known.has(key))) {
+      throw new ApiError('INVALID_ARGUMENT', 'At least one field must be provided for update')
+    }
+    // The caller's options may be older than this transaction.
+    const stored = (await apiKeys.find(db, apiKey))?.key.options
+    if (!stored) throw new ApiError('PERMISSION_DENIED', 'Invalid API key.')
+    if (sent.some(([key, value]) => stored[key as keyof typeof input] !== value)) {
+      await apiKeys.setOptions(db, apiKey, { ...stored, ...input })
+      afterCommit(() => credentials.forget(apiKey))
+    }
+    return input
+  },
+}

@@ -1,4 +1,114 @@
-import type { Operations } from '@plenum/protocol'
-import type { Handlers } from '../handler.ts'
+import { ApiError, defaultTriggers, type Input, type Operations, toGrouped } from '@plenum/protocol'
+import type { Secrets } from '../access/secrets.ts'
+import { writeSettings } from '../access/service-settings.ts'
+import { type Call, type Handlers, reply } from '../handler.ts'
+import * as apiKeys from '../store/api-keys.ts'
+import type { Db } from '../store/db.ts'
+import { unique } from './batches.ts'
+import { normalizeAll } from './domains.ts'
+import { changeEmail, noEmailSettings } from './email-settings.ts'
+import { createKey, readOwnerEmail } from './new-key.ts'
+import { firstWebhookSettings } from './webhook-settings.ts'
 
-export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {}
+type CreateCall = Call<Operations['apiKeys']['create']>
+type CreateInput = Input<Operations['apiKeys']['create']>
+
+export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
+  async create(call) {
+    const { input, caller, db, now, secrets } = call
+    const ownerEmail = readOwnerEmail(input.ownerEmail)
+    const { type, persistenceDBRegion, realtimeDBRegion } = input
+    for (const [field, region] of Object.entries({ persistenceDBRegion, realtimeDBRegion })) {
+      if (region !== undefined && type !== 'production') {
+        throw new ApiError('INVALID_ARGUMENT', `${field} is for production API keys only.`)
+      }
+    }
+    const domains = normalizeAll(input.allowedDomains ?? [])
+    if (type === 'production') await admitProductionKey(call)
+    const apiKey = await createKey(
+      db,
+      {
+        workspaceId: caller.workspaceId,
+        type,
+        ownerEmail,
+        ...(input.apiKeyName !== undefined && { name: input.apiKeyName.trim() }),
+        options: {
+          enablePrivateComments: input.enablePrivateComments ?? false,
+          requireAutoOrgUser: input.requireAutoOrgUser ?? true,
+          useNotificationService: input.useNotificationService ?? true,
+          ...(persistenceDBRegion !== undefined && { persistenceDBRegion }),
+          ...(realtimeDBRegion !== undefined && { realtimeDBRegion }),
+        },
+        localHost: input.addLocalHostToAllowedDomains ?? type === 'testing',
+        domains,
+        authToken: input.createAuthToken ?? true,
+      },
+      now,
+    )
+    await configureServices(db, secrets, apiKey, input)
+    return { apiKey }
+  },
+
+  async update({ input: { apiKey, apiKeyName }, caller, db, credentials, afterCommit }) {
+    if (!(await apiKeys.rename(db, caller.workspaceId, apiKey, apiKeyName.trim()))) {
+      throw new ApiError('NOT_FOUND', 'API key not found.')
+    }
+    afterCommit(() => credentials.forget(apiKey))
+    return null
+  },
+
+  async get({ input, caller, db, pages }) {
+    const asked = pages.open({ ...input }, 100)
+    const rows = await apiKeys.list(db, caller.workspaceId, {
+      ...(input.apiKeys && { ids: unique(input.apiKeys) }),
+      limit: asked.size + 1,
+      after: asked.after,
+    })
+    const { items, nextPageToken } = pages.close(rows, asked, ({ createdAt, apiKey }) => [createdAt, apiKey])
+    return reply(
+      items.map(({ apiKey, name, type }) => ({ id: apiKey, apiKeyName: name, type })),
+      { extra: { nextPageToken } },
+    )
+  },
+}
+
+async function admitProductionKey({ caller: { workspaceId }, db, limits, lock }: CreateCall): Promise<void> {
+  if (limits.productionKeysPerWorkspace === 0) {
+    throw new ApiError('PERMISSION_DENIED', 'This workspace is not allowed to create production API keys.')
+  }
+  await lock(db, `production-keys/${workspaceId}`)
+  if ((await apiKeys.countProduction(db, workspaceId)) >= limits.productionKeysPerWorkspace) {
+    throw new ApiError(
+      'RESOURCE_EXHAUSTED',
+      'The workspace has reached its maximum number of production API keys.',
+    )
+  }
+}
+
+/** Stores what was said of the key's services; one that was not mentioned has its defaults. */
+async function configureServices(
+  db: Db,
+  secrets: Secrets,
+  apiKey: string,
+  input: CreateInput,
+): Promise<void> {
+  const {
+    useEmailService = false,
+    emailServiceConfig,
+    useWebhookService = false,
+    webhookServiceConfig,
+  } = input
+  if (useEmailService || emailServiceConfig) {
+    const seed = input.setDefaultEmailTriggers ?? false
+    const email = changeEmail(noEmailSettings, { useEmailService, emailServiceConfig }, { seed })
+    await writeSettings(db, secrets, apiKey, 'email', email)
+  }
+  if (useWebhookService || webhookServiceConfig) {
+    const webhook = firstWebhookSettings(useWebhookService, webhookServiceConfig)
+    await writeSettings(db, secrets, apiKey, 'webhook', webhook)
+  }
+  if (input.setDefaultNotificationTriggers && (input.useNotificationService ?? true)) {
+    const config = { triggers: toGrouped(defaultTriggers.notification) }
+    await writeSettings(db, secrets, apiKey, 'notification', { enabled: true, config, credential: '' })
+  }
+}

@@ -4,7 +4,7 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Handlers } from '../handler.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { Db } from '../store/db.ts'
-import { newAuthToken } from './workspace.ts'
+import { newAuthToken } from './new-key.ts'
 
 export const authTokenHandlers: Handlers<Operations['authTokens']> = {
   async get({ input: { apiKey }, caller, db, secrets }) {
@@ -12,7 +12,9 @@ export const authTokenHandlers: Handlers<Operations['authTokens']> = {
     return { apiKey, authTokens: tokens.map((token) => present(secrets, apiKey, token)) }
   },
 
-  async reset({ input: { apiKey }, caller, db, now, secrets, credentials, afterCommit }) {
+  async reset({ input: { apiKey }, caller, db, now, secrets, credentials, lock, afterCommit }) {
+    // Two that run at once would each add a token where there was none.
+    await lock(db, `auth-tokens/${apiKey}`)
     await ownKey(db, caller.workspaceId, apiKey)
     const token = newAuthToken(now)
     await apiKeys.replaceTokens(db, apiKey, token)
@@ -22,7 +24,7 @@ export const authTokenHandlers: Handlers<Operations['authTokens']> = {
 }
 
 /** A key of another workspace is as unknown as one that does not exist. */
-export async function ownKey(db: Db, workspaceId: string, apiKey: string) {
+async function ownKey(db: Db, workspaceId: string, apiKey: string) {
   const found = await apiKeys.find(db, apiKey)
   if (found?.key.workspaceId !== workspaceId) throw new ApiError('NOT_FOUND', 'API key not found.')
   return found

@@ -1,4 +1,23 @@
-import type { Operations } from '@plenum/protocol'
+import { ApiError, type Operations } from '@plenum/protocol'
+import { readSettings, writeSettings } from '../access/service-settings.ts'
 import type { Handlers } from '../handler.ts'
+import { changeEmail, type EmailSettings, noEmailSettings, presentEmail } from './email-settings.ts'
 
-export const emailConfigHandlers: Handlers<Operations['emailConfig']> = {}
+export const emailConfigHandlers: Handlers<Operations['emailConfig']> = {
+  async get({ caller: { apiKey }, db, secrets }) {
+    const stored: EmailSettings | undefined = await readSettings(db, secrets, apiKey, 'email')
+    return presentEmail(stored ?? noEmailSettings)
+  },
+
+  async update({ input, caller: { apiKey }, db, secrets }) {
+    if (input.useEmailService === undefined && input.emailServiceConfig === undefined) {
+      throw new ApiError(
+        'INVALID_ARGUMENT',
+        'At least one of useEmailService or emailServiceConfig must be provided',
+      )
+    }
+    const stored: EmailSettings | undefined = await readSettings(db, secrets, apiKey, 'email')
+    await writeSettings(db, secrets, apiKey, 'email', changeEmail(stored ?? noEmailSettings, input))
+    return null
+  },
+}

@@ -1,4 +1,4 @@
-import type { Db } from './db.ts'
+import type { Cursor, Db } from './db.ts'
 import { parse } from './json.ts'
 
 /** The switches and defaults of an API key (spec 0.9, 1.8). */
@@ -43,7 +43,10 @@ export interface AuthToken extends TokenRecord {
 }
 
 /** The key with its valid tokens, in one read: this stands before every request. */
-export async function find(db: Db, apiKey: string): Promise<{ key: ApiKey; tokens: AuthToken[] } | undefined> {
+export async function find(
+  db: Db,
+  apiKey: string,
+): Promise<{ key: ApiKey; tokens: AuthToken[] } | undefined> {
   const rows = await db
     .selectFrom('api_keys')
     .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
@@ -77,8 +80,61 @@ export async function find(db: Db, apiKey: string): Promise<{ key: ApiKey; token
   }
 }
 
+/** Keys of a workspace by creation time, then id. */
+export async function list(
+  db: Db,
+  workspaceId: string,
+  { ids, limit, after }: { ids?: readonly string[]; limit: number; after: Cursor | undefined },
+): Promise<(Pick<ApiKey, 'apiKey' | 'name' | 'type'> & { createdAt: number })[]> {
+  if (ids?.length === 0) return []
+  let query = db
+    .selectFrom('api_keys')
+    .select(['api_key', 'name', 'type', 'created_at'])
+    .where('workspace_id', '=', workspaceId)
+    .orderBy('created_at')
+    .orderBy('api_key')
+    .limit(limit)
+  if (ids) query = query.where('api_key', 'in', ids)
+  if (after) {
+    const [createdAt, apiKey] = after as [number, string]
+    query = query.where((eb) => eb(eb.refTuple('created_at', 'api_key'), '>', eb.tuple(createdAt, apiKey)))
+  }
+  const rows = await query.execute()
+  return rows.map((row) => ({
+    apiKey: row.api_key,
+    name: row.name,
+    type: row.type,
+    createdAt: row.created_at,
+  }))
+}
+
+export async function countProduction(db: Db, workspaceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('api_keys')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('workspace_id', '=', workspaceId)
+    .where('type', '=', 'production')
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** False if the workspace has no such key. */
+export async function rename(db: Db, workspaceId: string, apiKey: string, name: string): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('api_keys')
+    .set({ name })
+    .where('workspace_id', '=', workspaceId)
+    .where('api_key', '=', apiKey)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
 export async function setOptions(db: Db, apiKey: string, options: ApiKeyOptions): Promise<void> {
-  await db.updateTable('api_keys').set({ options: JSON.stringify(options) }).where('api_key', '=', apiKey).execute()
+  await db
+    .updateTable('api_keys')
+    .set({ options: JSON.stringify(options) })
+    .where('api_key', '=', apiKey)
+    .execute()
 }
 
 export async function add(db: Db, key: ApiKey, now: number): Promise<void> {

@@ -7,24 +7,41 @@ export async function all(db: Db, apiKey: string): Promise<string[]> {
     .select('domain')
     .where('api_key', '=', apiKey)
     .orderBy('position')
+    .orderBy('domain')
     .execute()
   return rows.map((row) => row.domain)
 }
 
-/** Adds those that are not there yet, behind the others, and returns them. */
+/** Adds those that are not there yet, behind the others, and returns them in the order given. */
 export async function add(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
-  const known = await all(db, apiKey)
-  const added = domains.filter((domain) => !known.includes(domain))
-  if (added.length === 0) return []
+  if (domains.length === 0) return []
   const last = await db
     .selectFrom('allowed_domains')
     .select(({ fn }) => fn.max('position').as('position'))
     .where('api_key', '=', apiKey)
     .executeTakeFirst()
   const next = (last?.position ?? 0) + 1
-  await db
+  const rows = await db
     .insertInto('allowed_domains')
-    .values(added.map((domain, index) => ({ api_key: apiKey, domain, position: next + index })))
+    .values(domains.map((domain, index) => ({ api_key: apiKey, domain, position: next + index })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('domain')
     .execute()
-  return added
+  return among(domains, rows)
+}
+
+/** Removes those that are there, and returns them in the order given. */
+export async function remove(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .deleteFrom('allowed_domains')
+    .where('api_key', '=', apiKey)
+    .where('domain', 'in', domains)
+    .returning('domain')
+    .execute()
+  return among(domains, rows)
+}
+
+function among(domains: readonly string[], rows: readonly { domain: string }[]): string[] {
+  const found = new Set(rows.map((row) => row.domain))
+  return domains.filter((domain) => found.has(domain))
 }

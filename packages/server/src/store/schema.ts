@@ -44,7 +44,7 @@ export interface AllowedDomainTable {
 
 export interface ServiceConfigTable {
   api_key: string
-  service: 'email' | 'webhook'
+  service: 'email' | 'webhook' | 'notification'
   enabled: number
   /** JSON, without secrets. */
   config: string

@@ -8,7 +8,11 @@ export interface Workspace {
   token: TokenRecord
 }
 
-export async function add(db: Db, { workspaceId, name, owner, token }: Workspace, now: number): Promise<void> {
+export async function add(
+  db: Db,
+  { workspaceId, name, owner, token }: Workspace,
+  now: number,
+): Promise<void> {
   await db
     .insertInto('workspaces')
     .values({
@@ -51,7 +55,10 @@ export async function countOfOwner(db: Db, ownerEmail: string): Promise<number> 
 }
 
 /** The keys of the workspace, oldest first. */
-export async function apiKeys(db: Db, workspaceId: string): Promise<Pick<ApiKey, 'apiKey' | 'name' | 'type'>[]> {
+export async function apiKeys(
+  db: Db,
+  workspaceId: string,
+): Promise<Pick<ApiKey, 'apiKey' | 'name' | 'type'>[]> {
   const rows = await db
     .selectFrom('api_keys')
     .select(['api_key', 'name', 'type'])

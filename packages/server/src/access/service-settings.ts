@@ -1,0 +1,38 @@
+import type { Db } from '../store/db.ts'
+import * as serviceConfigs from '../store/service-configs.ts'
+import type { Service } from '../store/service-configs.ts'
+import type { Secrets } from './secrets.ts'
+
+/** A service of an API key, with its credential in clear as only memory may hold it. */
+export interface ServiceSettings<C> {
+  readonly enabled: boolean
+  readonly config: C
+  /** Empty when there is none. */
+  readonly credential: string
+}
+
+const contextOf = (apiKey: string, service: Service) => `service_configs/${apiKey}/${service}`
+
+export async function readSettings<C>(
+  db: Db,
+  secrets: Secrets,
+  apiKey: string,
+  service: Service,
+): Promise<ServiceSettings<C> | undefined> {
+  const found = await serviceConfigs.find<C>(db, apiKey, service)
+  if (!found) return undefined
+  const { enabled, config, secret } = found
+  const credential = secret === null ? '' : secrets.unseal(secret, contextOf(apiKey, service)).toString()
+  return { enabled, config, credential }
+}
+
+export async function writeSettings<C>(
+  db: Db,
+  secrets: Secrets,
+  apiKey: string,
+  service: Service,
+  { enabled, config, credential }: ServiceSettings<C>,
+): Promise<void> {
+  const secret = credential === '' ? null : secrets.seal(credential, contextOf(apiKey, service))
+  await serviceConfigs.save(db, apiKey, service, { enabled, config, secret })
+}

@@ -1,0 +1,79 @@
+import {
+  ApiError,
+  defaultTriggers,
+  type EmailConfig,
+  type Input,
+  type Operations,
+  toDotted,
+  type Triggers,
+} from '@plenum/protocol'
+import { normalizeEmail } from '../access/emails.ts'
+import type { ServiceSettings } from '../access/service-settings.ts'
+
+type Change = Input<Operations['emailConfig']['update']>
+
+interface StoredConfig {
+  type?: EmailConfig['emailServiceConfig']['type']
+  fromEmail?: string
+  fromCompany?: string
+  commentTemplateId?: string
+  tagTemplateId?: string
+  triggers?: Triggers
+}
+
+export type EmailSettings = ServiceSettings<StoredConfig>
+
+export const noEmailSettings: EmailSettings = { enabled: false, config: {}, credential: '' }
+
+/** The settings after a change, or a refusal. `seed`: the usual triggers come with the first start (spec 3.2). */
+export function changeEmail(stored: EmailSettings, change: Change, { seed = true } = {}): EmailSettings {
+  const { useEmailService, emailServiceConfig: sent = {} } = change
+  const starts = seed && (useEmailService ?? sent.type === 'custom') && stored.config.triggers === undefined
+  const enabled = starts || (useEmailService ?? stored.enabled)
+  const triggers =
+    starts || sent.triggers
+      ? { ...(starts && defaultTriggers.email), ...stored.config.triggers, ...toDotted(sent.triggers ?? {}) }
+      : stored.config.triggers
+  const config = {
+    ...(starts && { type: 'custom' as const }),
+    ...stored.config,
+    ...sentFields(sent),
+    ...(triggers && { triggers }),
+  }
+  const credential =
+    sent.apiKey === undefined || sent.apiKey === mask(stored.credential) ? stored.credential : sent.apiKey
+  if (config.fromEmail && normalizeEmail(config.fromEmail) === null) throw invalid()
+  if (enabled && config.type === 'sendgrid' && credential === '') throw invalid()
+  return { enabled, config, credential }
+}
+
+const invalid = () => new ApiError('INVALID_ARGUMENT', 'Invalid email service configuration.')
+
+/** What is merged as it is; further keys are ignored. */
+function sentFields(sent: NonNullable<Change['emailServiceConfig']>): StoredConfig {
+  const { type, fromEmail, fromCompany, commentTemplateId, tagTemplateId } = sent
+  const fields = { type, fromEmail: fromEmail?.trim(), fromCompany, commentTemplateId, tagTemplateId }
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** The settings as they are read. */
+export function presentEmail({ enabled, config, credential }: EmailSettings): EmailConfig {
+  return {
+    useEmailService: enabled,
+    emailServiceConfig: {
+      type: config.type ?? 'default',
+      apiKey: mask(credential),
+      fromEmail: config.fromEmail ?? '',
+      fromCompany: config.fromCompany ?? '',
+      commentTemplateId: config.commentTemplateId ?? '',
+      tagTemplateId: config.tagTemplateId ?? '',
+      ...(config.triggers && { triggers: config.triggers }),
+    },
+  }
+}
+
+/** Shows six characters of a credential, and none of one so short that six would be half of it. */
+function mask(credential: string): string {
+  if (credential === '') return ''
+  return credential.length <= 12 ? '...' : `${credential.slice(0, 3)}...${credential.slice(-3)}`
+}

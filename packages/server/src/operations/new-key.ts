@@ -1,0 +1,60 @@
+import { ApiError } from '@plenum/protocol'
+import { normalizeEmail } from '../access/emails.ts'
+import { newId } from '../access/ids.ts'
+import * as apiKeys from '../store/api-keys.ts'
+import type { Db } from '../store/db.ts'
+import * as domains from '../store/domains.ts'
+import { unique } from './batches.ts'
+
+interface NewKey {
+  workspaceId: string
+  type: 'testing' | 'production'
+  ownerEmail: string
+  /** Named after the owner when left out. */
+  name?: string
+  options?: Partial<apiKeys.ApiKeyOptions>
+  /** Allows pages of the developer's own machine, besides `domains`. */
+  localHost: boolean
+  domains?: readonly string[]
+  authToken: boolean
+}
+
+/** Adds a key with its token and its domains, and returns its id. */
+export async function createKey(db: Db, key: NewKey, now: number): Promise<string> {
+  const { workspaceId, type, ownerEmail, options } = key
+  const apiKey = newId('key')
+  const name = key.name ?? defaultName(ownerEmail, type)
+  await apiKeys.add(
+    db,
+    { apiKey, workspaceId, type, ownerEmail, name, options: { ...apiKeys.defaultOptions, ...options } },
+    now,
+  )
+  if (key.authToken) await apiKeys.replaceTokens(db, apiKey, newAuthToken(now))
+  const local = key.localHost ? ['localhost', '127.0.0.1'] : []
+  await domains.add(db, apiKey, unique([...local, ...(key.domains ?? [])]))
+  return apiKey
+}
+
+/** The token that comes with a key, and replaces the one before when it is reset. */
+export const newAuthToken = (now: number): apiKeys.AuthToken => ({
+  tokenId: newId('tok'),
+  issuedAt: now,
+  name: 'Default Auth Token',
+  domains: [],
+})
+
+/** The stored form of the address in the field `ownerEmail`. */
+export function readOwnerEmail(text: string): string {
+  const email = normalizeEmail(text)
+  if (email !== null) return email
+  throw new ApiError(
+    'INVALID_ARGUMENT',
+    text.trim() === '' ? 'ownerEmail is required.' : 'ownerEmail must be a valid email address.',
+  )
+}
+
+/** `owner@example.com` → `Owner Test API Key` (spec 1.1, 1.3). */
+function defaultName(ownerEmail: string, type: NewKey['type']): string {
+  const [local = ''] = ownerEmail.split('@')
+  return `${local.charAt(0).toUpperCase()}${local.slice(1)} ${type === 'testing' ? 'Test' : 'Production'} API Key`
+}
