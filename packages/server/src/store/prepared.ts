@@ -1,5 +1,6 @@
-import { type Compilable, type CompiledQuery, SqliteAdapter } from 'kysely'
+import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db } from './db.ts'
+import { DirectSqliteAdapter } from './sqlite-driver.ts'
 
 type Value = string | number | Uint8Array | null
 type Values = Record<string, Value | readonly Value[]>
@@ -25,7 +26,9 @@ export function prepared<V extends Values, Row>(
   const compiled = new Map<string, CompiledQuery<Row>>()
 
   return async (db, values) => {
-    let shape = db.getExecutor().adapter instanceof SqliteAdapter ? 'sqlite' : 'postgres'
+    const { adapter } = db.getExecutor()
+    const sqlite = adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
+    let shape = sqlite ? 'sqlite' : 'postgres'
     for (const name in values) {
       const value = values[name]
       if (Array.isArray(value)) shape += ` ${value.length}`
@@ -40,6 +43,7 @@ export function prepared<V extends Values, Row>(
       const value = values[parameter.name]
       return parameter.index === undefined ? value : (value as readonly Value[])[parameter.index]
     })
+    if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
     return (await db.executeQuery<Row>({ ...query, parameters })).rows
   }
 }

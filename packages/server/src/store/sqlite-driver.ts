@@ -1,5 +1,11 @@
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from 'kysely'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+} from 'kysely'
 import { LRUCache } from 'lru-cache'
 
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
@@ -11,7 +17,9 @@ const statementsKept = 1000
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: InstanceType<typeof DatabaseSync>
   readonly #observe: Observe | undefined
-  readonly #statements = new LRUCache<string, { statement: Statement; reads: boolean }>({ max: statementsKept })
+  readonly #statements = new LRUCache<string, { statement: Statement; reads: boolean }>({
+    max: statementsKept,
+  })
 
   constructor(file: string, pragmas: string, observe?: Observe) {
     this.raw = new DatabaseSync(file)
@@ -19,19 +27,22 @@ export class SqliteConnection implements DatabaseConnection {
     this.#observe = observe
   }
 
-  executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+  /** Runs at once, without the promises that Kysely puts around it: what the hot path uses. */
+  run<R>(sql: string, values: readonly unknown[]): { rows: R[]; changes: number } {
     const began = performance.now()
     try {
-      const { statement, reads } = this.#prepare(query.sql)
-      const parameters = query.parameters.map(toSqlite)
-      if (reads) return Promise.resolve({ rows: statement.all(...parameters) as R[] })
-      const { changes } = statement.run(...parameters)
-      return Promise.resolve({ rows: [], numAffectedRows: BigInt(changes) })
-    } catch (error) {
-      return Promise.reject(error as Error)
+      const { statement, reads } = this.#prepare(sql)
+      const parameters = values.map(toSqlite)
+      if (reads) return { rows: statement.all(...parameters) as R[], changes: 0 }
+      return { rows: [], changes: statement.run(...parameters).changes }
     } finally {
       this.#observe?.((performance.now() - began) / 1000)
     }
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const { rows, changes } = this.run<R>(sql, parameters)
+    return { rows, numAffectedRows: BigInt(changes) }
   }
 
   // eslint-disable-next-line require-yield
@@ -53,52 +64,58 @@ export class SqliteConnection implements DatabaseConnection {
 const toSqlite = (value: unknown) =>
   value === undefined ? null : typeof value === 'boolean' ? Number(value) : value
 
-const begin = { sql: 'begin immediate', parameters: [] } as unknown as CompiledQuery
-const commit = { sql: 'commit', parameters: [] } as unknown as CompiledQuery
-const rollback = { sql: 'rollback', parameters: [] } as unknown as CompiledQuery
-
-/** One connection. With `exclusive`, whoever holds it has it alone until it is released: the writer's queue. */
+/** Gives every user of a Kysely instance its one connection. Whoever writes has taken the writer's turn before. */
 export class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection
-  readonly #exclusive: boolean
-  #held = false
-  readonly #queue: (() => void)[] = []
 
-  constructor(connection: SqliteConnection, exclusive: boolean) {
+  constructor(connection: SqliteConnection) {
     this.#connection = connection
-    this.#exclusive = exclusive
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    if (this.#exclusive) {
-      if (this.#held) await new Promise<void>((resolve) => this.#queue.push(resolve))
-      this.#held = true
-    }
     return this.#connection
   }
 
-  async releaseConnection(): Promise<void> {
-    const next = this.#queue.shift()
-    if (next) next()
-    else this.#held = false
-  }
+  async releaseConnection(): Promise<void> {}
 
   async beginTransaction(): Promise<void> {
-    await this.#connection.executeQuery(begin)
+    begin(this.#connection)
   }
 
   async commitTransaction(): Promise<void> {
-    await this.#connection.executeQuery(commit)
+    commit(this.#connection)
   }
 
   async rollbackTransaction(): Promise<void> {
-    // A statement that found the disk full has rolled back by itself; a second rollback would hide that error.
-    if (this.#connection.raw.isTransaction) await this.#connection.executeQuery(rollback)
+    rollback(this.#connection)
   }
 
   async destroy(): Promise<void> {
     this.#connection.raw.close()
+  }
+}
+
+export const begin = (connection: SqliteConnection) => connection.run('begin immediate', [])
+export const commit = (connection: SqliteConnection) => connection.run('commit', [])
+
+export function rollback(connection: SqliteConnection): void {
+  // A statement that found the disk full has rolled back by itself; a second rollback would hide that error.
+  if (connection.raw.isTransaction) connection.run('rollback', [])
+}
+
+/** Tells the hot path which connection an instance has. */
+export class DirectSqliteAdapter extends SqliteAdapter {
+  readonly connection: SqliteConnection
+
+  constructor(connection: SqliteConnection) {
+    super()
+    this.connection = connection
+  }
+
+  /** A migration that is killed half-way leaves nothing behind. */
+  override get supportsTransactionalDdl(): boolean {
+    return true
   }
 }

@@ -1,13 +1,21 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { GroupSync } from './group-sync.ts'
 import { migrate } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
-import { SqliteConnection, SqliteDriver } from './sqlite-driver.ts'
+import {
+  begin,
+  commit,
+  DirectSqliteAdapter,
+  rollback,
+  SqliteConnection,
+  SqliteDriver,
+} from './sqlite-driver.ts'
+import { Turns } from './turns.ts'
 
 /** `normal`: a commit writes the log without a sync; the answer waits for the shared sync of GroupSync. */
 const pragmas = `
@@ -34,8 +42,9 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   assertPragma(writer, 'synchronous', 1)
   const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe)
 
-  const write = kysely(writer, true)
-  const read = kysely(reader, false)
+  const write = kysely(writer)
+  const read = kysely(reader)
+  const turns = new Turns()
   await migrate(write as unknown as Kysely<unknown>, 'sqlite')
   await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
 
@@ -46,7 +55,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   closeSync(folder)
 
   const groupSync = new GroupSync(log, options.sync)
-  const checkpoints = new Checkpoints(file, (work) => write.connection().execute(work))
+  const checkpoints = new Checkpoints(file, (work) => turns.take(work))
 
   return {
     dialect: 'sqlite',
@@ -54,7 +63,17 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     exclusive: true,
     read,
     async write(work) {
-      const result = await write.transaction().execute(work)
+      const result = await turns.take(async () => {
+        begin(writer)
+        try {
+          const result = await work(write)
+          commit(writer)
+          return result
+        } catch (error) {
+          rollback(writer)
+          throw error
+        }
+      })
       checkpoints.touch()
       if (options.durability === 'full') {
         try {
@@ -84,11 +103,11 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   }
 }
 
-function kysely(connection: SqliteConnection, exclusive: boolean): Kysely<Schema> {
+function kysely(connection: SqliteConnection): Kysely<Schema> {
   return new Kysely<Schema>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
-      createDriver: () => new SqliteDriver(connection, exclusive),
+      createAdapter: () => new DirectSqliteAdapter(connection),
+      createDriver: () => new SqliteDriver(connection),
       createIntrospector: (db) => new SqliteIntrospector(db),
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
