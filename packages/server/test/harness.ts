@@ -62,6 +62,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     DATA_DIR: dataDir,
     SECRET_KEY: secretKey,
     DATABASE_POOL_SIZE: '8',
+    LOG_LEVEL: 'debug',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),

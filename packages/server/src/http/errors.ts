@@ -24,7 +24,7 @@ export function toApiError(error: unknown): ApiError {
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
-  if (failure.cause !== undefined) request.log.error({ err: failure.cause }, failure.message)
+  if (failure.cause !== undefined) request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
   return reply.code(failure.httpStatus).send(failure.toBody())
 }

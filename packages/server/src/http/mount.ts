@@ -34,7 +34,9 @@ export interface Mount {
 export function mountOperations(app: FastifyInstance, mount: Mount): void {
   for (const [family, verbs] of Object.entries(operations) as [string, Record<string, Operation>][]) {
     for (const [verb, operation] of Object.entries(verbs)) {
-      const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[verb]
+      const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[
+        verb
+      ]
       if (!handler) continue
       mountOperation(app, mount, `${family}.${verb}`, operation, handler)
     }
@@ -43,7 +45,13 @@ export function mountOperations(app: FastifyInstance, mount: Mount): void {
 
 type AnyHandler = (call: Call) => Promise<unknown>
 
-function mountOperation(app: FastifyInstance, mount: Mount, name: string, operation: Operation, handler: AnyHandler) {
+function mountOperation(
+  app: FastifyInstance,
+  mount: Mount,
+  name: string,
+  operation: Operation,
+  handler: AnyHandler,
+) {
   const { config, execute } = mount
   const validate = createValidator(operation)
   const authenticate = createAuthentication(mount, operation)
@@ -58,7 +66,7 @@ function mountOperation(app: FastifyInstance, mount: Mount, name: string, operat
         config: { operation: name },
         onRequest: (request, _reply, done) => {
           try {
-            const caller = authenticate(request)
+            const caller = authenticate.headers(request)
             if (!(caller instanceof Promise)) {
               request.caller = caller
               return done()
@@ -73,29 +81,41 @@ function mountOperation(app: FastifyInstance, mount: Mount, name: string, operat
         },
         handler: async (request, reply) => {
           const input = readInput(operation, request.body)
-          const caller = request.caller ?? (await mount.authenticator.body(input, request.headers))
+          const caller = request.caller ?? (await authenticate.body(request, input))
           validate(input)
           const answer = await execute(name, operation, handler, {
             caller,
             version: version as Version,
             input,
             idempotencyKey:
-              operation.effect === 'write' ? readIdempotencyKey(request.headers['idempotency-key']) : undefined,
+              operation.effect === 'write'
+                ? readIdempotencyKey(request.headers['idempotency-key'])
+                : undefined,
             log: request.log,
           })
           if (answer.replayed) reply.header('idempotent-replayed', 'true')
-          return reply.code(answer.httpStatus).header('content-type', 'application/json; charset=utf-8').send(answer.body)
+          return reply
+            .code(answer.httpStatus)
+            .header('content-type', 'application/json; charset=utf-8')
+            .send(answer.body)
         },
       })
     }
   }
 }
 
-/** Credentials, switches and rates that can be judged by the headers, before a byte of the body is read. */
-function createAuthentication({ config, authenticator, rateLimits, allowedDomains }: Mount, operation: Operation) {
+/** Credentials, switches and rates; judged by the headers, before a byte of the body is read. */
+function createAuthentication(
+  { config, authenticator, rateLimits, allowedDomains }: Mount,
+  operation: Operation,
+) {
   const { access, requires } = operation
   const addressOf = (request: FastifyRequest) =>
-    clientAddress(request.socket.remoteAddress ?? '', single(request.headers['x-forwarded-for']), config.trustedProxyHops)
+    clientAddress(
+      request.socket.remoteAddress ?? '',
+      single(request.headers['x-forwarded-for']),
+      config.trustedProxyHops,
+    )
 
   const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
@@ -108,29 +128,29 @@ function createAuthentication({ config, authenticator, rateLimits, allowedDomain
     })()
   }
 
-  switch (access) {
-    case 'public':
-      return async (request: FastifyRequest) => {
-        const address = addressBucket(addressOf(request))
-        if (operation.rateLimit) await rateLimits.address(address)
-        return { address }
-      }
-    case 'workspace':
-      return async (request: FastifyRequest) => {
-        const caller = await authenticator.workspace(request.headers, operation.path)
-        if (rateLimits.counts(access)) await rateLimits.caller(access, caller)
-        return caller
-      }
-    case 'apiKey':
-      return (request: FastifyRequest) => {
-        const caller = authenticator.apiKey(request.headers)
-        return caller instanceof Promise
-          ? caller.then((found) => admitKey(request, found))
-          : admitKey(request, caller)
-      }
-    case 'body':
-      return () => undefined
-  }
+  const headers = {
+    async public(request: FastifyRequest) {
+      const address = addressBucket(addressOf(request))
+      if (operation.rateLimit) await rateLimits.address(address)
+      return { address }
+    },
+    async workspace(request: FastifyRequest) {
+      const caller = await authenticator.workspace(request.headers, operation.path)
+      if (rateLimits.counts(access)) await rateLimits.caller(access, caller)
+      return caller
+    },
+    apiKey(request: FastifyRequest) {
+      const caller = authenticator.apiKey(request.headers)
+      return caller instanceof Promise
+        ? caller.then((found) => admitKey(request, found))
+        : admitKey(request, caller)
+    },
+    body: () => undefined,
+  }[access]
+  /** Where the credentials are in the body, they are judged as soon as it is read. */
+  const body = async (request: FastifyRequest, input: unknown) =>
+    admitKey(request, await authenticator.body(input, request.headers))
+  return { headers, body }
 }
 
 const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
