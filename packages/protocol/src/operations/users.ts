@@ -1,1 +1,153 @@
-export const users = {}
+import Type from 'typebox'
+import type { ErrorExample } from '../operation.ts'
+import { operation } from '../operation.ts'
+import { Outcomes } from '../outcomes.ts'
+import {
+  batch,
+  ClientId,
+  ClientIds,
+  FilterIds,
+  Flag,
+  mapOf,
+  PageSize,
+  PageToken,
+} from '../resources/fields.ts'
+import { User, UserInput } from '../resources/users.ts'
+
+const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
+
+/** One level is addressed: the document, else the folder, else the organization itself (spec 12). */
+const level = {
+  organizationId: ClientId,
+  documentId: Type.Optional(ClientId),
+  folderId: Type.Optional(ClientId),
+}
+const twoLevels: ErrorExample = {
+  status: 'INVALID_ARGUMENT',
+  message: 'Provide either documentId or folderId.',
+}
+
+export const users = {
+  add: operation({
+    spec: '12.1',
+    path: '/users/add',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Adds users to an organization, or to one of its documents or folders.',
+    description:
+      'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false. v1 knows neither the create flags nor `accessRole`.',
+    input: Type.Object({
+      ...level,
+      createOrganization: Type.Optional(Flag),
+      createDocument: Type.Optional(Flag),
+      createFolder: Type.Optional(Flag),
+      users: batch(UserInput),
+    }),
+    output: Outcomes,
+    message: 'User(s) processed successfully.',
+    errors: [
+      twoLevels,
+      { status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
+    ],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        users: [{ userId: 'user_1', name: 'Ada Lovelace', email: 'ada@example.com', accessRole: 'editor' }],
+      },
+      output: { user_1: { success: true, id, message: 'User added.' } },
+    },
+  }),
+  get: operation({
+    spec: '12.2',
+    path: '/users/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    summary: 'Reads the users of an organization, or of its documents or folders.',
+    description:
+      'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 knows no `folderId`, no `allDocuments` and no pages, and returns up to 10,000 users.',
+    input: Type.Object({
+      ...level,
+      userIds: Type.Optional(FilterIds),
+      organizationUserGroupIds: Type.Optional(FilterIds),
+      allDocuments: Type.Optional(Flag),
+      groupByDocumentId: Type.Optional(Flag),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Union([Type.Array(User), mapOf(Type.Array(User))]),
+    paging: ['nextPageToken'],
+    message: 'User(s) retrieved successfully.',
+    errors: [
+      twoLevels,
+      { status: 'INVALID_ARGUMENT', message: 'allDocuments cannot be combined with documentId or folderId.' },
+      { status: 'INVALID_ARGUMENT', message: 'groupByDocumentId requires allDocuments.' },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', userIds: ['user_1'] },
+      output: [
+        {
+          userId: 'user_1',
+          name: 'Ada Lovelace',
+          email: 'ada@example.com',
+          initial: 'A',
+          color: '#2f6fde',
+          accessRole: 'editor',
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '12.3',
+    path: '/users/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Changes the profiles of users.',
+    description:
+      'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only, and only under v2.',
+    input: Type.Object({ ...level, users: batch(UserInput) }),
+    output: Outcomes,
+    message: 'User(s) processed successfully.',
+    errors: [twoLevels],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        users: [
+          { userId: 'user_1', name: 'Ada King', email: 'ada@example.com' },
+          { userId: 'user_2', name: 'Nobody' },
+        ],
+      },
+      output: {
+        user_1: { success: true, id, message: 'User updated.' },
+        user_2: { success: false, id: 'ad2250e91b4c7a6f3d8e0b5c9a17768a', message: 'User does not exist.' },
+      },
+    },
+  }),
+  delete: operation({
+    spec: '12.4',
+    path: '/users/delete',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Removes users from an organization, or from one of its documents or folders.',
+    description:
+      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere.',
+    input: Type.Object({ ...level, userIds: ClientIds }),
+    output: Outcomes,
+    message: 'User(s) deleted successfully.',
+    errors: [twoLevels],
+    example: {
+      input: { organizationId: 'org_1', userIds: ['user_1', 'user_2'] },
+      output: {
+        user_1: { success: true, message: 'User removed.' },
+        user_2: { success: false, message: 'User does not exist.' },
+      },
+    },
+  }),
+}

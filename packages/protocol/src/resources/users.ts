@@ -1,27 +1,42 @@
-import Type from 'typebox'
-import { AccessRole, ClientId, Name, open } from './fields.ts'
+import Type, { type TSchema } from 'typebox'
+import { AccessRole, ClientId, Email, Flag, Name, open } from './fields.ts'
 
-/** A user as it is written (spec 22.1); further keys are kept. */
+/** A field of a profile: `null` removes it. */
+const field = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+
+const Color = Type.String({ maxLength: 50 })
+
+/** A user as it is written (spec 22.1); further keys are kept, those that the server sets are ignored. */
 export const UserInput = open(
   Type.Object({
     userId: ClientId,
-    name: Type.Optional(Name),
-    email: Type.Optional(Type.String({ maxLength: 320 })),
-    photoUrl: Type.Optional(Type.String({ maxLength: 2000 })),
-    initial: Type.Optional(Type.String({ maxLength: 10 })),
-    color: Type.Optional(Type.String({ maxLength: 50 })),
-    textColor: Type.Optional(Type.String({ maxLength: 50 })),
+    name: field(Name),
+    email: field(Email),
+    photoUrl: field(Type.String({ maxLength: 2000 })),
+    initial: field(Type.String({ maxLength: 10 })),
+    color: field(Color),
+    textColor: field(Color),
+    isReadOnly: field(Flag),
+    isAnonymous: field(Flag),
+    isGuest: field(Flag),
+    plan: field(Name),
+    groupId: field(Name),
+    clientGroupId: field(Name),
     accessRole: Type.Optional(AccessRole),
   }),
 )
 export type UserInput = Type.Static<typeof UserInput>
 
-/** A user as it is read. */
+/** A user as it is read. Name, initial and color are always there: the server chooses those that nobody set. */
 export const User = open(
   Type.Object({
     userId: Type.String(),
-    name: Type.Optional(Type.String()),
+    name: Type.String(),
     email: Type.Optional(Type.String()),
+    photoUrl: Type.Optional(Type.String()),
+    initial: Type.String(),
+    color: Type.String(),
+    textColor: Type.Optional(Type.String()),
     accessRole: Type.Optional(AccessRole),
   }),
 )

@@ -1,10 +1,105 @@
+import type { User } from '@plenum/protocol'
 import type { Db } from './db.ts'
 import { parse } from './json.ts'
+import { prepared } from './prepared.ts'
+import { merged, type Profile, toUser } from './profiles.ts'
+import type { UserTable } from './schema.ts'
 
-export type Profile = Record<string, unknown>
+/** The users with these ids; one who has no profile is left out. */
+export async function findMany(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, User>> {
+  const profiles = await stored(db, apiKey, userIds)
+  return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
+}
 
-/** The profiles of these users, by id. */
-export async function findMany(db: Db, apiKey: string, userIds: readonly string[]): Promise<Map<string, Profile>> {
+/** Profiles for those who have none yet (spec 0.8: stubs). */
+export async function ensure(
+  db: Db,
+  apiKey: string,
+  profiles: readonly (Profile & { userId: string })[],
+  now: number,
+) {
+  if (profiles.length === 0) return
+  await db
+    .insertInto('users')
+    .values(profiles.map((profile) => toRow(apiKey, profile.userId, merged({}, profile), now)))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Merges the fields into the profiles, new or known. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  sent: ReadonlyMap<string, Profile>,
+  now: number,
+): Promise<void> {
+  await save(db, apiKey, await stored(db, apiKey, [...sent.keys()]), sent, now)
+}
+
+/** As `put`, for profiles that were read already as JSON; writes those that change. */
+export async function save(
+  db: Db,
+  apiKey: string,
+  profiles: ReadonlyMap<string, string>,
+  sent: ReadonlyMap<string, Profile>,
+  now: number,
+): Promise<void> {
+  const rows: Row[] = []
+  for (const [userId, fields] of sent) {
+    const before = profiles.get(userId)
+    const row = toRow(apiKey, userId, merged(before === undefined ? {} : parse(before), fields), now)
+    if (row.profile !== before) rows.push(row)
+  }
+  const [first, ...others] = rows
+  if (!first) return
+  if (others.length === 0) await upsertOne(db, first)
+  else await upsert(db, rows).execute()
+}
+
+/** Removes the profiles of those who are nowhere any more. */
+export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
+  await db
+    .deleteFrom('users')
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', userIds)
+    .where('user_id', 'not in', (eb) =>
+      eb.selectFrom('grants').select('user_id').where('api_key', '=', apiKey).where('user_id', 'in', userIds),
+    )
+    .execute()
+}
+
+// A type and not the interface, so that it fits the values of a prepared query.
+type Row = Pick<UserTable, keyof UserTable>
+
+const toRow = (apiKey: string, userId: string, profile: Profile, now: number): Row => ({
+  api_key: apiKey,
+  user_id: userId,
+  email: typeof profile.email === 'string' ? profile.email.toLowerCase() : null,
+  profile: JSON.stringify(profile),
+  created_at: now,
+  last_updated: now,
+})
+
+const upsert = (db: Db, rows: readonly Row[]) =>
+  db
+    .insertInto('users')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'user_id']).doUpdateSet((eb) => ({
+        email: eb.ref('excluded.email'),
+        profile: eb.ref('excluded.profile'),
+        last_updated: eb.ref('excluded.last_updated'),
+      })),
+    )
+
+const upsertOne = prepared((db, row: Row) => upsert(db, [row]))
+
+/** Profiles as JSON, by user. */
+async function stored(db: Db, apiKey: string, userIds: readonly string[]): Promise<Map<string, string>> {
   if (userIds.length === 0) return new Map()
   const rows = await db
     .selectFrom('users')
@@ -12,24 +107,5 @@ export async function findMany(db: Db, apiKey: string, userIds: readonly string[
     .where('api_key', '=', apiKey)
     .where('user_id', 'in', userIds)
     .execute()
-  return new Map(rows.map((row) => [row.user_id, { ...parse<Profile>(row.profile), userId: row.user_id }]))
-}
-
-/** Profiles for those who have none yet (spec 0.8: stubs). */
-export async function ensure(db: Db, apiKey: string, profiles: readonly (Profile & { userId: string })[], now: number) {
-  if (profiles.length === 0) return
-  await db
-    .insertInto('users')
-    .values(
-      profiles.map(({ userId, ...profile }) => ({
-        api_key: apiKey,
-        user_id: userId,
-        email: typeof profile.email === 'string' ? profile.email.toLowerCase() : null,
-        profile: JSON.stringify(profile),
-        created_at: now,
-        last_updated: now,
-      })),
-    )
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  return new Map(rows.map((row) => [row.user_id, row.profile]))
 }

@@ -193,6 +193,12 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
     inKey,
   ).execute()
   await index('grants', ['api_key', 'organization_id', 'user_id'])
+  // The users of a level, and of all documents, in the order of their lists.
+  await db.schema
+    .createIndex('grants_in_order')
+    .on('grants')
+    .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'created_at', 'user_id'])
+    .execute()
 
   await inside(
     table('user_groups', 3, {

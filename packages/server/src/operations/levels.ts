@@ -1,0 +1,43 @@
+import { ApiError } from '@plenum/protocol'
+import type { Db } from '../store/db.ts'
+import * as documents from '../store/documents.ts'
+import * as folders from '../store/folders.ts'
+import { type Level, organizationLevel } from '../store/grants.ts'
+import * as organizations from '../store/organizations.ts'
+
+export interface LevelInput {
+  organizationId: string
+  documentId?: string
+  folderId?: string
+}
+
+/** The one level that the call addresses: the document, else the folder, else the organization (spec 12). */
+export function levelOf({ organizationId, documentId, folderId }: LevelInput): Level {
+  if (documentId !== undefined && folderId !== undefined) {
+    throw new ApiError('INVALID_ARGUMENT', 'Provide either documentId or folderId.')
+  }
+  if (documentId !== undefined) return { organizationId, type: 'document', id: documentId }
+  if (folderId !== undefined) return { organizationId, type: 'folder', id: folderId }
+  return organizationLevel(organizationId)
+}
+
+/** What may be created when it does not exist (spec 0.8). */
+export type Creatable = Readonly<Partial<Record<Level['type'], boolean>>>
+
+/** The level exists afterwards, or the call fails. */
+export async function requireLevel(db: Db, apiKey: string, level: Level, create: Creatable, now: number) {
+  const { organizationId, type, id } = level
+  if (create.organization) await organizations.ensure(db, apiKey, organizationId, now)
+  else if (!(await organizations.exists(db, apiKey, organizationId))) throw missing('Organization')
+
+  if (type === 'document' && !(await documents.exists(db, apiKey, organizationId, id))) {
+    if (!create.document) throw missing('Document')
+    await documents.ensure(db, apiKey, organizationId, id, now)
+  }
+  if (type === 'folder' && !(await folders.exists(db, apiKey, organizationId, id))) {
+    if (!create.folder || id === folders.root) throw missing('Folder')
+    await folders.addRoot(db, apiKey, organizationId, id, now)
+  }
+}
+
+const missing = (what: string) => new ApiError('INVALID_ARGUMENT', `${what} does not exist.`)
