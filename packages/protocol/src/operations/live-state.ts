@@ -1,1 +1,38 @@
-export const liveState = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Done } from '../outcomes.ts'
+import { ClientId, Flag, JsonObject } from '../resources/fields.ts'
+
+export const liveState = {
+  broadcast: operation({
+    spec: '16.1',
+    path: '/livestate/broadcast',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    body: 'flat',
+    summary: 'Sets live state of a document and sends it to everyone there.',
+    description:
+      'Replaces the stored value, or with `merge` lays the sent keys over it, one level deep. The stored value holds at most 1 MiB of JSON. The fields may also stand at the top level of the body, without `data` around them. Organization and document are created when they do not exist.',
+    input: Type.Object({
+      organizationId: ClientId,
+      documentId: ClientId,
+      liveStateDataId: ClientId,
+      data: JsonObject,
+      merge: Type.Optional(Flag),
+    }),
+    output: Done,
+    message: 'Event broadcasted successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Live state must not be larger than 1 MiB.' }],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        liveStateDataId: 'player',
+        data: { isPlaying: true, position: 42 },
+        merge: true,
+      },
+      output: { success: true },
+    },
+  }),
+}

@@ -1,4 +1,34 @@
 import type { Operations } from '@plenum/protocol'
 import type { Handlers } from '../handler.ts'
+import * as documents from '../store/documents.ts'
+import * as presence from '../store/presence.ts'
+import * as users from '../store/users.ts'
+import { byId, unique } from './batches.ts'
 
-export const presenceHandlers: Handlers<Operations['presence']> = {}
+export const presenceHandlers: Handlers<Operations['presence']> = {
+  async add({ input, caller: { apiKey }, db, now }) {
+    const items = [...byId(input.users, (user) => user.userId).values()]
+    await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
+    await users.ensure(
+      db,
+      apiKey,
+      items.map(({ userId, name, email }) => ({ userId, name, email })),
+      now,
+    )
+    await presence.put(db, apiKey, input, items, now)
+    return { success: true }
+  },
+
+  async update({ input, caller: { apiKey }, db, now }) {
+    const items = byId(input.users, (user) => user.userId)
+    const present = await presence.findMany(db, apiKey, input, [...items.keys()], now)
+    const changed = present.map((entry) => ({ ...entry, ...items.get(entry.userId) }))
+    await presence.put(db, apiKey, input, changed, now)
+    return { success: true }
+  },
+
+  async delete({ input, caller: { apiKey }, db }) {
+    await presence.remove(db, apiKey, input, unique(input.userIds))
+    return { success: true }
+  },
+}

@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto'
+import type { Db } from './db.ts'
+import { parse } from './json.ts'
+
+/** A value that everyone in a document shares, under a name of the caller's (spec 16.1). */
+export interface LiveState {
+  id: string
+  liveStateDataId: string
+  data: Record<string, unknown>
+  lastUpdated: number
+  updatedBy: { userId: string }
+}
+
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  liveStateDataId: string,
+): Promise<LiveState | undefined> {
+  const row = await inDocument(db, apiKey, organizationId, documentId)
+    .where('live_state_data_id', '=', liveStateDataId)
+    .executeTakeFirst()
+  return row && toLiveState(row)
+}
+
+/** All of a document, by name. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<LiveState[]> {
+  return (await inDocument(db, apiKey, organizationId, documentId).execute()).map(toLiveState)
+}
+
+/** Sets the value, which is an object as JSON. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  state: { liveStateDataId: string; json: string; userId: string },
+  now: number,
+): Promise<void> {
+  const value = { data: state.json, updated_by: state.userId, last_updated: now }
+  await db
+    .insertInto('live_states')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      document_id: documentId,
+      live_state_data_id: state.liveStateDataId,
+      ...value,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['api_key', 'organization_id', 'document_id', 'live_state_data_id'])
+        .doUpdateSet(value),
+    )
+    .execute()
+}
+
+const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: string) =>
+  db
+    .selectFrom('live_states')
+    .select(['live_state_data_id', 'data', 'updated_by', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .orderBy('live_state_data_id')
+
+type Row = Awaited<ReturnType<ReturnType<typeof inDocument>['execute']>>[number]
+
+const toLiveState = (row: Row): LiveState => ({
+  id: hash('sha256', row.live_state_data_id, 'hex').slice(0, 32),
+  liveStateDataId: row.live_state_data_id,
+  data: parse(row.data),
+  lastUpdated: row.last_updated,
+  updatedBy: { userId: row.updated_by },
+})
