@@ -1,1 +1,98 @@
-export const crdt = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing } from '../outcomes.ts'
+import { ContentKey, CrdtData, CrdtRecord, CrdtType, EditorPlace, EditorQuery } from '../resources/crdt.ts'
+
+const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
+
+const content = Type.Object({
+  ...EditorPlace,
+  data: CrdtData,
+  type: CrdtType,
+  contentKey: Type.Optional(ContentKey),
+})
+
+const wrongData = [
+  { status: 'INVALID_ARGUMENT', message: 'Data must be a string for type text.' },
+  { status: 'INVALID_ARGUMENT', message: 'Data must be a string for type xml.' },
+  { status: 'INVALID_ARGUMENT', message: 'Data must be an object for type map.' },
+  { status: 'INVALID_ARGUMENT', message: 'Data must be an array for type array.' },
+] as const
+const unreadable = 'The stored CRDT data cannot be read.'
+
+export const crdt = {
+  add: operation({
+    spec: '17.1',
+    path: '/crdt/add',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    size: 'large',
+    summary: 'Stores the first content of an editor.',
+    description:
+      'The content becomes a Yjs document with a root of that type at `contentKey`, which is `content` unless sent. Organization and document are created when they do not exist.',
+    input: content,
+    output: Nothing,
+    message: 'CRDT data added successfully.',
+    errors: [
+      { status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' },
+      { status: 'INVALID_ARGUMENT', message: 'Editor ID is required.' },
+      ...wrongData,
+    ],
+    example: { input: { ...editor, data: 'Hello', type: 'text' }, output: null },
+  }),
+  get: operation({
+    spec: '17.2',
+    path: '/crdt/get',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    summary: 'Reads the content of one editor, or of every editor of a document.',
+    description: 'In the order of the editor ids. What does not exist is left out.',
+    input: Type.Object(EditorQuery),
+    output: Type.Array(CrdtRecord),
+    message: 'CRDT data retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Organization ID is required' },
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'The CRDT data of this document is too large for one answer. Read it by editorId.',
+      },
+      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds: ['my-note'], data: [] } },
+    ],
+    example: {
+      input: editor,
+      output: [
+        {
+          data: 'Hello',
+          id: 'my-note',
+          lastUpdate: '2025-01-20T10:30:00.000Z',
+          lastUpdatedBy: 'user-123',
+          sessionId: 's-1',
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '17.3',
+    path: '/crdt/update',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    size: 'large',
+    summary: 'Replaces the content of an editor.',
+    description:
+      'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. `type` must be the stored one, and so must `contentKey` when it is sent.',
+    input: content,
+    output: Nothing,
+    message: 'CRDT data updated successfully.',
+    errors: [
+      { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' },
+      { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data.' },
+      { status: 'INVALID_ARGUMENT', message: 'Content key does not match the stored data.' },
+      ...wrongData,
+      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds: ['my-note'] } },
+    ],
+    example: { input: { ...editor, data: 'Hello world', type: 'text' }, output: null },
+  }),
+}

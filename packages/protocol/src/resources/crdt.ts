@@ -1,1 +1,45 @@
-export {}
+import Type from 'typebox'
+import { choice, ClientId } from './fields.ts'
+
+export const CrdtType = choice(['text', 'map', 'array', 'xml'])
+
+/** What an editor holds: a string for text and xml, an object for map, an array for array. */
+export type CrdtData = string | Record<string, unknown> | unknown[]
+export const CrdtData = Type.Unsafe<CrdtData>({
+  description: 'A string for `text` and `xml`, an object for `map`, an array for `array`.',
+})
+
+/** Name of the root inside the shared document, as front ends give it to Yjs. */
+export const ContentKey = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  'x-invalid': 'must not contain control characters.',
+})
+
+const required = (sentence: string) => Type.String({ ...ClientId, 'x-missing': sentence })
+
+/** Names an editor; CRDT operations have sentences of their own for missing ids (spec 0.3). */
+export const EditorPlace = {
+  organizationId: required('Organization ID is required.'),
+  documentId: required('Document ID is required.'),
+  editorId: required('Editor ID is required.'),
+}
+
+/** The same where the sentence for the organization has no full stop, and every editor may be meant. */
+export const EditorQuery = {
+  organizationId: required('Organization ID is required'),
+  documentId: EditorPlace.documentId,
+  editorId: Type.Optional(ClientId),
+}
+
+/** The content of an editor as it is read. */
+export const CrdtRecord = Type.Object({
+  data: CrdtData,
+  id: Type.String(),
+  /** ISO 8601. */
+  lastUpdate: Type.String(),
+  lastUpdatedBy: Type.String(),
+  sessionId: Type.Union([Type.String(), Type.Null()]),
+})
+export type CrdtRecord = Type.Static<typeof CrdtRecord>
