@@ -43,7 +43,10 @@ export function buildOpenApi(): object {
       const answers = {
         200: respond(name, success(operation, schemas)),
         ...Object.fromEntries(
-          failures(operation).map(([code, response]) => [code, respond(failureName(name, code, response), response)]),
+          failures(operation).map(([code, response]) => [
+            code,
+            respond(failureName(name, code, response), response),
+          ]),
         ),
       }
       for (const { url, suffix, isAlias } of pathsOf(operation)) {
@@ -55,7 +58,9 @@ export function buildOpenApi(): object {
             ...descriptionOf(operation),
             ...(isAlias && { deprecated: true }),
             security: securityOf[operation.access],
-            ...(operation.effect === 'write' && { parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }] }),
+            ...(operation.effect === 'write' && {
+              parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+            }),
             requestBody: { $ref: `#/components/requestBodies/${name}` },
             responses: answers,
           },
@@ -66,7 +71,12 @@ export function buildOpenApi(): object {
 
   return {
     openapi: '3.1.0',
-    info: { title: 'Plenum', version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    info: {
+      title: 'Plenum',
+      version,
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
     servers: [{ url: '/', description: 'The server that hands out this document.' }],
     tags: table
       .filter(([, , verbs]) => verbs.length > 0)
@@ -104,8 +114,12 @@ function errorExamples(): Json {
   return Object.fromEntries(
     standardErrors
       .filter((error) => used.has(error))
-      .map((error) => [error.name, { summary: error.message, description: error.when, value: envelopeOf(error) }]),
+      .map((error) => [
+        error.name,
+        { summary: error.message, description: error.when, value: envelopeOf(error) },
+      ]),
   )
 }
 
-const sorted = (map: Json): Json => Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = (map: Json): Json =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

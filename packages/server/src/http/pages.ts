@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { UserTokens } from '../access/user-tokens.ts'
 import type { Metrics } from '../platform/metrics.ts'
 import type { Database } from '../store/db.ts'
+import { mountDocs } from './docs.ts'
 
 interface Pages {
   database: Database
@@ -36,4 +37,6 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
   app.get('/.well-known/jwks.json', async (_request, reply) =>
     reply.header('cache-control', 'public, max-age=300').send(await userTokens.jwks(now())),
   )
+
+  mountDocs(app)
 }

@@ -40,17 +40,22 @@ export const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Runs the write once: a request with the same key within 24 hours gets the first answer again.',
+    description:
+      'Runs the write once: a request with the same key within 24 hours gets the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   },
 }
 
 export const headers = {
   IdempotentReplayed: {
-    description: 'Present when this is the kept answer to an earlier request with the same `Idempotency-Key`.',
+    description:
+      'Present when this is the kept answer to an earlier request with the same `Idempotency-Key`.',
     schema: { const: 'true' },
   },
-  RetryAfter: { description: 'Seconds to wait before the next attempt.', schema: { type: 'integer', minimum: 1 } },
+  RetryAfter: {
+    description: 'Seconds to wait before the next attempt.',
+    schema: { type: 'integer', minimum: 1 },
+  },
 }
 
 /** What an HTTP code of a failure says. */

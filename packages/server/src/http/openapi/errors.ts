@@ -1,4 +1,4 @@
-import { type Access, type ErrorExample, httpStatusOf, type Operation } from '@plenum/protocol'
+import { type Access, type ErrorExample, httpStatusOf, type Operation, type Option } from '@plenum/protocol'
 import { optionOff } from '../authenticate.ts'
 
 /** An error that comes from what surrounds an operation and not from the operation itself. */
@@ -8,22 +8,18 @@ export interface StandardError extends ErrorExample {
   when: string
   /** Differs from that of the status only where HTTP has a more precise code. */
   httpStatus?: number
-  appliesTo: (operation: Operation) => boolean
+  /** The levels, the effect and the option of the operations that may answer it; all of them unless given. */
+  access?: readonly Access[]
+  effect?: 'write'
+  requires?: Option
 }
-
-const everywhere = () => true
-const onWrites = ({ effect }: Operation) => effect === 'write'
-const at =
-  (...levels: Access[]) =>
-  ({ access }: Operation) =>
-    levels.includes(access)
 
 const invalid = (
   name: string,
   message: string,
   when: string,
-  appliesTo: StandardError['appliesTo'],
-): StandardError => ({ name, status: 'INVALID_ARGUMENT', message, when, appliesTo })
+  where: Pick<StandardError, 'access' | 'effect'> = {},
+): StandardError => ({ name, status: 'INVALID_ARGUMENT', message, when, ...where })
 
 /** In the order in which a request meets them. */
 export const standardErrors: readonly StandardError[] = [
@@ -32,71 +28,74 @@ export const standardErrors: readonly StandardError[] = [
     status: 'UNAVAILABLE',
     message: 'The server is shutting down.',
     when: 'The server is about to stop. Send the request again after `retry-after` seconds.',
-    appliesTo: everywhere,
   },
   invalid(
     'MissingWorkspaceId',
     'Workspace ID not found in headers.',
     'The header `x-svc-workspace-id` is missing.',
-    at('workspace'),
+    { access: ['workspace'] },
   ),
   invalid(
     'MissingAuthToken',
     'Auth Token not found in headers.',
     'The header `x-svc-auth-token` is missing.',
-    at('apiKey', 'workspace'),
+    { access: ['apiKey', 'workspace'] },
   ),
-  invalid('MissingApiKey', 'API key not found in headers.', 'The header `x-svc-api-key` is missing.', at('apiKey')),
-  invalid('MissingBodyAuthToken', 'Auth token not found.', '`authToken` is missing in `data`.', at('body')),
-  invalid('MissingBodyApiKey', 'API key not found.', '`apiKey` is missing in `data`.', at('body')),
+  invalid('MissingApiKey', 'API key not found in headers.', 'The header `x-svc-api-key` is missing.', {
+    access: ['apiKey'],
+  }),
+  invalid('MissingBodyAuthToken', 'Auth token not found.', '`authToken` is missing in `data`.', {
+    access: ['body'],
+  }),
+  invalid('MissingBodyApiKey', 'API key not found.', '`apiKey` is missing in `data`.', { access: ['body'] }),
   {
     name: 'InvalidWorkspaceCredentials',
     status: 'PERMISSION_DENIED',
     message: 'Invalid workspace credentials.',
     when: 'The workspace does not exist, or the token is not the one of the workspace.',
-    appliesTo: (operation) => operation.access === 'workspace' && operation.path !== '/workspace/get',
+    access: ['workspace'],
   },
   {
     name: 'InvalidApiKey',
     status: 'PERMISSION_DENIED',
     message: 'Invalid API key.',
     when: 'The API key does not exist, or has expired.',
-    appliesTo: at('apiKey', 'body'),
+    access: ['apiKey', 'body'],
   },
   {
     name: 'InvalidAuthToken',
     status: 'UNAUTHENTICATED',
     message: 'Invalid auth token.',
     when: 'The token does not belong to the API key.',
-    appliesTo: at('apiKey', 'body'),
+    access: ['apiKey', 'body'],
   },
   {
     name: 'AdvancedQueriesOff',
     status: 'FAILED_PRECONDITION',
     message: optionOff.useAdvancedQueries,
     when: 'The option `useAdvancedQueries` of the API key is off.',
-    appliesTo: ({ requires }) => requires === 'useAdvancedQueries',
+    requires: 'useAdvancedQueries',
   },
   {
     name: 'NotificationServiceOff',
     status: 'FAILED_PRECONDITION',
     message: optionOff.useNotificationService,
     when: 'The option `useNotificationService` of the API key is off.',
-    appliesTo: ({ requires }) => requires === 'useNotificationService',
+    requires: 'useNotificationService',
   },
   {
     name: 'RateLimitExceeded',
     status: 'RESOURCE_EXHAUSTED',
     message: 'Rate limit exceeded. Try again after 1 minute.',
     when: 'More requests in a minute than the operator of the server allows for a workspace or an API key.',
-    appliesTo: at('apiKey', 'workspace'),
+    access: ['apiKey', 'workspace', 'body'],
   },
   {
     name: 'OriginNotAllowed',
     status: 'PERMISSION_DENIED',
     message: 'This origin is not among the allowed domains of the API key.',
     when: 'A web page of a domain that is not on the list of the API key sent the request.',
-    appliesTo: at('apiKey'),
+    access: ['apiKey', 'body'],
   },
   {
     name: 'BodyTooLarge',
@@ -104,50 +103,47 @@ export const standardErrors: readonly StandardError[] = [
     message: 'Request body is too large.',
     when: 'The body has more than 1 MiB, or 10 MiB where editor data is written.',
     httpStatus: 413,
-    appliesTo: everywhere,
   },
-  invalid('WrongContentType', 'Content-Type must be application/json.', 'The body is not declared as JSON.', everywhere),
-  invalid('InvalidJson', 'Request body is not valid JSON.', 'The body cannot be parsed.', everywhere),
-  invalid('MissingData', 'data is required.', 'The body has no object `data`.', everywhere),
+  invalid('WrongContentType', 'Content-Type must be application/json.', 'The body is not declared as JSON.'),
+  invalid('InvalidJson', 'Request body is not valid JSON.', 'The body cannot be parsed.'),
+  invalid('MissingData', 'data is required.', 'The body has no object `data`.'),
   invalid(
     'InvalidIdempotencyKey',
     'Idempotency-Key must have 1 to 255 visible ASCII characters.',
     'The header `idempotency-key` cannot be used.',
-    onWrites,
+    { effect: 'write' },
   ),
   invalid(
     'IdempotencyKeyReused',
     'This Idempotency-Key was used with another request body.',
     'The same key came with another body within 24 hours.',
-    onWrites,
+    { effect: 'write' },
   ),
   {
     name: 'IdempotencyKeyInProgress',
     status: 'ABORTED',
     message: 'A request with this Idempotency-Key is in progress.',
     when: 'The first request with this key has not been answered yet. Send it again after `retry-after` seconds.',
-    appliesTo: onWrites,
+    effect: 'write',
   },
   {
     name: 'Collision',
     status: 'ABORTED',
     message: 'The request collided with others. Try again.',
     when: 'Concurrent writes kept changing the same records. Nothing was changed.',
-    appliesTo: onWrites,
+    effect: 'write',
   },
   {
     name: 'DatabaseUnavailable',
     status: 'UNAVAILABLE',
     message: 'The database is not available. Try again.',
     when: 'The server does not reach its database. Send the request again after `retry-after` seconds.',
-    appliesTo: everywhere,
   },
   {
     name: 'InternalError',
     status: 'INTERNAL',
     message: 'Internal error.',
     when: 'A fault of the server. Its log has the details under the `x-request-id` of the answer.',
-    appliesTo: everywhere,
   },
 ]
 
@@ -167,5 +163,15 @@ export const ownErrors = ({ errors = [] }: Operation): readonly ErrorExample[] =
 
 export function standardErrorsOf(operation: Operation): readonly StandardError[] {
   const { errors = [] } = operation
-  return standardErrors.filter((error) => error.appliesTo(operation) || errors.some(sameAs(error)))
+  return standardErrors.filter((error) => applies(error, operation) || errors.some(sameAs(error)))
+}
+
+function applies({ name, access, effect, requires }: StandardError, operation: Operation): boolean {
+  // Reading the workspace tells what is wrong with the credentials (spec 0.2).
+  if (name === 'InvalidWorkspaceCredentials' && operation.path === '/workspace/get') return false
+  return (
+    (access === undefined || access.includes(operation.access)) &&
+    (effect === undefined || effect === operation.effect) &&
+    (requires === undefined || requires === operation.requires)
+  )
 }

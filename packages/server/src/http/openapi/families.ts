@@ -4,7 +4,8 @@ import type { Family } from '@plenum/protocol'
 export const families: Record<Family, { title: string; description: string }> = {
   workspace: {
     title: 'Workspace',
-    description: 'A workspace belongs to an owner and holds API keys. Creating one gives the first credentials.',
+    description:
+      'A workspace belongs to an owner and holds API keys. Creating one gives the first credentials.',
   },
   apiKeys: {
     title: 'API keys',
@@ -68,6 +69,6 @@ export const families: Record<Family, { title: string; description: string }> = 
   },
   notifications: {
     title: 'Notifications',
-    description: 'Entries of the users’ inboxes, and what each user wants to be told about.',
+    description: 'What users find in their inbox, and what each of them wants to be told about.',
   },
 }

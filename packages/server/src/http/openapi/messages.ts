@@ -1,5 +1,5 @@
 import type { ErrorExample, Operation } from '@plenum/protocol'
-import { explain, type Schema } from '../explain.ts'
+import { explain } from '../explain.ts'
 import { passingCodes, reasonOf } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
 import { capital, type Schemas } from './schemas.ts'
@@ -23,8 +23,14 @@ export function requestBody({ input, body, example }: Operation, schemas: Schema
   }
 }
 
-export function success({ output, message, paging = [], example, effect }: Operation, schemas: Schemas): Json {
-  const token = { type: 'string', description: 'Sent back as `pageToken` it gives the next page; absent on the last.' }
+export function success(
+  { output, message, paging = [], example, effect }: Operation,
+  schemas: Schemas,
+): Json {
+  const token = {
+    type: 'string',
+    description: 'Sent back as `pageToken` it gives the next page; absent on the last.',
+  }
   const result = {
     type: 'object',
     properties: {
@@ -49,7 +55,11 @@ export function success({ output, message, paging = [], example, effect }: Opera
 }
 
 /** The answer of the declared example. */
-export function successEnvelope({ message, paging = [], example }: Pick<Operation, 'message' | 'paging' | 'example'>) {
+export function successEnvelope({
+  message,
+  paging = [],
+  example,
+}: Pick<Operation, 'message' | 'paging' | 'example'>) {
   const { output: data, nextPageToken } = example
   const tokens = nextPageToken === undefined ? [] : paging.map((key) => [key, nextPageToken])
   return { result: { status: 'success', message, data, ...Object.fromEntries(tokens) } }
@@ -65,7 +75,7 @@ export function failures(operation: Operation): [code: number, response: Json][]
     for (let count = 2; unique in examples; count++) unique = `${key}${count}`
     examplesOf.set(code, { ...examples, [unique]: example })
   }
-  for (const error of [...ownErrors(operation), ...missingInput(operation)]) {
+  for (const error of [...missingInput(operation), ...ownErrors(operation)]) {
     add(error, keyOf(error.message), { summary: error.message, value: envelopeOf(error) })
   }
   for (const error of standardErrorsOf(operation)) {
@@ -84,7 +94,7 @@ const failure = (code: number, examples: Json): Json => ({
 
 /** What an empty `data` is answered, unless the operation declares it or accepts it. */
 export function missingInput(operation: Operation): ErrorExample[] {
-  const message = explain(operation.input as Schema, {})
+  const message = explain(operation.input, {})
   if (message === undefined || operation.errors?.some((error) => error.message === message)) return []
   return [{ status: 'INVALID_ARGUMENT', message }]
 }

@@ -42,7 +42,8 @@ function namedSchemas() {
   for (const [name, value] of Object.entries(protocol as Record<string, unknown>)) {
     if (!isSchema(value) || typeof value.type !== 'string') continue
     const anchor = anchorOf(value)
-    if (anchor !== undefined && !named.has(anchor)) named.set(anchor, { name, text: JSON.stringify(plain(value)) })
+    if (anchor !== undefined && !named.has(anchor))
+      named.set(anchor, { name, text: JSON.stringify(plain(value)) })
   }
   return named
 }
@@ -64,7 +65,9 @@ export function createSchemas() {
   function convert(schema: JsonSchema): JsonSchema {
     const known = named.get(anchorOf(schema))
     // A copy with a description or limits of its own stays in place.
-    return known && known.text === JSON.stringify(plain(schema)) ? refer(known.name, schema) : convertInner(schema)
+    return known && known.text === JSON.stringify(plain(schema))
+      ? refer(known.name, schema)
+      : convertInner(schema)
   }
 
   function convertInner(schema: JsonSchema): JsonSchema {

@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { FastifyInstance } from 'fastify'
+import { version } from '../version.ts'
+import { serveFile } from './files.ts'
+import { buildOpenApi } from './openapi.ts'
+
+/** The page is written by a library, so what it may load is fixed here: this server and nothing else. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The library styles its elements in place.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+// Addresses are relative, so that the page also works where a proxy puts the server below a path.
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Plenum reference</title>
+<link rel="icon" href="data:,">
+</head>
+<body>
+<noscript>This page needs JavaScript. The same is said in <a href="openapi.json">openapi.json</a>.</noscript>
+<div id="reference"></div>
+<script src="docs/reference.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`
+
+const start = `Scalar.createApiReference('#reference', {
+  url: 'openapi.json',
+  operationTitleSource: 'path',
+  orderSchemaPropertiesBy: 'preserve',
+  orderRequiredPropertiesFirst: false,
+  hideModels: true,
+  authentication: { preferredSecurityScheme: [['ApiKey', 'AuthToken']] },
+  // Everything that would leave this server is off.
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+})
+`
+
+/** The interface for machines and for people. */
+export function mountDocs(app: FastifyInstance): void {
+  const require = createRequire(import.meta.url)
+
+  serveFile(app, '/openapi.json', {
+    type: 'application/json; charset=utf-8',
+    load: () => JSON.stringify(buildOpenApi()),
+    headers: { 'access-control-allow-origin': '*' },
+  })
+  serveFile(app, '/docs', {
+    type: 'text/html; charset=utf-8',
+    load: () => page,
+    headers: { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' },
+  })
+  serveFile(app, '/docs/start.js', { type: 'text/javascript; charset=utf-8', load: () => start })
+  serveFile(app, '/docs/reference.js', {
+    type: 'text/javascript; charset=utf-8',
+    load: () =>
+      readFile(join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js'), 'utf8'),
+  })
+  app.get('/docs/', (_request, reply) => reply.redirect('../docs'))
+
+  app.get('/', (request, reply) => {
+    if (request.headers.accept?.includes('text/html')) return reply.redirect('docs')
+    return reply.send({
+      name: 'Plenum',
+      version,
+      docs: '/docs',
+      openapi: '/openapi.json',
+      health: '/healthz',
+    })
+  })
+}

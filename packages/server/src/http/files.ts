@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { gzip as gzipWithCallback } from 'node:zlib'
+import type { FastifyInstance } from 'fastify'
+
+const gzip = promisify(gzipWithCallback)
+
+interface File {
+  type: string
+  load: () => string | Promise<string>
+  headers?: Record<string, string>
+}
+
+/** Serves text that stays as it is while the server runs: made on the first request, kept, and compressed once. */
+export function serveFile(app: FastifyInstance, url: string, { type, load, headers = {} }: File): void {
+  const make = async () => {
+    const text = await load()
+    return { text, packed: await gzip(text, { level: 9 }), etag: `W/"${hash('sha256', text).slice(0, 32)}"` }
+  }
+  let made: ReturnType<typeof make> | undefined
+
+  app.get(url, async (request, reply) => {
+    made ??= make()
+    const { text, packed, etag } = await made.catch((error: unknown) => {
+      made = undefined
+      throw error
+    })
+    reply.headers({ ...headers, etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
+    // A page of another origin may have set it.
+    reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+    reply.type(type)
+    if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return reply.send(text)
+    return reply.header('content-encoding', 'gzip').send(packed)
+  })
+}

@@ -1,0 +1,42 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { buildOpenApi } from '../../packages/server/src/http/openapi.ts'
+import { deriveClientRoutes } from './client-routes.ts'
+import { printJson } from './json.ts'
+import { deriveReference, referenceFolder } from './reference.ts'
+
+/** Everything that follows from the table of operations, by path. */
+export const derivedFiles = (): Record<string, string> => ({
+  'packages/client/src/routes.ts': deriveClientRoutes(),
+  'openapi.json': `${printJson(buildOpenApi())}\n`,
+  ...deriveReference(),
+})
+
+export interface Difference {
+  /** Missing, or with another text. */
+  stale: string[]
+  /** Pages of families that are gone. */
+  leftOver: string[]
+}
+
+export function compare(root: string, files: Record<string, string>): Difference {
+  const folder = join(root, referenceFolder)
+  return {
+    stale: Object.entries(files)
+      .filter(
+        ([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), 'utf8') !== text,
+      )
+      .map(([file]) => file),
+    leftOver: (existsSync(folder) ? readdirSync(folder) : [])
+      .map((file) => `${referenceFolder}/${file}`)
+      .filter((file) => !(file in files)),
+  }
+}
+
+export function repair(root: string, files: Record<string, string>, { stale, leftOver }: Difference): void {
+  for (const file of stale) {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), files[file] ?? '')
+  }
+  for (const file of leftOver) rmSync(join(root, file))
+}
