@@ -212,6 +212,22 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
+  test('[12.2] pages of a filtered list show everybody once', async () => {
+    const tenant = await given.tenant(server)
+    await groups(tenant)
+    for (const documentId of ['d2', 'd1']) await given.users(tenant, ['u1', 'u2', 'u3'], { documentId })
+    const filter = { organizationUserGroupIds: ['g1', 'g2'], userIds: ['u3', 'u2'], pageSize: 1 }
+    expect(await pagesOf(tenant, filter)).toMatchObject([[{ userId: 'u2' }], [{ userId: 'u3' }]])
+    const all = { ...filter, allDocuments: true }
+    expect(await pagesOf(tenant, all)).toMatchObject([[{ userId: 'u2' }], [{ userId: 'u3' }]])
+    expect(await pagesOf(tenant, { ...all, groupByDocumentId: true })).toMatchObject([
+      { d1: [{ userId: 'u2' }] },
+      { d1: [{ userId: 'u3' }] },
+      { d2: [{ userId: 'u2' }] },
+      { d2: [{ userId: 'u3' }] },
+    ])
+  })
+
   test('[0.5] a page token is bound to its filters and its tenant', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
     for (const one of [tenant, other]) await given.users(one, ['u1', 'u2', 'u3'])

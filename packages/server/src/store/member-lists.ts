@@ -1,4 +1,5 @@
 import type { User } from '@plenum/protocol'
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import type { Cursor, Db } from './db.ts'
 import type { Level } from './grants.ts'
 import { parse } from './json.ts'
@@ -27,15 +28,12 @@ export interface Member {
 
 /** The users at a level, by the time they came, then id. */
 export async function atLevel(db: Db, apiKey: string, level: Level, read: Read): Promise<Member[]> {
-  let query = withProfiles(live(db, apiKey, level, read).where('resource_id', '=', level.id))
-  if (read.after) {
-    const [createdAt, userId] = read.after as [number, string]
-    query = query.where((eb) =>
-      eb(eb.refTuple('grants.created_at', 'grants.user_id'), '>', eb.tuple(createdAt, userId)),
-    )
-  }
-  const rows = await query.orderBy('grants.created_at').orderBy('grants.user_id').limit(read.limit).execute()
-  return rows.map(toMember)
+  const createdAt = sql.ref<number>('grants.created_at')
+  // A filter leaves few users. What is computed has no index, so they are found by their ids and then sorted, instead of
+  // walking through all users in order.
+  const order = [isFiltered(read) ? sql<number>`+ ${createdAt}` : createdAt, sql.ref('grants.user_id')]
+  const query = withProfiles(live(db, apiKey, level, read).where('resource_id', '=', level.id))
+  return (await inOrder(query, order, read).execute()).map(toMember)
 }
 
 /** The users of every document, document by document. */
@@ -45,24 +43,14 @@ export async function byDocument(
   { organizationId }: Level,
   read: Read,
 ): Promise<Member[]> {
-  let query = withProfiles(live(db, apiKey, { organizationId, type: 'document' }, read))
-  if (read.after) {
-    const [documentId, createdAt, userId] = read.after as [string, number, string]
-    query = query.where((eb) =>
-      eb(
-        eb.refTuple('resource_id', 'grants.created_at', 'grants.user_id'),
-        '>',
-        eb.tuple(documentId, createdAt, userId),
-      ),
-    )
-  }
-  const rows = await query
-    .orderBy('resource_id')
-    .orderBy('grants.created_at')
-    .orderBy('grants.user_id')
-    .limit(read.limit)
-    .execute()
-  return rows.map(toMember)
+  const documentId = sql.ref('resource_id')
+  const order = [
+    isFiltered(read) ? sql`${documentId} || ''` : documentId,
+    sql.ref('grants.created_at'),
+    sql.ref('grants.user_id'),
+  ]
+  const query = withProfiles(live(db, apiKey, { organizationId, type: 'document' }, read))
+  return (await inOrder(query, order, read).execute()).map(toMember)
 }
 
 /** Each user of any document once, by the time of the first one; roles differ between documents and are left out. */
@@ -75,22 +63,33 @@ export async function ofDocuments(
   const firsts = live(db, apiKey, { organizationId, type: 'document' }, read)
     .select(({ fn }) => ['grants.user_id', fn.min('grants.created_at').as('first_at')])
     .groupBy('grants.user_id')
-  let query = db
+  const query = db
     .selectFrom(firsts.as('firsts'))
     .leftJoin('users', (join) =>
       join.onRef('users.user_id', '=', 'firsts.user_id').on('users.api_key', '=', apiKey),
     )
     .select(['firsts.user_id', 'first_at', 'profile'])
-  if (read.after) {
-    const [firstAt, userId] = read.after as [number, string]
-    query = query.where((eb) => eb(eb.refTuple('first_at', 'firsts.user_id'), '>', eb.tuple(firstAt, userId)))
-  }
-  const rows = await query.orderBy('first_at').orderBy('firsts.user_id').limit(read.limit).execute()
+  const order = [sql.ref('first_at'), sql.ref('firsts.user_id')]
+  const rows = await inOrder(query, order, read).execute()
   return rows.map(({ user_id, first_at, profile }) => ({
     user: toUser(user_id, parse(profile ?? '{}')),
     resourceId: organizationId,
     createdAt: first_at,
   }))
+}
+
+const isFiltered = ({ filter }: Read) => filter.userIds !== undefined || filter.groupIds !== undefined
+
+/** One page, behind the row whose values of the order are in `after`. */
+function inOrder<D, T extends keyof D, O>(
+  query: SelectQueryBuilder<D, T, O>,
+  order: readonly RawBuilder<unknown>[],
+  { after, limit }: Read,
+): SelectQueryBuilder<D, T, O> {
+  let page = query.limit(limit)
+  if (after) page = page.where(sql<boolean>`(${sql.join(order)}) > (${sql.join(after)})`)
+  for (const column of order) page = page.orderBy(column)
+  return page
 }
 
 /** Grants that count: of that kind, not expired, of users whom the filter lets through. */

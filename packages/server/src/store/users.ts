@@ -57,7 +57,12 @@ export async function save(
   const [first, ...others] = rows
   if (!first) return
   if (others.length === 0) await upsertOne(db, first)
-  else await upsert(db, rows).execute()
+  // In one order, so that two calls never wait for each other's rows.
+  else
+    await upsert(
+      db,
+      rows.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)),
+    ).execute()
 }
 
 /** Removes the profiles of those who are nowhere any more. */
