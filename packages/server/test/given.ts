@@ -64,7 +64,12 @@ export async function users(
   })
 }
 
-/** A notification for `u1` alone, unless the fields say otherwise; its document exists afterwards. Gives its id. */
+let notifications = 0
+
+/**
+ * A notification for `u1` alone, unless the fields say otherwise; its document exists afterwards. Gives its id, which is
+ * behind those before it, so that the order is known even when two are of one millisecond.
+ */
 export async function notification(
   { client }: Tenant,
   fields: Partial<Input<Operations['notifications']['add']>> = {},
@@ -79,6 +84,7 @@ export async function notification(
     displayBodyMessage: 'Ready for review.',
     notifyUsers: [{ userId: 'u1' }],
     notifyAll: false,
+    notificationId: `n${String(++notifications).padStart(9, '0')}`,
     ...fields,
   })
   return data.id

@@ -1,1 +1,218 @@
-export const notifications = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Outcomes } from '../outcomes.ts'
+import {
+  batch,
+  batchSize,
+  choice,
+  ClientId,
+  ClientIds,
+  FilterIds,
+  Flag,
+  JsonObject,
+  mapOf,
+  NotificationId,
+  open,
+  PageSize,
+  PageToken,
+} from '../resources/fields.ts'
+import {
+  LocationId,
+  Notification,
+  notificationContent,
+  NotificationSource,
+  NotificationUser,
+} from '../resources/notifications.ts'
+import { UserInput } from '../resources/users.ts'
+import { notificationConfigs } from './notification-configs.ts'
+
+/** Filters that a notification must all meet. */
+const filters = {
+  documentId: Type.Optional(ClientId),
+  locationId: Type.Optional(LocationId),
+  userId: Type.Optional(ClientId),
+}
+
+const Change = Type.Object({
+  id: ClientId,
+  actionUser: Type.Optional(NotificationUser),
+  ...notificationContent,
+  readByUserIds: Type.Optional(Type.Array(ClientId, { maxItems: batchSize })),
+  persistReadForUsers: Type.Optional(Flag),
+})
+
+const notification = {
+  displayHeadlineMessageTemplate: '{actionUser} finished {task}',
+  displayHeadlineMessageTemplateData: { actionUser: { userId: 'user_1', name: 'Ada' }, task: 'the draft' },
+  displayBodyMessage: 'The draft is ready for review.',
+}
+
+export const notifications = {
+  add: operation({
+    spec: '18.1',
+    path: '/notifications/add',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    requires: 'useNotificationService',
+    summary: 'Notifies users about something in a document.',
+    description:
+      'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten. Under v1 `notificationSource`, `verifyUserPermissions`, `isNotificationResolverUsed` and `context` are ignored.',
+    input: Type.Object({
+      organizationId: ClientId,
+      documentId: ClientId,
+      createOrganization: Type.Optional(Flag),
+      createDocument: Type.Optional(Flag),
+      actionUser: UserInput,
+      ...notificationContent,
+      notifyUsers: Type.Array(NotificationUser, { maxItems: batchSize }),
+      notifyAll: Type.Optional(Flag),
+      notificationId: Type.Optional(NotificationId),
+      notificationSource: Type.Optional(NotificationSource),
+      verifyUserPermissions: Type.Optional(Flag),
+      isNotificationResolverUsed: Type.Optional(Flag),
+      context: Type.Optional(
+        open(
+          Type.Object({
+            access: Type.Optional(mapOf(Type.Union([Type.String({ maxLength: 1000 }), Type.Number()]))),
+          }),
+        ),
+      ),
+      locationId: Type.Optional(LocationId),
+      location: Type.Optional(JsonObject),
+    }),
+    output: Type.Object({ success: Type.Boolean(), id: Type.String(), message: Type.String() }),
+    message: 'Notification added successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'displayHeadlineMessageTemplate is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'displayBodyMessage is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'notifyUsers must not be empty.' },
+      { status: 'INVALID_ARGUMENT', message: 'notifyUsers[0] must have a userId or an email.' },
+    ],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        actionUser: { userId: 'user_1', name: 'Ada' },
+        ...notification,
+        notifyUsers: [{ userId: 'user_2', email: 'grace@example.com' }],
+        notifyAll: false,
+      },
+      output: { success: true, id: '5471488635936205', message: 'Notification added successfully.' },
+    },
+  }),
+  get: operation({
+    spec: '18.2',
+    path: '/notifications/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    summary: 'Reads the notifications of a document or of a user.',
+    description:
+      'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, the newest come first, and everything is returned at once, up to 10,000 notifications.',
+    input: Type.Object({
+      organizationId: ClientId,
+      ...filters,
+      notificationIds: Type.Optional(FilterIds),
+      order: Type.Optional(choice(['asc', 'desc'])),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(Notification),
+    paging: ['pageToken', 'nextPageToken'],
+    message: 'Notification(s) retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Either documentId or userId is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', userId: 'user_2' },
+      output: [
+        {
+          id: '5471488635936205',
+          notificationSource: 'custom',
+          actionUser: { userId: 'user_1', name: 'Ada' },
+          ...notification,
+          notifyUsers: { '5d7ef4a9b7c0a5e2c9d4f8b1a6e3d2c0': true },
+          notifyUsersByUserId: { '3c9683017f9e4bf33d0fbedd26bf143f': true },
+          metadata: {
+            apiKey: 'key_1',
+            organizationId: 'org_1',
+            documentId: 'doc_1',
+            documentMetadata: { documentName: 'Draft' },
+            organizationMetadata: { organizationName: 'Acme' },
+          },
+          timestamp: 1738695077691,
+          isUnread: true,
+          forYou: true,
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '18.3',
+    path: '/notifications/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Changes notifications and marks them as read.',
+    description:
+      'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions`, under v2, recipients who may not read the document are dropped.',
+    input: Type.Object({
+      organizationId: ClientId,
+      ...filters,
+      verifyUserPermissions: Type.Optional(Flag),
+      notifications: Type.Union([Change, batch(Change)]),
+    }),
+    output: Outcomes,
+    message: 'Notification(s) updated successfully.',
+    example: {
+      input: {
+        organizationId: 'org_1',
+        userId: 'user_2',
+        notifications: [
+          { id: '5471488635936205', readByUserIds: ['user_2'], persistReadForUsers: true },
+          { id: '9082713456019283', displayBodyMessage: 'Done.' },
+        ],
+      },
+      output: {
+        '5471488635936205': { success: true, message: 'Notification updated.' },
+        '9082713456019283': { success: false, message: 'Failed to update notification.' },
+      },
+    },
+  }),
+  delete: operation({
+    spec: '18.4',
+    path: '/notifications/delete',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Deletes the notifications that meet every filter.',
+    description:
+      'With `userId` they are removed for that user only, and deleted when nobody else is left. The answer has one outcome for each id that was sent, or for each notification that was found when none was.',
+    input: Type.Object({
+      organizationId: ClientId,
+      ...filters,
+      notificationIds: Type.Optional(ClientIds),
+    }),
+    output: Outcomes,
+    message: 'Notification(s) deleted successfully.',
+    errors: [
+      {
+        status: 'INVALID_ARGUMENT',
+        message: 'At least one of documentId, userId or notificationIds is required.',
+      },
+    ],
+    example: {
+      input: { organizationId: 'org_1', notificationIds: ['5471488635936205', '9082713456019283'] },
+      output: {
+        '5471488635936205': { success: true, message: 'Notification deleted.' },
+        '9082713456019283': { success: false, message: 'Failed to delete notification.' },
+      },
+    },
+  }),
+  ...notificationConfigs,
+}

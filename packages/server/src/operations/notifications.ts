@@ -1,4 +1,231 @@
-import type { Operations } from '@plenum/protocol'
-import type { Handlers } from '../handler.ts'
+import { ApiError, type Notification, type Operations } from '@plenum/protocol'
+import { locationNumber, newDigits, shortHash } from '../access/ids.ts'
+import { type Handlers, reply } from '../handler.ts'
+import type { Db } from '../store/db.ts'
+import { mergeKeys } from '../store/json.ts'
+import type { Content, Filter, StoredNotification } from '../store/notification-lists.ts'
+import * as lists from '../store/notification-lists.ts'
+import * as recipients from '../store/notification-recipients.ts'
+import * as notifications from '../store/notifications.ts'
+import * as users from '../store/users.ts'
+import { byId, outcomes, unique } from './batches.ts'
+import { requireLevel } from './levels.ts'
+import { notificationConfigHandlers } from './notification-configs.ts'
+import { findRecipients, readersOf } from './notification-recipients.ts'
+import { listAll, page, type Window } from './paging.ts'
 
-export const notificationHandlers: Handlers<Operations['notifications']> = {}
+const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
+
+export const notificationHandlers: Handlers<Operations['notifications']> = {
+  ...notificationConfigHandlers,
+
+  async add({ input, caller, db, version, now }) {
+    const { apiKey } = caller
+    const { organizationId, documentId, notifyUsers } = input
+    const v2: Partial<typeof input> = version === 'v1' ? {} : input
+    const notifyAll = input.notifyAll !== false
+    if (!v2.isNotificationResolverUsed) {
+      if (!input.displayHeadlineMessageTemplate?.trim())
+        throw invalid('displayHeadlineMessageTemplate is required.')
+      if (!input.displayBodyMessage?.trim()) throw invalid('displayBodyMessage is required.')
+    }
+    if (!notifyAll && notifyUsers.length === 0) throw invalid('notifyUsers must not be empty.')
+
+    const create = { organization: input.createOrganization, document: input.createDocument }
+    await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
+    await users.ensure(db, apiKey, [input.actionUser], now)
+
+    const verifyUserPermissions = v2.verifyUserPermissions === true
+    const audience = { organizationId, documentId, notifyUsers, notifyAll, verifyUserPermissions }
+    const id = input.notificationId ?? newDigits()
+    const content: Content = {
+      notificationSource: v2.notificationSource ?? 'custom',
+      actionUser: mergeKeys({}, input.actionUser),
+      displayHeadlineMessageTemplate: input.displayHeadlineMessageTemplate,
+      displayHeadlineMessageTemplateData: input.displayHeadlineMessageTemplateData,
+      displayBodyMessage: input.displayBodyMessage,
+      notificationSourceData: input.notificationSourceData,
+      isNotificationResolverUsed: v2.isNotificationResolverUsed,
+      context: v2.context,
+      locationId: input.locationId ?? locationIdOf(input.location),
+      location: input.location,
+    }
+    await notifications.put(
+      db,
+      apiKey,
+      { organizationId, id, documentId, content, timestamp: now },
+      await findRecipients(db, caller, audience, now),
+    )
+    return { success: true, id, message: 'Notification added successfully.' }
+  },
+
+  async get({ input, caller: { apiKey }, db, version, pages }) {
+    const { organizationId, documentId, userId } = input
+    if (version !== 'v1' && documentId === undefined && userId === undefined) {
+      throw invalid('Either documentId or userId is required.')
+    }
+    const filter = await filterOf(db, apiKey, input)
+    const order = (version !== 'v1' && input.order) || 'desc'
+    const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
+    if (version === 'v1') return present(db, apiKey, organizationId, await listAll(read))
+
+    const { data, extra } = await page(pages, input, read, ({ timestamp, id }) => [timestamp, id])
+    const pageToken = extra?.nextPageToken
+    return reply(await present(db, apiKey, organizationId, data), {
+      extra: { pageToken, nextPageToken: pageToken },
+    })
+  },
+
+  async update({ input, caller, db, version, now }) {
+    const { apiKey } = caller
+    const { organizationId } = input
+    const sent = Array.isArray(input.notifications) ? input.notifications : [input.notifications]
+    const changes = byId(sent, (change) => change.id)
+    const filter = await filterOf(db, apiKey, input)
+    const found = await lists.findMany(db, apiKey, { ...filter, ids: [...changes.keys()] })
+
+    for (const [id, change] of changes) {
+      const stored = found.get(id)
+      if (!stored) continue
+      const content = contentOf(change)
+      if (Object.keys(content).length > 0) {
+        await notifications.setContent(db, apiKey, {
+          organizationId,
+          id,
+          content: { ...stored.content, ...content },
+        })
+      }
+      const readers = unique(change.readByUserIds ?? [])
+      if (readers.length > 0) {
+        const keep = change.persistReadForUsers === true
+        await recipients.markRead(db, apiKey, { organizationId, id }, readers, keep)
+      }
+      if (version !== 'v1' && input.verifyUserPermissions) {
+        const { documentId } = stored
+        const all = await recipients.find(db, apiKey, organizationId, id)
+        const mayRead = await readersOf(db, caller, { organizationId, documentId }, all, now)
+        await recipients.remove(
+          db,
+          apiKey,
+          organizationId,
+          [id],
+          all.filter((one) => !mayRead(one)),
+        )
+      }
+    }
+    return outcomes(changes.keys(), (id) =>
+      found.has(id)
+        ? { success: true, message: 'Notification updated.' }
+        : { success: false, message: 'Failed to update notification.' },
+    )
+  },
+
+  async delete({ input, caller: { apiKey }, db }) {
+    const { documentId, userId, notificationIds } = input
+    if (documentId === undefined && userId === undefined && notificationIds === undefined) {
+      throw invalid('At least one of documentId, userId or notificationIds is required.')
+    }
+    const { user, ...filter } = await filterOf(db, apiKey, input)
+    const deleted = user
+      ? await notifications.removeForUser(db, apiKey, { ...filter, user })
+      : await notifications.remove(db, apiKey, filter)
+    return outcomes(filter.ids ?? deleted, (id) =>
+      deleted.has(id)
+        ? { success: true, message: 'Notification deleted.' }
+        : { success: false, message: 'Failed to delete notification.' },
+    )
+  },
+}
+
+interface Filters {
+  organizationId: string
+  documentId?: string
+  locationId?: string | number
+  userId?: string
+  notificationIds?: string[]
+}
+
+async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
+  const { organizationId, documentId, locationId, userId, notificationIds } = input
+  return {
+    organizationId,
+    documentId,
+    locationId: locationId === undefined ? undefined : String(locationId),
+    ids: notificationIds && unique(notificationIds),
+    user: userId === undefined ? undefined : await recipients.addressee(db, apiKey, userId),
+  }
+}
+
+/** The location's own id, which may be 0, else its name (spec 22.5). */
+function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
+  for (const identity of [id, locationName]) {
+    if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {
+      return locationNumber(String(identity))
+    }
+  }
+  return undefined
+}
+
+type Change = Partial<Content>
+
+/** What an update replaces; other keys of the caller's are not kept. */
+function contentOf(change: Change): Change {
+  const {
+    actionUser,
+    displayHeadlineMessageTemplate,
+    displayHeadlineMessageTemplateData,
+    displayBodyMessage,
+    notificationSourceData,
+  } = change
+  return mergeKeys(
+    {},
+    {
+      actionUser,
+      displayHeadlineMessageTemplate,
+      displayHeadlineMessageTemplateData,
+      displayBodyMessage,
+      notificationSourceData,
+    },
+  )
+}
+
+/** Notifications as they are read (spec 22.10). */
+async function present(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  items: readonly StoredNotification[],
+): Promise<Notification[]> {
+  if (items.length === 0) return []
+  const named = await recipients.named(
+    db,
+    apiKey,
+    organizationId,
+    items.map(({ id }) => id),
+  )
+  const documentIds = unique(items.map(({ documentId }) => documentId))
+  const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
+  return items.map(({ id, documentId, content: { locationId, location, ...content }, timestamp, state }) => {
+    const addressed = named.get(id) ?? []
+    return {
+      id,
+      ...content,
+      notifyUsers: hashes(addressed.flatMap(({ email }) => email ?? [])),
+      notifyUsersByUserId: hashes(addressed.flatMap(({ userId }) => userId ?? [])),
+      metadata: {
+        apiKey,
+        organizationId,
+        documentId,
+        locationId,
+        location,
+        documentMetadata: surroundings.documents.get(documentId) ?? {},
+        organizationMetadata: surroundings.organization,
+      },
+      timestamp,
+      ...state,
+    }
+  })
+}
+
+const hashes = (values: readonly string[]) =>
+  Object.fromEntries(values.map((value) => [shortHash(value), true]))

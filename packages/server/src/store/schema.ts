@@ -220,17 +220,23 @@ export interface NotificationRecipientTable {
   recipient: string
   /** Whether `recipient` is an address. */
   by_email: number
+  /** Lower-case address, as far as it was known when the notification was added. */
+  email: string | null
+  /** Named by the caller, and not only reached with all users of the organization. */
+  named: number
   is_read: number
-  /** Kept in the user's personal list after reading. */
+  /** Stands in the user's personal list. */
   for_you: number
+  /** That of the notification, so that an inbox is read in its order. */
+  timestamp: number
 }
 
 export interface NotificationConfigTable {
   api_key: string
   organization_id: string
-  user_id: string
   /** Empty for the organization's default. */
   document_id: string
+  user_id: string
   /** JSON: channel → ALL, MINE or NONE. */
   config: string
 }

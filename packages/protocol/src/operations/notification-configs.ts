@@ -1,0 +1,85 @@
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf } from '../resources/fields.ts'
+import { NotificationConfig, NotificationPreferences } from '../resources/notifications.ts'
+
+/** The part of `notifications` that is about users' preferences. */
+export const notificationConfigs = {
+  getConfig: operation({
+    spec: '18.5',
+    path: '/notifications/config/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useNotificationService',
+    summary: 'Reads what a user wants to be notified about.',
+    description:
+      'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig`, under v2, the one entry of the organization instead.',
+    input: Type.Object({
+      organizationId: ClientId,
+      userId: ClientId,
+      documentIds: Type.Optional(FilterIds),
+      getOrganizationConfig: Type.Optional(Flag),
+    }),
+    output: Type.Array(NotificationConfig),
+    message: 'User config fetched successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'documentIds is required.' }],
+    example: {
+      input: { organizationId: 'org_1', userId: 'user_1', documentIds: ['doc_1'] },
+      output: [
+        {
+          config: { inbox: 'ALL', email: 'ALL' },
+          metadata: { organizationId: 'org_1', apiKey: 'key_1', documentId: 'doc_1', userId: 'user_1' },
+        },
+      ],
+    },
+  }),
+  setConfig: operation({
+    spec: '18.6',
+    path: '/notifications/config/set',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    requires: 'useNotificationService',
+    summary: 'Sets what users want to be notified about.',
+    description:
+      '`ALL` is everything on the document, `MINE` what involves the user, `NONE` nothing. Without `documentIds`, under v2, the setting is the default for every document of the organization. Channels that are not sent keep their value.',
+    input: Type.Object({
+      organizationId: ClientId,
+      userIds: ClientIds,
+      documentIds: Type.Optional(Type.Array(ClientId, { minItems: 1, maxItems: filterSize })),
+      config: NotificationPreferences,
+    }),
+    output: mapOf(
+      Type.Object({
+        success: Type.Boolean(),
+        userId: Type.String(),
+        documentId: Type.Optional(Type.String()),
+        documentIds: Type.Optional(Type.Array(Type.String())),
+        message: Type.String(),
+      }),
+    ),
+    message: 'User config set successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'documentIds is required.' },
+      { status: 'INVALID_ARGUMENT', message: 'config must not be empty.' },
+      { status: 'INVALID_ARGUMENT', message: 'config must have at most 20 channels.' },
+    ],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        userIds: ['user_1'],
+        documentIds: ['doc_1'],
+        config: { email: 'NONE' },
+      },
+      output: {
+        user_1: {
+          success: true,
+          userId: 'user_1',
+          documentId: 'doc_1',
+          message: 'User config set successfully.',
+        },
+      },
+    },
+  }),
+}

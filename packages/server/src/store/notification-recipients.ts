@@ -1,0 +1,203 @@
+import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
+import type { Db } from './db.ts'
+import { organizationLevel } from './grants.ts'
+import type { Schema } from './schema.ts'
+
+/** A user, or an address that belongs to none (yet). */
+export type Recipient = { userId: string; email: string | null } | { userId: null; email: string }
+
+export type NewRecipient = Recipient & {
+  /** By the caller, who wants it in the personal list of this one; others are reached with everybody. */
+  named: boolean
+}
+
+/** A user as the table knows them: by id, and by the address under which a notification came before they did. */
+export type Addressee = Extract<Recipient, { userId: string }>
+
+/** Rows and ids of one statement: far below the number of parameters that either database takes. */
+const atOnce = 1000
+
+export function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += atOnce) yield items.slice(start, start + atOnce)
+}
+
+/** The notification goes to these and to nobody else. */
+export async function replace(
+  db: Db,
+  apiKey: string,
+  { organizationId, id, timestamp }: { organizationId: string; id: string; timestamp: number },
+  recipients: readonly NewRecipient[],
+): Promise<void> {
+  await db
+    .deleteFrom('notification_recipients')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('notification_id', '=', id)
+    .execute()
+  for (const some of slices(recipients)) {
+    await db
+      .insertInto('notification_recipients')
+      .values(
+        some.map(({ userId, email, named }) => ({
+          api_key: apiKey,
+          organization_id: organizationId,
+          notification_id: id,
+          ...(userId === null ? { recipient: email, by_email: 1 } : { recipient: userId, by_email: 0 }),
+          email,
+          named: named ? 1 : 0,
+          is_read: 0,
+          for_you: named ? 1 : 0,
+          timestamp,
+        })),
+      )
+      .execute()
+  }
+}
+
+/** Everybody with a grant on the organization that has not expired. */
+export async function members(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  now: number,
+): Promise<string[]> {
+  const { type, id } = organizationLevel(organizationId)
+  const rows = await db
+    .selectFrom('grants')
+    .select('user_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', type)
+    .where('resource_id', '=', id)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Math.floor(now / 1000))]))
+    .execute()
+  return rows.map((row) => row.user_id)
+}
+
+/** The users who have one of these ids or lower-case addresses. */
+export async function findUsers(
+  db: Db,
+  apiKey: string,
+  { userIds, emails }: { userIds: readonly string[]; emails: readonly string[] },
+): Promise<Addressee[]> {
+  if (userIds.length + emails.length === 0) return []
+  const rows = await db
+    .selectFrom('users')
+    .select(['user_id', 'email'])
+    .where('api_key', '=', apiKey)
+    .where((eb) =>
+      eb.or([
+        ...(userIds.length > 0 ? [eb('user_id', 'in', userIds)] : []),
+        ...(emails.length > 0 ? [eb('email', 'in', emails)] : []),
+      ]),
+    )
+    .execute()
+  return rows.map((row) => ({ userId: row.user_id, email: row.email }))
+}
+
+export async function addressee(db: Db, apiKey: string, userId: string): Promise<Addressee> {
+  const [known] = await findUsers(db, apiKey, { userIds: [userId], emails: [] })
+  return known ?? { userId, email: null }
+}
+
+/** Whom the callers named, by notification. */
+export async function named(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, Recipient[]>> {
+  const rows = await select(db, apiKey, organizationId, ids)
+    // A literal, or SQLite would not see that the index of the named ones is enough.
+    .where('named', '=', sql.lit(1))
+    .execute()
+  const found = new Map<string, Recipient[]>()
+  for (const row of rows) {
+    const list = found.get(row.notification_id)
+    if (list) list.push(toRecipient(row))
+    else found.set(row.notification_id, [toRecipient(row)])
+  }
+  return found
+}
+
+export async function find(db: Db, apiKey: string, organizationId: string, id: string): Promise<Recipient[]> {
+  return (await select(db, apiKey, organizationId, [id]).execute()).map(toRecipient)
+}
+
+/** Marks the notification as read for these users; `keep` leaves it in their personal lists. */
+export async function markRead(
+  db: Db,
+  apiKey: string,
+  { organizationId, id }: { organizationId: string; id: string },
+  userIds: readonly string[],
+  keep: boolean,
+): Promise<void> {
+  await db
+    .updateTable('notification_recipients')
+    .set({ is_read: 1, ...(!keep && { for_you: 0 }) })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('notification_id', '=', id)
+    .where((eb) => {
+      const emails = eb
+        .selectFrom('users')
+        .select('users.email')
+        .where('users.api_key', '=', apiKey)
+        .where('users.user_id', 'in', userIds)
+        .where('users.email', 'is not', null)
+        .$narrowType<{ email: NotNull }>()
+      return eb.or([
+        eb.and([eb('by_email', '=', 0), eb('recipient', 'in', userIds)]),
+        eb.and([eb('by_email', '=', 1), eb('recipient', 'in', emails)]),
+      ])
+    })
+    .execute()
+}
+
+/** Takes these notifications from these recipients. */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ids: readonly string[],
+  from: readonly Recipient[],
+): Promise<void> {
+  for (const some of slices(from)) {
+    await db
+      .deleteFrom('notification_recipients')
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('notification_id', 'in', ids)
+      .where(isOneOf(some))
+      .execute()
+  }
+}
+
+/** What a user may stand under in the table. */
+export const namesOf = ({ userId, email }: Addressee): readonly Recipient[] =>
+  email === null
+    ? [{ userId, email }]
+    : [
+        { userId, email },
+        { userId: null, email },
+      ]
+
+export function isOneOf(recipients: readonly Recipient[]): Expression<SqlBool> {
+  const eb = expressionBuilder<Schema, 'notification_recipients'>()
+  const userIds = recipients.flatMap(({ userId }) => userId ?? [])
+  const emails = recipients.flatMap(({ userId, email }) => (userId === null ? email : []))
+  const among = (byEmail: 0 | 1, names: readonly string[]) =>
+    names.length === 0 ? [] : [eb.and([eb('by_email', '=', byEmail), eb('recipient', 'in', names)])]
+  return eb.or([...among(0, userIds), ...among(1, emails)])
+}
+
+const select = (db: Db, apiKey: string, organizationId: string, ids: readonly string[]) =>
+  db
+    .selectFrom('notification_recipients')
+    .select(['notification_id', 'recipient', 'by_email', 'email'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('notification_id', 'in', ids)
+
+const toRecipient = (row: { recipient: string; by_email: number; email: string | null }): Recipient =>
+  row.by_email === 1 ? { userId: null, email: row.recipient } : { userId: row.recipient, email: row.email }
