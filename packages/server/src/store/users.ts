@@ -54,15 +54,12 @@ export async function save(
     const row = toRow(apiKey, userId, merged(before === undefined ? {} : parse(before), fields), now)
     if (row.profile !== before) rows.push(row)
   }
-  const [first, ...others] = rows
-  if (!first) return
-  if (others.length === 0) await upsertOne(db, first)
   // In one order, so that two calls never wait for each other's rows.
-  else
-    await upsert(
-      db,
-      rows.toSorted((a, b) => (a.user_id < b.user_id ? -1 : 1)),
-    ).execute()
+  rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
+  const [first] = rows
+  if (!first) return
+  if (rows.length === 1) await upsertOne(db, first)
+  else await upsert(db, rows).execute()
 }
 
 /** Removes the profiles of those who are nowhere any more. */
