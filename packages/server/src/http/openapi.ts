@@ -5,7 +5,7 @@ import { envelopeOf, standardErrors, standardErrorsOf } from './openapi/errors.t
 import { families } from './openapi/families.ts'
 import { failures, requestBody, success } from './openapi/messages.ts'
 import { notesOf, pathsOf } from './openapi/notes.ts'
-import { capital, createSchemas } from './openapi/schemas.ts'
+import { capital, createSchemas, sorted } from './openapi/schemas.ts'
 
 type Json = Record<string, unknown>
 
@@ -120,6 +120,3 @@ function errorExamples(): Json {
       ]),
   )
 }
-
-const sorted = (map: Json): Json =>
-  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))

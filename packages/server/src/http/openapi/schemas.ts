@@ -4,6 +4,10 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
+/** By name, so that the document is the same wherever it is built. */
+export const sorted = <T>(map: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
+
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -39,7 +43,7 @@ const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: 
 /** What the protocol exports by name. */
 function namedSchemas() {
   const named = new Map<unknown, { name: string; text: string }>()
-  for (const [name, value] of Object.entries(protocol as Record<string, unknown>)) {
+  for (const [name, value] of Object.entries(sorted<unknown>({ ...protocol }))) {
     if (!isSchema(value) || typeof value.type !== 'string') continue
     const anchor = anchorOf(value)
     if (anchor !== undefined && !named.has(anchor))
