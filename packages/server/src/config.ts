@@ -27,6 +27,8 @@ export interface Config {
   logLevel: (typeof logLevels)[number]
   disposableDomains: readonly string[]
   allowedEmailDomains: readonly string[]
+  /** How long a request may take to arrive. */
+  requestTimeoutSeconds: number
   shutdownSeconds: number
   limits: Limits
 }
@@ -89,6 +91,7 @@ export function readConfig(env: Environment): Config {
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     disposableDomains: list('DISPOSABLE_DOMAINS'),
     allowedEmailDomains: list('ALLOWED_EMAIL_DOMAINS'),
+    requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),
     shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
     limits: {
       bodyBytes: integer('LIMIT_BODY_BYTES', 1024 * 1024, 1024, 1024 ** 3),

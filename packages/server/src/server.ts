@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { ApiError } from '@plenum/protocol'
 import Fastify, {
   type FastifyBaseLogger,
@@ -15,6 +15,7 @@ import type { Config } from './config.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { parseBody } from './http/body.ts'
+import { type Connections, createConnections } from './http/connections.ts'
 import { allowBrowsers } from './http/cors.ts'
 import { answerFailures, toApiError } from './http/errors.ts'
 import { createExecute } from './http/execute.ts'
@@ -53,7 +54,9 @@ export function createServer(parts: Parts): Server {
   const { config, database, secrets, metrics, log, now = Date.now } = parts
   let draining = false
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
-  const app = createApp(config, log)
+  const newRequestId = createRequestIds()
+  const connections = createConnections({ ...config, newRequestId })
+  const app = createApp(config, log, connections, newRequestId)
 
   const credentials = new Credentials(database, secrets.authTokenKey)
   const services: Services = {
@@ -73,9 +76,15 @@ export function createServer(parts: Parts): Server {
   app.decorateRequest('caller', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    if (!draining) return done()
-    reply.header('connection', 'close')
-    done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))
+    connections.track(reply.raw)
+    if (draining) {
+      reply.header('connection', 'close')
+      return done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))
+    }
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      return done(new ApiError('INVALID_ARGUMENT', 'Malformed request.'))
+    }
+    done()
   })
   allowBrowsers(app)
   answerFailures(app)
@@ -84,7 +93,8 @@ export function createServer(parts: Parts): Server {
     if (operation !== undefined) {
       const { statusCode: status, elapsedTime } = reply
       metrics.request(operation, status, elapsedTime / 1000)
-      if (logsRequests) log.debug({ reqId: request.id, operation, status, ms: Math.round(elapsedTime) }, 'request')
+      if (logsRequests)
+        log.debug({ reqId: request.id, operation, status, ms: Math.round(elapsedTime) }, 'request')
     }
     done()
   })
@@ -103,70 +113,68 @@ export function createServer(parts: Parts): Server {
     async start() {
       const address = await app.listen({
         port: config.port,
-        host: config.host,
+        // The framework would listen at both addresses of `localhost`, but serve and close the second one differently.
+        host: config.host === 'localhost' ? '127.0.0.1' : config.host,
         listenTextResolver: (address) => `listening at ${address}`,
       })
+      if (config.host === 'localhost') {
+        await connections.listenAtSecondLoopback(app.server.address() as AddressInfo)
+      }
       await jobs.start()
       housekeeping.start()
       return address
     },
     async stop() {
       draining = true
-      await app.close()
+      connections.endAfterAnswers()
+      await Promise.all([app.close(), connections.closeSecond()])
       await jobs.stop()
       await housekeeping.stop()
     },
   }
 }
 
-function createApp(config: Config, log: Log): FastifyInstance {
+/** Short, and different after each start. */
+function createRequestIds(): () => string {
   const run = randomBytes(4).toString('hex')
   let requests = 0
+  return () => `${run}-${(++requests).toString(36)}`
+}
+
+function createApp(
+  config: Config,
+  log: Log,
+  connections: Connections,
+  newRequestId: () => string,
+): FastifyInstance {
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     // One logger for all: a child for every request costs more than the lines that name their request themselves.
     childLoggerFactory: (logger) => logger,
-    genReqId: () => `${run}-${(++requests).toString(36)}`,
+    genReqId: newRequestId,
     bodyLimit: config.limits.bodyBytes,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    connectionTimeout: 60_000,
-    keepAliveTimeout: 72_000,
-    requestTimeout: 30_000,
     routerOptions: { maxParamLength: 300 },
-    http: { headersTimeout: 10_000, maxHeaderSize: 16_384, connectionsCheckingInterval: 2_000 },
-    frameworkErrors: (error, _request, reply) => {
+    serverFactory: (handler) => connections.create(handler),
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
+    frameworkErrors: (error, request, reply) => {
       const failure = toApiError(error)
-      void (reply as FastifyReply).code(failure.httpStatus).send(failure.toBody())
+      void (reply as FastifyReply)
+        .header('x-request-id', request.id)
+        .code(failure.httpStatus)
+        .send(failure.toBody())
     },
-    clientErrorHandler: (error, socket) => refuseRaw(error as NodeJS.ErrnoException, socket as Socket),
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (_request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
-      done(null, parseBody(body as string, config.limits.jsonDepth))
+      const encoding = request.headers['content-encoding']
+      done(null, parseBody(body as Buffer, { encoding, maxDepth: config.limits.jsonDepth }))
     } catch (error) {
       done(error as Error)
     }
   })
   return app
-}
-
-/** What is not HTTP, too slow or too large gets an envelope as well, and the connection ends. */
-function refuseRaw(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const [line, message] =
-    error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-      ? ['408 Request Timeout', 'The request took too long to arrive.']
-      : error.code === 'HPE_HEADER_OVERFLOW'
-        ? ['431 Request Header Fields Too Large', 'Request headers are too large.']
-        : ['400 Bad Request', 'Malformed request.']
-  const body = JSON.stringify(new ApiError('INVALID_ARGUMENT', message).toBody())
-  socket.end(
-    `HTTP/1.1 ${line}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  )
 }

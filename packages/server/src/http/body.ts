@@ -1,27 +1,35 @@
+import { isUtf8 } from 'node:buffer'
 import { ApiError } from '@plenum/protocol'
 import { parse } from 'secure-json-parse'
 
-const invalidJson = () => new ApiError('INVALID_ARGUMENT', 'Request body is not valid JSON.')
+const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
+
+interface Options {
+  /** The header `Content-Encoding`. */
+  encoding: string | undefined
+  maxDepth: number
+}
 
 /**
  * JSON within bounds. Depth is counted on the text, before a parser spends memory or stack on it; keys that would reach
  * a prototype are dropped; of a repeated key the last counts.
  */
-export function parseBody(text: string, maxDepth: number): unknown {
-  if (text.length === 0) return undefined
+export function parseBody(bytes: Buffer, { encoding, maxDepth }: Options): unknown {
+  if (bytes.length === 0) return undefined
+  if (encoding !== undefined && encoding !== 'identity') throw invalid('Content-Encoding is not supported.')
+  if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
+  const text = bytes.toString()
   if (exceedsDepth(text, maxDepth)) {
-    throw new ApiError('INVALID_ARGUMENT', `Request body must not nest deeper than ${maxDepth} levels.`)
+    throw invalid(`Request body must not nest deeper than ${maxDepth} levels.`)
   }
   let body: unknown
   try {
     body = parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
   } catch {
-    throw invalidJson()
+    throw invalid('Request body is not valid JSON.')
   }
-  // PostgreSQL cannot store the character; both databases refuse it alike.
-  if (text.includes('\\u0000') && holdsNul(body)) {
-    throw new ApiError('INVALID_ARGUMENT', 'Strings must not contain the NUL character.')
-  }
+  // PostgreSQL cannot store the one, UTF-8 not the other; both databases refuse them alike.
+  if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseUnstorable(body)
   return body
 }
 
@@ -47,8 +55,14 @@ function exceedsDepth(text: string, maxDepth: number): boolean {
   return false
 }
 
-function holdsNul(value: unknown): boolean {
-  if (typeof value === 'string') return value.includes('\0')
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([key, inner]) => key.includes('\0') || holdsNul(inner))
+function refuseUnstorable(value: unknown): void {
+  if (typeof value === 'string') {
+    if (value.includes('\0')) throw invalid('Strings must not contain the NUL character.')
+    if (/\p{Surrogate}/u.test(value)) throw invalid('Strings must not contain unpaired surrogates.')
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) {
+      refuseUnstorable(key)
+      refuseUnstorable(inner)
+    }
+  }
 }

@@ -5,28 +5,46 @@ import { isCollision, isUnavailable } from '../store/failures.ts'
 /** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (isUnavailable(error)) {
-    return new ApiError('UNAVAILABLE', 'The database is not available. Try again.', { retryAfterSeconds: 1, cause: error })
-  }
-  if (isCollision(error)) {
-    return new ApiError('ABORTED', 'The request collided with others. Try again.', { retryAfterSeconds: 1, cause: error })
-  }
   const { code, statusCode } = (error ?? {}) as { code?: string; statusCode?: number }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.')
   }
-  if (statusCode === 413) return new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
+  if (statusCode === 413)
+    return new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('INVALID_ARGUMENT', 'Malformed request.', { httpStatus: statusCode })
+  }
+  if (isUnavailable(error)) {
+    return new ApiError('UNAVAILABLE', 'The database is not available. Try again.', {
+      retryAfterSeconds: 1,
+      cause: error,
+    })
+  }
+  if (isCollision(error)) {
+    return new ApiError('ABORTED', 'The request collided with others. Try again.', {
+      retryAfterSeconds: 1,
+      cause: error,
+    })
   }
   return new ApiError('INTERNAL', 'Internal error.', { cause: error })
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
-  if (failure.cause !== undefined) request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
+  if (failure.cause !== undefined)
+    request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
+  if (failure.httpStatus === 413) discardBody(request, reply)
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
   return reply.code(failure.httpStatus).send(failure.toBody())
+}
+
+/**
+ * A client that is still sending when the connection ends may never see the answer, so what it sends is read, for no
+ * longer than a request may take, and thrown away.
+ */
+function discardBody(request: FastifyRequest, reply: FastifyReply): void {
+  reply.removeHeader('connection')
+  request.raw.resume()
 }
 
 /** Every answer is an envelope, also where no operation is (spec 0.1). */

@@ -1,0 +1,120 @@
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, isIPv6, type Socket } from 'node:net'
+import { ApiError } from '@plenum/protocol'
+
+export interface Connections {
+  /** A server of Node; each address needs one. */
+  create(handler: RequestListener): Server
+  /** Answers what is too slow, too large or no HTTP in the envelope as well, and ends the connection. */
+  refuse(error: NodeJS.ErrnoException, socket: Socket): void
+  /** Remembers whose turn it is on a connection. */
+  track(response: ServerResponse): void
+  /** Listens at the other address of `localhost`, where the machine has it. */
+  listenAtSecondLoopback(first: AddressInfo): Promise<void>
+  /** Lets the answers that are under way be the last ones of their connections. */
+  endAfterAnswers(): void
+  /** Stops listening there, and waits for the answers. */
+  closeSecond(): Promise<void>
+}
+
+interface Options {
+  requestTimeoutSeconds: number
+  newRequestId: () => string
+}
+
+/** What lies below requests: sockets, their timeouts, and bytes that never become a request. */
+export function createConnections({ requestTimeoutSeconds, newRequestId }: Options): Connections {
+  const requestTimeout = requestTimeoutSeconds * 1000
+  const open = new Set<Socket>()
+  const newest = new WeakMap<Socket, ServerResponse>()
+  let handle: RequestListener | undefined
+  let second: Server | undefined
+
+  const create = (handler: RequestListener): Server => {
+    handle = handler
+    const server = createServer(
+      {
+        requestTimeout,
+        headersTimeout: Math.min(10_000, requestTimeout),
+        connectionsCheckingInterval: Math.min(2_000, requestTimeout / 4),
+        // Longer than proxies keep theirs, so that a proxy does not send into a connection that just ended.
+        keepAliveTimeout: 72_000,
+        maxHeaderSize: 16_384,
+        // Node's own refusal would have no envelope.
+        requireHostHeader: false,
+      },
+      handler,
+    )
+    server.setTimeout(60_000)
+    server.on('connection', (socket) => {
+      open.add(socket)
+      socket.once('close', () => open.delete(socket))
+    })
+    // Expectations other than `100-continue` may be ignored; Node's refusal would have no envelope either.
+    server.on('checkExpectation', handler)
+    return server
+  }
+
+  const write = (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable) return socket.destroy()
+    const [line, message] = lineFor[error.code ?? ''] ?? ['400 Bad Request', 'Malformed request.']
+    const body = JSON.stringify(new ApiError('INVALID_ARGUMENT', message).toBody())
+    const headers = [
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      `x-request-id: ${newRequestId()}`,
+      'connection: close',
+    ]
+    socket.end(`HTTP/1.1 ${line}\r\n${headers.join('\r\n')}\r\n\r\n${body}`)
+  }
+
+  const refuse: Connections['refuse'] = (error, socket) => {
+    const before = newest.get(socket)
+    if (error.code === 'ECONNRESET') socket.destroy()
+    else if (before === undefined) write(error, socket)
+    else if (!before.req.complete) {
+      // The fault is in the body of this request, which may have its answer already.
+      if (before.headersSent) socket.destroy()
+      else write(error, socket)
+    } else if (before.writableFinished) write(error, socket)
+    // The fault is in what follows a whole request, whose answer comes first.
+    else before.once('close', () => write(error, socket))
+  }
+
+  return {
+    create,
+    refuse,
+    track: (response) => void newest.set(response.req.socket, response),
+    async listenAtSecondLoopback({ address, port }) {
+      if (!handle) return
+      const server = create(handle)
+      server.on('clientError', (error, socket) => refuse(error, socket as Socket))
+      try {
+        await new Promise<void>((resolve, reject) => {
+          server.once('error', reject)
+          server.listen(port, isIPv6(address) ? '127.0.0.1' : '::1', resolve)
+        })
+        second = server
+      } catch (error) {
+        if (!absent.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+      }
+    },
+    endAfterAnswers() {
+      for (const socket of open) {
+        const response = newest.get(socket)
+        if (response && !response.headersSent) response.setHeader('connection', 'close')
+      }
+    },
+    async closeSecond() {
+      if (second) await new Promise((resolve) => second?.close(resolve))
+    },
+  }
+}
+
+const lineFor: Record<string, [line: string, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request headers are too large.'],
+}
+
+/** The machine has no such address. */
+const absent = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
