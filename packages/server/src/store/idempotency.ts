@@ -42,6 +42,23 @@ export async function keep(db: Db, id: IdempotencyKey, answer: KeptAnswer, now: 
     .execute()
 }
 
-export async function prune(db: Db, now: number): Promise<void> {
-  await db.deleteFrom('idempotency_keys').where('created_at', '<=', now - keptMs).execute()
+/** Removes answers whose time is over; at most so many, and tells how many. */
+export async function prune(db: Db, now: number, most: number): Promise<number> {
+  const key = ['scope', 'operation', 'idempotency_key'] as const
+  const { numDeletedRows } = await db
+    .deleteFrom('idempotency_keys')
+    .where((eb) =>
+      eb(
+        eb.refTuple(...key),
+        'in',
+        eb
+          .selectFrom('idempotency_keys')
+          .select(key)
+          .where('created_at', '<=', now - keptMs)
+          .limit(most)
+          .$asTuple(...key),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
 }
