@@ -32,7 +32,12 @@ export function createExecute(executor: Executor) {
   const { database, services, now } = executor
   const once = createIdempotency(database, services.secrets)
 
-  return async (name: string, operation: Operation, handler: AnyHandler, request: Request): Promise<Answer> => {
+  return async (
+    name: string,
+    operation: Operation,
+    handler: AnyHandler,
+    request: Request,
+  ): Promise<Answer> => {
     const startedAt = now()
     if (operation.effect === 'read') {
       const call = new OperationCall(executor, name, operation, request, database.read, startedAt)
@@ -45,7 +50,11 @@ export function createExecute(executor: Executor) {
       return answer(operation, await handler(committing))
     }
     const transaction = async (work: (db: Db) => Promise<Answer>) => {
-      const done = await database.write(work)
+      const done = await database.write((db) => {
+        // Of an attempt that collided nothing remains, and the next one may find the answer of another server.
+        committing = undefined
+        return work(db)
+      })
       committing?.committed()
       return done
     }
