@@ -1,7 +1,7 @@
 import type { NotificationPreferences } from '@plenum/protocol'
 import type { Db } from './db.ts'
 import { parse } from './json.ts'
-import { slices } from './notification-recipients.ts'
+import { slices } from './slices.ts'
 
 /** Stands for the organization where a document's id would. */
 const organizationDefault = ''

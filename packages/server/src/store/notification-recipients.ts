@@ -2,6 +2,7 @@ import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } f
 import type { Db } from './db.ts'
 import { organizationLevel } from './grants.ts'
 import type { Schema } from './schema.ts'
+import { slices } from './slices.ts'
 
 /** A user, or an address that belongs to none (yet). */
 export type Recipient = { userId: string; email: string | null } | { userId: null; email: string }
@@ -13,13 +14,6 @@ export type NewRecipient = Recipient & {
 
 /** A user as the table knows them: by id, and by the address under which a notification came before they did. */
 export type Addressee = Extract<Recipient, { userId: string }>
-
-/** Rows and ids of one statement: far below the number of parameters that either database takes. */
-const atOnce = 1000
-
-export function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += atOnce) yield items.slice(start, start + atOnce)
-}
 
 /** The notification goes to these and to nobody else. */
 export async function replace(

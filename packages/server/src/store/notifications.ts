@@ -3,7 +3,8 @@ import { parse } from './json.ts'
 import { type Content, type Filter, fits, inbox, type StoredNotification } from './notification-lists.ts'
 import type { Addressee, NewRecipient } from './notification-recipients.ts'
 import * as recipients from './notification-recipients.ts'
-import { namesOf, slices } from './notification-recipients.ts'
+import { namesOf } from './notification-recipients.ts'
+import { slices } from './slices.ts'
 
 export type Metadata = Record<string, unknown>
 
