@@ -31,10 +31,13 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     update: ['/workspace/emailconfig/update', 'apiKey', 'write', ['v2']],
   },
   auth: {
-
+    generateToken: ['/auth/generate_token', 'apiKey', 'read', ['v2']],
+    getToken: ['/auth/token/get', 'body', 'read', ['v1']],
   },
   permissions: {
-
+    add: ['/auth/permissions/add', 'apiKey', 'write', ['v2']],
+    get: ['/auth/permissions/get', 'apiKey', 'read', ['v2']],
+    remove: ['/auth/permissions/remove', 'apiKey', 'write', ['v2']],
   },
   organizations: {
     add: ['/organizations/add', 'apiKey', 'write', ['v1', 'v2']],
@@ -44,27 +47,53 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     updateDisableState: ['/organizations/access/disablestate/update', 'apiKey', 'write', ['v1', 'v2']],
   },
   folders: {
-
+    add: ['/organizations/folders/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/organizations/folders/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/organizations/folders/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/organizations/folders/delete', 'apiKey', 'write', ['v2']],
+    updateAccess: ['/organizations/folders/access/update', 'apiKey', 'write', ['v1', 'v2']],
   },
   documents: {
-
+    add: ['/organizations/documents/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/organizations/documents/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/organizations/documents/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/organizations/documents/delete', 'apiKey', 'write', ['v1', 'v2']],
+    move: ['/organizations/documents/move', 'apiKey', 'write', ['v1', 'v2']],
+    updateAccess: ['/organizations/documents/access/update', 'apiKey', 'write', ['v1', 'v2']],
+    updateDisableState: ['/organizations/documents/access/disablestate/update', 'apiKey', 'write', ['v1', 'v2']],
+    migrate: ['/organizations/documents/migrate', 'apiKey', 'write', ['v2']],
+    migrateStatus: ['/organizations/documents/migrate/status', 'apiKey', 'read', ['v2']],
   },
   users: {
-
+    add: ['/users/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/users/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/users/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/users/delete', 'apiKey', 'write', ['v1', 'v2']],
   },
   userGroups: {
-
+    add: ['/organizations/usergroups/add', 'apiKey', 'write', ['v1', 'v2']],
+    addUsers: ['/organizations/usergroups/users/add', 'apiKey', 'write', ['v1', 'v2']],
+    deleteUsers: ['/organizations/usergroups/users/delete', 'apiKey', 'write', ['v1', 'v2']],
   },
   presence: {
-
+    add: ['/presence/add', 'apiKey', 'write', ['v2']],
+    update: ['/presence/update', 'apiKey', 'write', ['v2']],
+    delete: ['/presence/delete', 'apiKey', 'write', ['v2']],
   },
   liveState: {
-
+    broadcast: ['/livestate/broadcast', 'apiKey', 'write', ['v1', 'v2']],
   },
   crdt: {
-
+    add: ['/crdt/add', 'apiKey', 'write', ['v2']],
+    get: ['/crdt/get', 'apiKey', 'read', ['v2']],
+    update: ['/crdt/update', 'apiKey', 'write', ['v2']],
   },
   notifications: {
-
+    add: ['/notifications/add', 'apiKey', 'write', ['v1', 'v2']],
+    get: ['/notifications/get', 'apiKey', 'read', ['v1', 'v2']],
+    update: ['/notifications/update', 'apiKey', 'write', ['v1', 'v2']],
+    delete: ['/notifications/delete', 'apiKey', 'write', ['v1', 'v2']],
+    getConfig: ['/notifications/config/get', 'apiKey', 'read', ['v1', 'v2']],
+    setConfig: ['/notifications/config/set', 'apiKey', 'write', ['v1', 'v2']],
   },
 }

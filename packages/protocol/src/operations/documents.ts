@@ -1,1 +1,230 @@
-export const documents = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing, Outcomes } from '../outcomes.ts'
+import { Document, DocumentInput, MigrationStatus } from '../resources/documents.ts'
+import {
+  AccessType,
+  batch,
+  ClientId,
+  ClientIds,
+  FilterIds,
+  filterSize,
+  Flag,
+  mapOf,
+  PageSize,
+  PageToken,
+} from '../resources/fields.ts'
+
+const id = '8121657101517513'
+const missing = { success: false, id: 'doc_2', message: 'Document does not exist', code: 'not-found' }
+
+export const documents = {
+  add: operation({
+    spec: '10.1',
+    path: '/organizations/documents/add',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Adds documents, in a folder or in none.',
+    description:
+      'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200. The two flags that create parents are known to v2 only.',
+    input: Type.Object({
+      organizationId: ClientId,
+      createOrganization: Type.Optional(Flag),
+      documents: batch(DocumentInput),
+      folderId: Type.Optional(ClientId),
+      createFolder: Type.Optional(Flag),
+    }),
+    output: Outcomes,
+    message: 'Document(s) added successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
+      {
+        status: 'INTERNAL',
+        message: 'Error adding document(s).',
+        details: {
+          doc_1: { success: true, id, message: 'Added Successfully' },
+          doc_2: { success: false, id: 'doc_2', message: 'Document already exists', code: 'already-exists' },
+        },
+      },
+    ],
+    example: {
+      input: { organizationId: 'org_1', documents: [{ documentId: 'doc_1', documentName: 'Plan' }] },
+      output: { doc_1: { success: true, id, message: 'Added Successfully' } },
+    },
+  }),
+  get: operation({
+    spec: '10.2',
+    path: '/organizations/documents/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    summary: 'Reads documents: all, by id, or those of one folder.',
+    description:
+      '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 knows neither `folderId` nor paging and returns up to 10,000 documents.',
+    input: Type.Object({
+      organizationId: ClientId,
+      documentIds: Type.Optional(FilterIds),
+      folderId: Type.Optional(ClientId),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(Document),
+    paging: ['pageToken', 'nextPageToken'],
+    message: 'Document(s) retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+      { status: 'INTERNAL', message: 'Error retrieving document(s).', details: [missing] },
+    ],
+    example: {
+      input: { organizationId: 'org_1', documentIds: ['doc_1'] },
+      output: [
+        {
+          id: 'doc_1',
+          documentName: 'Plan',
+          disabled: false,
+          accessType: 'public',
+          createdAt: 1738695077691,
+          lastUpdated: 1738695077691,
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '10.3',
+    path: '/organizations/documents/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Changes the name, the access type and the metadata of documents.',
+    description:
+      'Sent keys are merged into the stored ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
+    input: Type.Object({ organizationId: ClientId, documents: batch(DocumentInput) }),
+    output: Outcomes,
+    message: 'Document(s) updated successfully.',
+    errors: [{ status: 'INTERNAL', message: 'Error updating document(s).', details: { doc_2: missing } }],
+    example: {
+      input: { organizationId: 'org_1', documents: [{ documentId: 'doc_1', documentName: 'The plan' }] },
+      output: { doc_1: { success: true, id, message: 'Updated Successfully' } },
+    },
+  }),
+  delete: operation({
+    spec: '10.4',
+    path: '/organizations/documents/delete',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Deletes documents and everything inside them.',
+    description:
+      'If one does not exist the others are deleted, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
+    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds }),
+    output: Outcomes,
+    message: 'Document(s) deleted successfully.',
+    errors: [{ status: 'INTERNAL', message: 'Error deleting document(s).', details: { doc_2: missing } }],
+    example: {
+      input: { organizationId: 'org_1', documentIds: ['doc_1'] },
+      output: { doc_1: { success: true, id, message: 'Deleted Successfully' } },
+    },
+  }),
+  move: operation({
+    spec: '10.5',
+    path: '/organizations/documents/move',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Moves documents into a folder, all of them or none.',
+    description: '`folderId: "root"` takes them out of any folder. Inherited access follows the new folder.',
+    input: Type.Object({
+      organizationId: ClientId,
+      documentIds: Type.Array(ClientId, { minItems: 1, maxItems: filterSize }),
+      folderId: ClientId,
+    }),
+    output: Nothing,
+    message: 'Documents moved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', documentIds: ['doc_1'], folderId: 'designs' },
+      output: null,
+    },
+  }),
+  updateAccess: operation({
+    spec: '10.6',
+    path: '/organizations/documents/access/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Sets who may enter documents.',
+    description: 'The type is then the document’s own and no longer inherited from its folder.',
+    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, accessType: AccessType }),
+    output: mapOf(
+      Type.Object({ success: Flag, accessType: Type.Optional(AccessType), message: Type.String() }),
+    ),
+    message: 'Updated access for documents successfully.',
+    example: {
+      input: { organizationId: 'org_1', documentIds: ['doc_1'], accessType: 'organizationPrivate' },
+      output: {
+        doc_1: { success: true, accessType: 'organizationPrivate', message: 'Document access type updated.' },
+      },
+    },
+  }),
+  updateDisableState: operation({
+    spec: '10.7',
+    path: '/organizations/documents/access/disablestate/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Shuts documents for their users, or opens them again.',
+    description: 'While a document is disabled no user can read or write it.',
+    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, disabled: Flag }),
+    output: mapOf(Type.Object({ success: Flag, disabled: Type.Optional(Flag), message: Type.String() })),
+    message: 'Updated disable state for documents successfully.',
+    example: {
+      input: { organizationId: 'org_1', documentIds: ['doc_1'], disabled: true },
+      output: { doc_1: { success: true, disabled: true, message: 'Document disabled state updated.' } },
+    },
+  }),
+  migrate: operation({
+    spec: '10.8',
+    path: '/organizations/documents/migrate',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Starts to move a document with all its data to another id.',
+    description:
+      'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was.',
+    input: Type.Object({ organizationId: ClientId, documentId: ClientId, newDocumentId: ClientId }),
+    output: Type.Object({ migrationId: Type.String() }),
+    message: 'Document migration started successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'newDocumentId must differ from documentId.' },
+      { status: 'FAILED_PRECONDITION', message: 'A migration for this document is already running.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', documentId: 'doc_1', newDocumentId: 'doc_9' },
+      output: { migrationId: 'mig_1f0q2c8b7d6e5a4z3y2x' },
+    },
+  }),
+  migrateStatus: operation({
+    spec: '10.9',
+    path: '/organizations/documents/migrate/status',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    summary: 'Tells how far a migration is.',
+    description: '`completed` and `failed` are final. Migrations that ended are known for at least 30 days.',
+    input: Type.Object({ organizationId: ClientId, migrationId: ClientId }),
+    output: Type.Object({ migrationId: Type.String(), status: MigrationStatus }),
+    message: 'Migration status retrieved successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Migration does not exist.' }],
+    example: {
+      input: { organizationId: 'org_1', migrationId: 'mig_1f0q2c8b7d6e5a4z3y2x' },
+      output: { migrationId: 'mig_1f0q2c8b7d6e5a4z3y2x', status: 'completed' },
+    },
+  }),
+}

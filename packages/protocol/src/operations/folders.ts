@@ -1,1 +1,168 @@
-export const folders = {}
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing, Outcomes } from '../outcomes.ts'
+import {
+  AccessType,
+  batch,
+  ClientId,
+  ClientIds,
+  Flag,
+  mapOf,
+  PageSize,
+  PageToken,
+} from '../resources/fields.ts'
+import { Folder, FolderChange, folderDepth, FolderInput } from '../resources/folders.ts'
+
+export const folders = {
+  add: operation({
+    spec: '9.1',
+    path: '/organizations/folders/add',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Adds folders, each at the top or inside another one.',
+    description:
+      'Folders are added in the order given, so a parent may stand before its children in the same call. Without `accessType` a folder inherits from its parent; at the top it has the default of the API key. Folders nest 32 levels deep.',
+    input: Type.Object({
+      organizationId: ClientId,
+      createOrganization: Type.Optional(Flag),
+      folders: batch(FolderInput),
+    }),
+    output: Outcomes,
+    message: 'Folder created successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' }],
+    example: {
+      input: {
+        organizationId: 'org_1',
+        folders: [
+          { folderId: 'designs', folderName: 'Designs' },
+          { folderId: 'drafts', parentFolderId: 'designs' },
+        ],
+      },
+      output: {
+        designs: { success: true, id: 'designs', message: 'Folder added.' },
+        drafts: { success: true, id: 'drafts', message: 'Folder added.' },
+      },
+    },
+  }),
+  get: operation({
+    spec: '9.2',
+    path: '/organizations/folders/get',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'read',
+    requires: 'useAdvancedQueries',
+    summary: 'Reads the folders of an organization, all or one with what is inside it.',
+    description:
+      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. At most 10,000 folders are returned at once; `nextPageToken` leads to the rest. Under v1 there is neither `maxDepth` nor paging.',
+    input: Type.Object({
+      organizationId: ClientId,
+      folderId: Type.Optional(ClientId),
+      maxDepth: Type.Optional(Type.Integer({ minimum: 1, maximum: folderDepth })),
+      rootFoldersOnly: Type.Optional(Flag),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(Folder),
+    paging: ['nextPageToken'],
+    message: 'Folders retrieved successfully.',
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
+      { status: 'INVALID_ARGUMENT', message: 'maxDepth must be an integer between 1 and 32.' },
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+    ],
+    example: {
+      input: { organizationId: 'org_1', folderId: 'designs' },
+      output: [
+        {
+          folderId: 'designs',
+          folderName: 'Designs',
+          organizationId: 'org_1',
+          parentFolderId: 'root',
+          apiKey: 'key_1',
+          createdAt: 1738695077691,
+          lastUpdated: 1738695077691,
+          ancestors: ['root'],
+          accessType: 'public',
+          inheritAccessFromParent: false,
+          subFolders: [
+            {
+              folderId: 'drafts',
+              folderName: 'drafts',
+              organizationId: 'org_1',
+              parentFolderId: 'designs',
+              apiKey: 'key_1',
+              createdAt: 1738695077691,
+              lastUpdated: 1738695077691,
+              ancestors: ['root', 'designs'],
+              accessType: 'public',
+              inheritAccessFromParent: true,
+            },
+          ],
+        },
+      ],
+    },
+  }),
+  update: operation({
+    spec: '9.3',
+    path: '/organizations/folders/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Renames folders and moves them.',
+    description:
+      'A moved folder takes everything inside it along; what inherits access follows the new parent. `parentFolderId: "root"` moves it to the top.',
+    input: Type.Object({ organizationId: ClientId, folders: batch(FolderChange) }),
+    output: Outcomes,
+    message: 'Folder Updated successfully.',
+    example: {
+      input: { organizationId: 'org_1', folders: [{ folderId: 'drafts', parentFolderId: 'root' }] },
+      output: { drafts: { success: true, id: 'drafts', message: 'Folder Updated.' } },
+    },
+  }),
+  delete: operation({
+    spec: '9.4',
+    path: '/organizations/folders/delete',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Deletes a folder with its subfolders and their documents.',
+    input: Type.Object({ organizationId: ClientId, folderId: ClientId }),
+    output: Nothing,
+    message: 'Folder deletion initiated successfully.',
+    errors: [{ status: 'NOT_FOUND', message: 'Folder not found.' }],
+    example: { input: { organizationId: 'org_1', folderId: 'drafts' }, output: null },
+  }),
+  updateAccess: operation({
+    spec: '9.5',
+    path: '/organizations/folders/access/update',
+    versions: ['v1', 'v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Sets who may enter folders, or lets them inherit it.',
+    description:
+      'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`; v1 knows only `accessType`.',
+    input: Type.Object({
+      organizationId: ClientId,
+      folderIds: ClientIds,
+      accessType: Type.Optional(AccessType),
+      inheritFromParent: Type.Optional(Flag),
+    }),
+    output: mapOf(
+      Type.Object({
+        success: Flag,
+        accessType: Type.Optional(Type.Union([AccessType, Type.Null()])),
+        inheritFromParent: Type.Optional(Flag),
+        message: Type.String(),
+      }),
+    ),
+    message: 'Updated access for folders successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'accessType is required.' }],
+    example: {
+      input: { organizationId: 'org_1', folderIds: ['designs'], accessType: 'restricted' },
+      output: {
+        designs: { success: true, accessType: 'restricted', message: 'Folder access type updated.' },
+      },
+    },
+  }),
+}

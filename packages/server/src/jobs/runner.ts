@@ -5,8 +5,8 @@ import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
 
 const attempts = 3
-/** Finds the jobs whose server died; new ones are announced with `wake`. */
-const pollMs = 5_000
+/** Finds the jobs that were postponed or whose server died; new ones are announced with `wake`. */
+const defaultPollMs = 5_000
 
 export interface JobRunner {
   start(): Promise<void>
@@ -27,10 +27,11 @@ interface Options {
   database: Database
   log: Log
   now: () => number
+  pollMs?: number
 }
 
 /** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
-export function createJobRunner({ database, log, now }: Options): JobRunner {
+export function createJobRunner({ database, log, now, pollMs = defaultPollMs }: Options): JobRunner {
   let stopped = true
   let running: Promise<void> | undefined
   let again = false

@@ -1,4 +1,215 @@
-import type { Operations } from '@plenum/protocol'
-import type { Handlers } from '../handler.ts'
+import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
+import { internalDocumentId, newId } from '../access/ids.ts'
+import { type Handlers, partial, reply } from '../handler.ts'
+import { findFolderChains } from '../store/access.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Db } from '../store/db.ts'
+import * as migrations from '../store/document-migrations.ts'
+import * as documents from '../store/documents.ts'
+import * as folders from '../store/folders.ts'
+import { root } from '../store/folders.ts'
+import { mergeKeys } from '../store/json.ts'
+import * as organizations from '../store/organizations.ts'
+import { byId, outcomes, unique } from './batches.ts'
+import { accessTypeAt } from './folder-views.ts'
+import { listAll, page } from './paging.ts'
 
-export const documentHandlers: Handlers<Operations['documents']> = {}
+export const documentHandlers: Handlers<Operations['documents']> = {
+  async add({ input, caller: { apiKey }, db, now, version }) {
+    const { organizationId } = input
+    const mayCreate = version !== 'v1'
+    if (mayCreate && input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
+    else if (!(await organizations.exists(db, apiKey, organizationId))) throw unknown('Organization')
+    const folderId = folderOf(input.folderId)
+    if (folderId !== null) {
+      if (mayCreate && input.createFolder) await folders.addRoot(db, apiKey, organizationId, folderId, now)
+      else if (!(await folders.exists(db, apiKey, organizationId, folderId))) throw unknown('Folder')
+    }
+    const items = byId(input.documents, (item) => item.documentId)
+    const added = await documents.add(
+      db,
+      apiKey,
+      organizationId,
+      [...items].map(([documentId, item]) => ({
+        documentId,
+        folderId,
+        accessType: item.accessType ?? null,
+        data: mergeKeys({}, metadata(item)),
+      })),
+      now,
+    )
+    const result = outcomes(items.keys(), (id) =>
+      added.has(id)
+        ? { success: true, id: internalDocumentId(apiKey, organizationId, id), message: 'Added Successfully' }
+        : { success: false, id, message: 'Document already exists', code: 'already-exists' },
+    )
+    return answer(version, result, 'Error adding document(s).')
+  },
+
+  async get({ input, caller, db, version, pages }) {
+    const { organizationId } = input
+    const folderId = version === 'v1' || input.folderId === undefined ? undefined : folderOf(input.folderId)
+
+    if (input.documentIds) {
+      const ids = unique(input.documentIds)
+      const stored = await documents.findMany(db, caller.apiKey, organizationId, ids)
+      const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
+      const found = await present(db, caller, organizationId, inFolder)
+      if (version === 'v1' || found.length === ids.length) return found
+      const details = ids.map((id) => found.find((one) => one.id === id) ?? missing(id))
+      return partial(new ApiError('INTERNAL', 'Error retrieving document(s).', { details }))
+    }
+
+    const read = async (window: Parameters<typeof documents.list>[3]) =>
+      present(db, caller, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
+    if (version === 'v1') return listAll(read)
+    const { data, extra } = await page(
+      pages,
+      input,
+      (window) => read({ ...window, folderId }),
+      ({ createdAt, id }) => [createdAt, id],
+    )
+    return reply(data, { extra: { pageToken: extra?.nextPageToken, nextPageToken: extra?.nextPageToken } })
+  },
+
+  async update({ input, caller: { apiKey }, db, now, version }) {
+    const { organizationId } = input
+    const items = byId(input.documents, (item) => item.documentId)
+    const changes = new Map(
+      [...items].map(([id, item]) => [id, { accessType: item.accessType, keys: metadata(item) }]),
+    )
+    const updated = await documents.update(db, apiKey, organizationId, changes, now)
+    const result = outcomes(items.keys(), (id) =>
+      updated.has(id)
+        ? {
+            success: true,
+            id: internalDocumentId(apiKey, organizationId, id),
+            message: 'Updated Successfully',
+          }
+        : missing(id),
+    )
+    return answer(version, result, 'Error updating document(s).')
+  },
+
+  async delete({ input, caller: { apiKey }, db, version }) {
+    const { organizationId } = input
+    const ids = unique(input.documentIds)
+    const deleted = await documents.remove(db, apiKey, organizationId, ids)
+    const result = outcomes(ids, (id) =>
+      deleted.has(id)
+        ? {
+            success: true,
+            id: internalDocumentId(apiKey, organizationId, id),
+            message: 'Deleted Successfully',
+          }
+        : missing(id),
+    )
+    return answer(version, result, 'Error deleting document(s).')
+  },
+
+  async move({ input, caller: { apiKey }, db, now }) {
+    const { organizationId } = input
+    const ids = unique(input.documentIds)
+    const folderId = folderOf(input.folderId)
+    const found = await documents.findMany(db, apiKey, organizationId, ids)
+    if (found.length < ids.length) throw unknown('Document')
+    if (folderId !== null && !(await folders.exists(db, apiKey, organizationId, folderId)))
+      throw unknown('Folder')
+    await documents.set(db, apiKey, organizationId, ids, { folderId }, now)
+    return null
+  },
+
+  async updateAccess({ input: { organizationId, documentIds, accessType }, caller: { apiKey }, db, now }) {
+    const ids = unique(documentIds)
+    const updated = await documents.set(db, apiKey, organizationId, ids, { accessType }, now)
+    const done = { success: true, accessType, message: 'Document access type updated.' }
+    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notThere]))
+  },
+
+  async updateDisableState({
+    input: { organizationId, documentIds, disabled },
+    caller: { apiKey },
+    db,
+    now,
+  }) {
+    const ids = unique(documentIds)
+    const updated = await documents.set(db, apiKey, organizationId, ids, { disabled }, now)
+    const done = { success: true, disabled, message: 'Document disabled state updated.' }
+    return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notThere]))
+  },
+
+  async migrate({ input, caller: { apiKey }, db, now, lock, enqueue }) {
+    const { organizationId, documentId, newDocumentId } = input
+    if (!(await documents.exists(db, apiKey, organizationId, documentId))) throw unknown('Document')
+    if (documentId === newDocumentId) {
+      throw new ApiError('INVALID_ARGUMENT', 'newDocumentId must differ from documentId.')
+    }
+    for (const id of [documentId, newDocumentId].sort()) {
+      await lock(db, `migrations/${apiKey}/${organizationId}/${id}`)
+    }
+    if (await migrations.isRunning(db, apiKey, organizationId, [documentId, newDocumentId])) {
+      throw new ApiError('FAILED_PRECONDITION', 'A migration for this document is already running.')
+    }
+    const migrationId = newId('mig')
+    await migrations.add(db, apiKey, organizationId, { migrationId, documentId, newDocumentId }, now)
+    await enqueue('document.migrate', { organizationId, migrationId })
+    return { migrationId }
+  },
+
+  async migrateStatus({ input: { organizationId, migrationId }, caller: { apiKey }, db }) {
+    const migration = await migrations.find(db, apiKey, organizationId, migrationId)
+    if (!migration) throw unknown('Migration')
+    return { migrationId, status: migration.status }
+  },
+}
+
+const unknown = (what: string) => new ApiError('INVALID_ARGUMENT', `${what} does not exist.`)
+
+const notThere = { success: false, message: 'Document does not exist' }
+const missing = (id: string): Outcome => ({ ...notThere, id, code: 'not-found' })
+
+/** `root` and no folder are the same place (spec 10.5). */
+const folderOf = (folderId: string | undefined) =>
+  folderId === undefined || folderId === root ? null : folderId
+
+/** v2 tells of a batch that failed in part as a failure; what was done stays done (spec 0.4 pattern B). */
+const answer = (version: Version, result: Record<string, Outcome>, failure: string) =>
+  version === 'v1' || Object.values(result).every((one) => one.success)
+    ? result
+    : partial(new ApiError('INTERNAL', failure, { details: result }))
+
+/** Fields with a meaning of their own, which are no metadata (spec 22.4). */
+const reserved = new Set([
+  'documentId',
+  'id',
+  'organizationId',
+  'folderId',
+  'accessType',
+  'disabled',
+  'locations',
+  'createdAt',
+  'lastUpdated',
+])
+
+const metadata = (document: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(document).filter(([key]) => !reserved.has(key)))
+
+/** Documents as they are read. */
+async function present(
+  db: Db,
+  caller: Pick<ApiKey, 'apiKey' | 'options'>,
+  organizationId: string,
+  stored: readonly documents.Document[],
+): Promise<Document[]> {
+  const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
+  const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds)
+  return stored.map(({ documentId, folderId, accessType, disabled, data, createdAt, lastUpdated }) => ({
+    ...data,
+    id: documentId,
+    ...(folderId !== null && { folderId }),
+    accessType: accessTypeAt(caller, tree, folderId ?? root, accessType),
+    disabled,
+    createdAt,
+    lastUpdated,
+  }))
+}

@@ -75,8 +75,8 @@ export interface FolderTable {
   organization_id: string
   folder_id: string
   folder_name: string
-  /** `root` at the top. */
-  parent_folder_id: string
+  /** Null at the top. */
+  parent_folder_id: string | null
   /** Own access type; null inherits. */
   access_type: string | null
   created_at: number

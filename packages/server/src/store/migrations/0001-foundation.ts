@@ -108,7 +108,7 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
       organization_id: 'id',
       folder_id: 'id',
       folder_name: 'text',
-      parent_folder_id: 'id',
+      parent_folder_id: 'id?',
       access_type: 'text?',
       created_at: 'bigint',
       last_updated: 'bigint',
@@ -116,7 +116,15 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
     'folders',
     'organizations',
     inOrganization,
-  ).execute()
+  )
+    .addForeignKeyConstraint(
+      'folders_in_folders',
+      [...inOrganization, 'parent_folder_id'],
+      'folders',
+      [...inOrganization, 'folder_id'],
+      (c) => c.onDelete('cascade'),
+    )
+    .execute()
   await index('folders', ['api_key', 'organization_id', 'parent_folder_id'])
   await index('folders', ['api_key', 'organization_id', 'created_at', 'folder_id'])
 
@@ -142,7 +150,7 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
     ['api_key', 'organization_id', 'folder_id'],
   ).execute()
   await index('documents', ['api_key', 'organization_id', 'created_at', 'document_id'])
-  await index('documents', ['api_key', 'organization_id', 'folder_id'])
+  await index('documents', ['api_key', 'organization_id', 'folder_id', 'created_at', 'document_id'])
   await index('documents', ['api_key', 'document_id'])
 
   await inside(

@@ -1,0 +1,27 @@
+import { mergeInto } from '../store/document-merge.ts'
+import * as migrations from '../store/document-migrations.ts'
+import type { JobHandler } from './runner.ts'
+
+/**
+ * Moves a document to another id (spec 10.8). The state `in_progress` is committed first, so that it can be seen; the
+ * move itself is one transaction with its last state, so that a server that dies leaves the document as it was.
+ */
+export const migrateDocument: JobHandler<'document.migrate'> = {
+  async run(database, { apiKey, payload: { organizationId, migrationId } }, now) {
+    const started = await database.write((db) =>
+      migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now),
+    )
+    if (!started) return
+    await database.write(async (db) => {
+      const migration = await migrations.find(db, apiKey, organizationId, migrationId)
+      if (migration?.status !== 'in_progress') return
+      const { documentId, newDocumentId } = migration
+      const moved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
+      await migrations.advance(db, apiKey, organizationId, migrationId, moved ? 'completed' : 'failed', now)
+    })
+  },
+
+  async abandon(database, { apiKey, payload: { organizationId, migrationId } }, now) {
+    await database.write((db) => migrations.advance(db, apiKey, organizationId, migrationId, 'failed', now))
+  },
+}
