@@ -8,13 +8,15 @@ export interface Load {
   body: (request: number) => string
   connections: number
   requests: number
+  /** Every answer must have it; 200 unless given. */
+  status?: number
 }
 
 /**
  * Sends requests over keep-alive connections, one at a time each, and checks that every answer is a 200.
  * Plain sockets: the cheaper the client, the less it disturbs the server on a machine with two cores.
  */
-export async function drive({ port, path, headers, body, connections, requests }: Load): Promise<void> {
+export async function drive({ port, path, headers, body, connections, requests, status = 200 }: Load): Promise<void> {
   let sent = 0
   const head = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -39,7 +41,7 @@ export async function drive({ port, path, headers, body, connections, requests }
         if (end < 0) return
         const length = Number(/content-length: (\d+)/i.exec(received.slice(0, end))?.[1])
         if (received.length < end + 4 + length) return
-        if (!received.startsWith('HTTP/1.1 200')) return reject(new Error(received.slice(0, 500)))
+        if (!received.startsWith(`HTTP/1.1 ${status}`)) return reject(new Error(received.slice(0, 500)))
         received = ''
         next()
       })

@@ -10,8 +10,8 @@ import { createClient } from '../packages/client/src/index.ts'
 import { drive, type Load } from './load.ts'
 import { measuredProcess, type Measured } from './process.ts'
 
-const requests = Number(process.argv[2] ?? 20_000)
-const rounds = Number(process.argv[3] ?? 5)
+const requests = Number(process.argv[2] ?? 4000)
+const rounds = Number(process.argv[3] ?? 25)
 const connections = 32
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
@@ -60,23 +60,28 @@ const cases: Case[] = [
   ['Update Users, one user, durable', server, '/v1/users/update', write, 0.5],
   ['Generate Token', server, '/v2/auth/generate_token', () => token, 0.25],
 ]
-const best = new Map<string, number>()
+const samples = new Map<string, { micros: number; ratio: number }[]>(cases.map(([name]) => [name, []]))
 
-for (let round = 0; round <= rounds; round++) {
+// The first rounds warm up. Each round measures all, so that a slow moment of the machine slows the echo as well.
+const warmUp = 4
+for (let round = -warmUp; round < rounds; round++) {
+  let floor = 1
   for (const [name, on, path, bodyOf, share] of cases) {
     const count = Math.round(requests * share)
     const began = on.cpuMicroseconds()
     await drive({ port: on.port, path, headers, body: bodyOf, connections, requests: count })
     const micros = (on.cpuMicroseconds() - began) / count
-    // The first round warms up.
-    if (round > 0) best.set(name, Math.min(best.get(name) ?? Infinity, micros))
+    if (on === echo) floor = micros
+    if (round >= 0) samples.get(name)?.push({ micros, ratio: micros / floor })
   }
 }
 
-const floor = best.get('Fastify echo') ?? 1
-for (const [name, micros] of best) {
+const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+for (const [name, found] of samples) {
+  const micros = found.map((one) => one.micros)
+  const ratio = median(found.map((one) => one.ratio)).toFixed(2)
   console.log(
-    `${name.padEnd(34)} ${micros.toFixed(1).padStart(7)} µs CPU/request  ${(micros / floor).toFixed(2)}× echo`,
+    `${name.padEnd(34)} ${Math.min(...micros).toFixed(1).padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} in the middle, ${ratio}× echo`,
   )
 }
 await server.stop()

@@ -3,11 +3,11 @@ import * as apiKeys from '../store/api-keys.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database } from '../store/db.ts'
 import * as workspaces from '../store/workspaces.ts'
-import { hashAuthToken } from './auth-tokens.ts'
+import { expectedToken } from './auth-tokens.ts'
 
 export interface Known<T> {
   readonly caller: T
-  readonly tokenHashes: readonly Buffer[]
+  readonly tokens: readonly Buffer[]
 }
 
 /**
@@ -38,7 +38,7 @@ export class Credentials {
     if (!found) return undefined
     const known = {
       caller: found.key,
-      tokenHashes: found.tokens.map((token) => hashAuthToken(this.#tokenKey, apiKey, token)),
+      tokens: found.tokens.map((token) => expectedToken(this.#tokenKey, apiKey, token)),
     }
     // What was read before a change must not be kept after it.
     if (this.#database.exclusive && changes === this.#changes) this.#kept.set(apiKey, known)
@@ -50,7 +50,7 @@ export class Credentials {
     return (
       found && {
         caller: { workspaceId },
-        tokenHashes: [hashAuthToken(this.#tokenKey, workspaceId, found.token)],
+        tokens: [expectedToken(this.#tokenKey, workspaceId, found.token)],
       }
     )
   }

@@ -8,13 +8,14 @@ import type { ApiKey } from '../store/api-keys.ts'
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
 
-const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(',') : value) || undefined
+const single = (value: string | string[] | undefined) =>
+  (Array.isArray(value) ? value.join(',') : value) || undefined
 
 /** Checks the credentials in the order of spec 0.2; the first failure is answered. */
 export function createAuthenticator(credentials: Credentials) {
   const accept = (known: Known<ApiKey> | undefined, token: string): ApiKey => {
     if (!known) throw invalidApiKey()
-    if (!isOneOf(token, known.tokenHashes)) throw new ApiError('UNAUTHENTICATED', 'Invalid auth token.')
+    if (!isOneOf(token, known.tokens)) throw new ApiError('UNAUTHENTICATED', 'Invalid auth token.')
     return known.caller
   }
 
@@ -35,7 +36,7 @@ export function createAuthenticator(credentials: Credentials) {
     const token = single(headers['x-svc-auth-token']) ?? single(headers['x-svc-workspace-auth-token'])
     if (!token) throw invalid('Auth Token not found in headers.')
     const known = await credentials.workspace(workspaceId)
-    if (known && isOneOf(token, known.tokenHashes)) return known.caller
+    if (known && isOneOf(token, known.tokens)) return known.caller
     if (path !== '/workspace/get') throw new ApiError('PERMISSION_DENIED', 'Invalid workspace credentials.')
     if (!known) throw new ApiError('NOT_FOUND', 'Workspace not found.')
     throw new ApiError('UNAUTHENTICATED', 'Invalid auth token for workspace.')
@@ -58,7 +59,8 @@ export type Authenticator = ReturnType<typeof createAuthenticator>
 
 export const optionOff: Record<Option, string> = {
   useAdvancedQueries: 'Advanced queries are not enabled for this API key. Enable them in the console.',
-  useNotificationService: 'The notification service is not enabled for this API key. Enable it in the console.',
+  useNotificationService:
+    'The notification service is not enabled for this API key. Enable it in the console.',
 }
 
 export function requireOption(caller: ApiKey, option: Option): void {

@@ -6,8 +6,12 @@ const allowedHeaders =
   'content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
 const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
 
-/** A page of another domain may use an API key only if that domain is on the key's list (spec 2). */
-export function checkOrigin(origin: string, allowedDomains: readonly string[]): void {
+/**
+ * A page may use an API key only if its domain is on the key's list (spec 2). Pages of the server itself may: they are
+ * part of it.
+ */
+export function checkOrigin(origin: string, host: string | undefined, allowedDomains: readonly string[]): void {
+  if (URL.canParse(origin) && new URL(origin).host === host) return
   if (originAllowed(origin, allowedDomains)) return
   throw new ApiError('PERMISSION_DENIED', 'This origin is not among the allowed domains of the API key.')
 }

@@ -17,23 +17,42 @@ const statementsKept = 1000
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: InstanceType<typeof DatabaseSync>
   readonly #observe: Observe | undefined
-  readonly #statements = new LRUCache<string, { statement: Statement; reads: boolean }>({
+  readonly #sharesSnapshots: boolean
+  #snapshotOpen = false
+  readonly #statements = new LRUCache<string, { statement: Statement; columns: readonly string[] }>({
     max: statementsKept,
   })
 
-  constructor(file: string, pragmas: string, observe?: Observe) {
+  /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
+  constructor(file: string, pragmas: string, observe?: Observe, sharesSnapshots = false) {
     this.raw = new DatabaseSync(file)
     this.raw.exec(pragmas)
     this.#observe = observe
+    this.#sharesSnapshots = sharesSnapshots
+  }
+
+  /** The next read sees everything that is committed by then. */
+  readonly leaveSnapshot = (): void => {
+    if (!this.#snapshotOpen) return
+    this.#snapshotOpen = false
+    this.#prepare('commit').statement.run()
+  }
+
+  #enterSnapshot(): void {
+    if (this.#snapshotOpen) return
+    this.#snapshotOpen = true
+    this.#prepare('begin').statement.run()
+    setImmediate(this.leaveSnapshot)
   }
 
   /** Runs at once, without the promises that Kysely puts around it: what the hot path uses. */
   run<R>(sql: string, values: readonly unknown[]): { rows: R[]; changes: number } {
     const began = performance.now()
     try {
-      const { statement, reads } = this.#prepare(sql)
+      if (this.#sharesSnapshots) this.#enterSnapshot()
+      const { statement, columns } = this.#prepare(sql)
       const parameters = values.map(toSqlite)
-      if (reads) return { rows: statement.all(...parameters) as R[], changes: 0 }
+      if (columns.length > 0) return { rows: toObjects<R>(columns, statement.all(...parameters)), changes: 0 }
       return { rows: [], changes: statement.run(...parameters).changes }
     } finally {
       this.#observe?.((performance.now() - began) / 1000)
@@ -54,11 +73,21 @@ export class SqliteConnection implements DatabaseConnection {
     let entry = this.#statements.get(sql)
     if (!entry) {
       const statement = this.raw.prepare(sql)
-      entry = { statement, reads: statement.columns().length > 0 }
+      // Naming values here is cheaper than letting the addon make objects.
+      statement.setReturnArrays(true)
+      entry = { statement, columns: statement.columns().map((column) => column.name) }
       this.#statements.set(sql, entry)
     }
     return entry
   }
+}
+
+function toObjects<R>(columns: readonly string[], rows: readonly unknown[][]): R[] {
+  return rows.map((values) => {
+    const row: Record<string, unknown> = {}
+    for (let index = 0; index < columns.length; index++) row[columns[index] as string] = values[index]
+    return row as R
+  })
 }
 
 const toSqlite = (value: unknown) =>
@@ -93,6 +122,7 @@ export class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
+    this.#connection.leaveSnapshot()
     this.#connection.raw.close()
   }
 }

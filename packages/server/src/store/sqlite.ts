@@ -4,6 +4,7 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
+import { OpenError } from './failures.ts'
 import { GroupSync } from './group-sync.ts'
 import { migrate } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
@@ -40,7 +41,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const writer = new SqliteConnection(file, pragmas, options.observe)
   assertPragma(writer, 'journal_mode', 'wal')
   assertPragma(writer, 'synchronous', 1)
-  const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe)
+  const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe, true)
 
   const write = kysely(writer)
   const read = kysely(reader)
@@ -68,6 +69,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
         try {
           const result = await work(write)
           commit(writer)
+          reader.leaveSnapshot()
           return result
         } catch (error) {
           rollback(writer)
@@ -127,7 +129,7 @@ function lockFolder(dataDir: string): () => void {
     lock.exec('pragma busy_timeout = 0; pragma journal_mode = delete; begin exclusive')
   } catch (error) {
     lock.close()
-    throw new Error(`The data folder ${dataDir} is in use by another server.`, { cause: error })
+    throw new OpenError(`The data folder ${dataDir} is in use by another server.`, { cause: error })
   }
   return () => lock.close()
 }
