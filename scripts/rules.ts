@@ -6,9 +6,9 @@ import { join } from 'node:path'
 const sections = Array.from({ length: 18 }, (_, index) => `4.${index + 1}`)
 
 /** A row of a table whose first cell is the number of a rule. */
-const rulePattern = /^\|\s*(\d+(?:\.\d+)+|D\d+)\s*\|/gm
-const titlePattern = /(['"`])((?:(?!\1).)*\[(?:\d+(?:\.\d+)+|D\d+)\](?:(?!\1).)*)\1/g
-const citationPattern = /\[(\d+(?:\.\d+)+|D\d+)\]/g
+const rulePattern = /^\|\s*(\d+(?:\.\d+)*|[A-Z]\d+)\s*\|/gm
+const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+)\](?:(?!\1).)*)\1/g
+const citationPattern = /\[(\d+(?:\.\d+)*|[A-Z]\d+)\]/g
 
 const rules = [...readFileSync('docs/spec.md', 'utf8').matchAll(rulePattern)].map(([, rule = '']) => rule)
 const tests = readdirSync('packages', { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -31,7 +31,7 @@ const problems = [
     .map((rule) => `${rule} stands twice in docs/spec.md`),
   ...rules.filter((rule) => !cited.has(rule)).map((rule) => `${rule} has no test`),
   ...[...cited]
-    .filter((rule) => rule.startsWith('D') && !rules.includes(rule))
+    .filter((rule) => !rules.includes(rule))
     .map((rule) => `${rule} is cited by a test but is not in docs/spec.md`),
 ]
 for (const problem of problems) console.error(problem)
