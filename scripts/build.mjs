@@ -1,4 +1,5 @@
-// Bundles the server and the client into their dist folders. Dependencies stay outside: they are installed, not copied.
+// Bundles the server and the client into their dist folders, or the server alone into the folder that is named.
+// Dependencies stay outside: they are installed, not copied.
 import { copyFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 
@@ -16,6 +17,11 @@ async function bundle(input, dir, options = {}) {
   await build.close()
 }
 
-await bundle({ main: 'packages/server/src/main.ts' }, 'packages/server/dist', { platform: 'node' })
-copyFileSync('packages/server/src/store/checkpoint-worker.mjs', 'packages/server/dist/checkpoint-worker.mjs')
-await bundle({ index: 'packages/client/src/index.ts' }, 'packages/client/dist', { platform: 'browser' })
+const [folder] = process.argv.slice(2)
+const server = folder ?? 'packages/server/dist'
+
+await bundle({ main: 'packages/server/src/main.ts' }, server, { platform: 'node' })
+copyFileSync('packages/server/src/store/checkpoint-worker.mjs', `${server}/checkpoint-worker.mjs`)
+if (!folder) {
+  await bundle({ index: 'packages/client/src/index.ts' }, 'packages/client/dist', { platform: 'browser' })
+}

@@ -7,6 +7,7 @@ import { createLog } from './platform/log.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createServer } from './server.ts'
 import { openDatabase } from './store/db.ts'
+import { OpenError } from './store/failures.ts'
 
 /** The only file that knows all parts: reads the configuration, builds them, listens, shuts down. */
 async function main(config: Config): Promise<void> {
@@ -34,7 +35,10 @@ async function main(config: Config): Promise<void> {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'shutting down')
-    setTimeout(() => exit(1), config.shutdownSeconds * 1000).unref()
+    setTimeout(() => {
+      log.warn('stopped before all requests were answered')
+      exit(1)
+    }, config.shutdownSeconds * 1000).unref()
     await server.stop()
     await database.close()
     log.info('stopped')
@@ -59,10 +63,9 @@ try {
 try {
   await main(readConfig(process.env))
 } catch (error) {
-  const { code, message } = error as NodeJS.ErrnoException
-  if (error instanceof ConfigError) console.error(`Plenum cannot start: ${message}`)
-  else if (code === 'EADDRINUSE')
-    console.error('Plenum cannot start: the port is in use. Set PORT to another one.')
-  else console.error('Plenum cannot start:', error)
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  const isExpected = error instanceof ConfigError || error instanceof OpenError || syscall !== undefined
+  const reason = code === 'EADDRINUSE' ? 'The port is in use. Set PORT to another one.' : message
+  console.error('Plenum cannot start:', isExpected ? reason : error)
   process.exit(1)
 }

@@ -11,7 +11,7 @@ import { Credentials } from './access/credentials.ts'
 import { createDisposableCheck } from './access/disposable.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createUserTokens } from './access/user-tokens.ts'
-import type { Config } from './config.ts'
+import { type Config, ConfigError } from './config.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { parseBody } from './http/body.ts'
@@ -111,6 +111,9 @@ export function createServer(parts: Parts): Server {
   return {
     app,
     async start() {
+      if (!(await services.userTokens.fitSecret(now()))) {
+        throw new ConfigError('SECRET_KEY does not fit this database.')
+      }
       const address = await app.listen({
         port: config.port,
         // The framework would listen at both addresses of `localhost`, but serve and close the second one differently.

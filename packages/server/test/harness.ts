@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Client, type ClientOptions, createClient } from '@plenum/client'
-import { pino } from 'pino'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../src/access/secrets.ts'
 import { type Config, readConfig } from '../src/config.ts'
+import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
 import { createServer, type Server } from '../src/server.ts'
 import { type Database, openDatabase } from '../src/store/db.ts'
@@ -80,7 +80,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const secrets = createSecrets(secretKey)
   const clock = { offsetMs: 0 }
   const logged: string[] = []
-  const log = pino({ level: 'debug', base: undefined }, { write: (line: string) => void logged.push(line) })
+  const log = createLog('debug', { write: (line) => void logged.push(line) })
   const now = () => Date.now() + clock.offsetMs
   const server = createServer({ config, database, secrets, metrics, log, now, jobPollMs })
   const url = await server.start()

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { OpenError } from '../store/failures.ts'
 
 /** Everything that is derived from the server's one secret. Each use has its own key, so none can stand in for another. */
 export interface Secrets {
@@ -40,7 +41,11 @@ export function createSecrets(secretKey: string): Secrets {
 /** The secret of an embedded database: generated once, readable by the server's user alone. */
 export function loadOrCreateSecretKey(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  if (existsSync(file)) {
+    const secretKey = readFileSync(file, 'utf8').trim()
+    if (secretKey.length < 32) throw new OpenError(`${file} is damaged. Put the copy of it back.`)
+    return secretKey
+  }
   const secretKey = randomBytes(32).toString('base64url')
   writeFileSync(file, `${secretKey}\n`, { mode: 0o600, flag: 'wx', flush: true })
   return secretKey

@@ -21,6 +21,8 @@ export interface UserTokens {
   sign(claims: UserClaims, now: number): Promise<string>
   /** The public keys, for a customer's own services. */
   jwks(now: number): Promise<{ keys: JWK[] }>
+  /** False if the newest key was sealed with another secret. Makes the first key, so that every later start can tell. */
+  fitSecret(now: number): Promise<boolean>
 }
 
 interface Signer {
@@ -84,6 +86,17 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
         .setExpirationTime(issuedAt + userTokenSeconds)
         .setJti(randomUUID())
         .sign(current.privateKey)
+    },
+    async fitSecret(now) {
+      const newest = await signingKeys.newest(database.read)
+      if (!newest) {
+        await renew(now)
+        return true
+      }
+      return open(newest).then(
+        () => true,
+        () => false,
+      )
     },
     async jwks(now) {
       await (signer ?? renew(now))

@@ -11,6 +11,11 @@ interface Pages {
   now: () => number
 }
 
+/** Whoever asks does so every few seconds and needs an answer within them, also from a database that is silent. */
+const readyWithinMs = 2000
+const failAfter = (ms: number) =>
+  new Promise((_resolve, reject) => setTimeout(() => reject(new Error('No answer.')), ms).unref())
+
 /** What is read with GET: for operators, for the services of customers, for people. */
 export function mountPages(app: FastifyInstance, { database, metrics, userTokens, now }: Pages): void {
   app.get('/healthz', () => ({
@@ -22,7 +27,7 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
 
   app.get('/readyz', async (_request, reply) => {
     try {
-      await database.ping()
+      await Promise.race([database.ping(), failAfter(readyWithinMs)])
       return { status: 'ready' }
     } catch {
       return reply.code(503).send({ status: 'unavailable', reason: 'The database does not answer.' })

@@ -1,7 +1,25 @@
-/** What a database error means to a caller, decided by code and never by its text. */
+/** What a database error means to a caller, decided by code wherever there is one. */
 
-const postgresConnection = /^(08|57P0[1-3]|53300)/
-const socketErrors = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'ENOENT', 'EAI_AGAIN'])
+/** The data cannot be opened, for a reason that the operator can remove; the message says which. */
+export class OpenError extends Error {}
+
+/** Connections, resources such as disk and memory, shutting down, the system below, and a standby that cannot write. */
+const postgresUnavailable = /^(08|53|57P0|58|25006|25P03)/
+const socketErrors = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ENOENT',
+  'EAI_AGAIN',
+])
+/** node-postgres reports a connection that broke, or a full pool, without a code. */
+const brokenConnection =
+  /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout (exceeded|expired)|Query read timeout)/
 /** SQLITE_BUSY, SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, each with its extended codes. */
 const sqliteUnavailable = new Set([5, 10, 13, 14])
 
@@ -9,9 +27,8 @@ const sqliteUnavailable = new Set([5, 10, 13, 14])
 export function isUnavailable(error: unknown): boolean {
   const { code, errcode, message } = (error ?? {}) as { code?: string; errcode?: number; message?: string }
   if (typeof errcode === 'number') return sqliteUnavailable.has(errcode & 0xff)
-  if (typeof code === 'string') return postgresConnection.test(code) || socketErrors.has(code)
-  // node-postgres reports a connection that broke, or a full pool, without a code.
-  return message !== undefined && /^(Connection terminated|timeout exceeded when trying to connect)/.test(message)
+  if (typeof code === 'string') return postgresUnavailable.test(code) || socketErrors.has(code)
+  return message !== undefined && brokenConnection.test(message)
 }
 
 /** Transactions kept colliding until the attempts were used up. */

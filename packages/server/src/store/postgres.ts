@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, DatabaseOptions } from './db.ts'
-import { isCollision } from './failures.ts'
+import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
 
@@ -22,6 +22,8 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     connectionTimeoutMillis: 5000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    // A server that froze or lost its network in the middle of a transaction keeps its locks no longer than this.
+    idle_in_transaction_session_timeout: 60_000,
     application_name: 'plenum',
     options: `-c synchronous_commit=${options.durability === 'full' ? 'on' : 'off'}`,
   })
@@ -37,7 +39,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     await migrate(db as unknown as Kysely<unknown>, 'postgres')
   } catch (error) {
     await db.destroy()
-    throw error
+    throw cannotOpen(error) ?? error
   }
 
   return {
@@ -76,4 +78,14 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       await db.destroy()
     },
   }
+}
+
+/** Wrong credentials, or no such database. The messages of PostgreSQL name the user and the database only. */
+const refusals = /^(28|3D)/
+
+function cannotOpen(cause: unknown): OpenError | undefined {
+  const { code, message } = cause as { code?: string; message: string }
+  const reason = message || code
+  if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })
+  return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }

@@ -1,12 +1,17 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 
 const root = resolve(import.meta.dirname, '../../../..')
+const builds = resolve(import.meta.dirname, '../dist')
+/** Of this process alone: others may build and run theirs meanwhile. */
+const build = join(builds, String(process.pid))
 const programs = {
   /** What `npm start` runs. */
-  server: ['packages/server/dist/main.js'],
+  server: [join(build, 'main.js')],
   earlyAnswers: ['--conditions=source', '--import', 'tsx', 'packages/server/test/processes/early-answers.ts'],
 }
 
@@ -21,7 +26,19 @@ export interface ServerProcess {
 
 /** Writes the program that `npm start` runs. */
 export function buildServer(): void {
-  execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root })
+  if (existsSync(builds)) {
+    const left = readdirSync(builds).filter((pid) => !isRunning(Number(pid)))
+    for (const pid of left) rmSync(join(builds, pid), { recursive: true, force: true })
+  }
+  execFileSync(process.execPath, ['scripts/build.mjs', build], { cwd: root })
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
 }
 
 export async function freePort(): Promise<number> {
@@ -33,6 +50,19 @@ export async function freePort(): Promise<number> {
   return port
 }
 
+/** A test that fails leaves its server behind; it ends with the tests. */
+const children = new Set<ChildProcess>()
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+const environment = (env: Record<string, string>) => ({
+  PATH: process.env.PATH,
+  LOG_LEVEL: 'fatal',
+  HOST: '127.0.0.1',
+  ...env,
+})
+
 /** Runs a server in a process of its own; resolves when it answers. */
 export async function startProcess(
   program: keyof typeof programs,
@@ -41,12 +71,12 @@ export async function startProcess(
   const port = await freePort()
   const child = spawn(process.execPath, programs[program], {
     cwd: root,
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'fatal', HOST: '127.0.0.1', PORT: String(port), ...env },
+    env: environment({ PORT: String(port), ...env }),
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const ended = once(child, 'exit')
-  // A test that fails leaves its server behind; it ends with the tests.
-  process.once('exit', () => child.kill('SIGKILL'))
+  children.add(child)
+  child.once('exit', () => children.delete(child))
   child.unref()
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
@@ -71,4 +101,16 @@ export async function startProcess(
       return code
     },
   }
+}
+
+/** Runs a server that will not start; gives its exit code and what it says. */
+export async function failToStart(env: Record<string, string>): Promise<{ code: number; says: string }> {
+  const child = spawn(process.execPath, programs.server, {
+    cwd: root,
+    env: environment(env),
+    stdio: ['ignore', 'ignore', 'pipe'],
+    timeout: 30_000,
+  })
+  const [says, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  return { code, says }
 }
