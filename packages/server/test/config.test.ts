@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Config, ConfigError, type Limits, logLevels, readConfig } from '../src/config.ts'
+
+const example = readFileSync(resolve(import.meta.dirname, '../../../.env.example'), 'utf8')
+const secretKey = 'k'.repeat(32)
+
+const defaults: Config = {
+  port: 4000,
+  host: 'localhost',
+  dataDir: './data',
+  databaseUrl: undefined,
+  databasePoolSize: 20,
+  redisUrl: undefined,
+  secretKey: undefined,
+  durability: 'full',
+  trustedProxyHops: 0,
+  logLevel: 'info',
+  disposableDomains: [],
+  allowedEmailDomains: [],
+  requestTimeoutSeconds: 30,
+  shutdownSeconds: 10,
+  limits: {
+    bodyBytes: 1_048_576,
+    crdtBodyBytes: 10_485_760,
+    jsonDepth: 64,
+    createWorkspacePerHour: 10,
+    workspaceRequestsPerMinute: 60,
+    apiKeyRequestsPerMinute: 0,
+    workspacesPerOwner: 5,
+    productionKeysPerWorkspace: 10,
+  },
+}
+
+type Key = keyof Config | `limits.${keyof Limits}`
+const valueOf = (config: Config, key: Key) =>
+  key.startsWith('limits.')
+    ? config.limits[key.slice('limits.'.length) as keyof Limits]
+    : config[key as keyof Config]
+
+/** The sentence with which the settings are refused. */
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+  return 'accepted'
+}
+
+const numbers: [name: string, key: Key, least: number, most: number][] = [
+  ['PORT', 'port', 0, 65_535],
+  ['DATABASE_POOL_SIZE', 'databasePoolSize', 1, 1000],
+  ['TRUSTED_PROXY_HOPS', 'trustedProxyHops', 0, 10],
+  ['REQUEST_TIMEOUT_SECONDS', 'requestTimeoutSeconds', 1, 3600],
+  ['SHUTDOWN_SECONDS', 'shutdownSeconds', 1, 300],
+  ['LIMIT_BODY_BYTES', 'limits.bodyBytes', 1024, 1024 ** 3],
+  ['LIMIT_CRDT_BODY_BYTES', 'limits.crdtBodyBytes', 1024, 1024 ** 3],
+  ['LIMIT_JSON_DEPTH', 'limits.jsonDepth', 8, 1000],
+  ['LIMIT_CREATE_WORKSPACE_PER_HOUR', 'limits.createWorkspacePerHour', 0, 1_000_000],
+  ['LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 'limits.workspaceRequestsPerMinute', 0, 10_000_000],
+  ['LIMIT_API_KEY_REQUESTS_PER_MINUTE', 'limits.apiKeyRequestsPerMinute', 0, 100_000_000],
+  ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
+  ['LIMIT_PRODUCTION_KEYS', 'limits.productionKeysPerWorkspace', 0, 1_000_000],
+]
+const choices: [name: string, key: Key, accepted: readonly string[]][] = [
+  ['DURABILITY', 'durability', ['full', 'relaxed']],
+  ['LOG_LEVEL', 'logLevel', logLevels],
+]
+const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [
+  [
+    'DATABASE_URL',
+    'databaseUrl',
+    ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
+    'postgres:// or postgresql://',
+  ],
+  ['REDIS_URL', 'redisUrl', ['redis://localhost:6379', 'rediss://:p@h/1'], 'redis:// or rediss://'],
+]
+const texts: [name: string, key: Key, accepted: string][] = [
+  ['HOST', 'host', '0.0.0.0'],
+  ['DATA_DIR', 'dataDir', '/var/lib/plenum'],
+  ['SECRET_KEY', 'secretKey', secretKey],
+]
+const lists: [name: string, key: Key][] = [
+  ['DISPOSABLE_DOMAINS', 'disposableDomains'],
+  ['ALLOWED_EMAIL_DOMAINS', 'allowedEmailDomains'],
+]
+
+describe('[C1] settings', () => {
+  test('[C1] without any, everything has its default', () => {
+    expect(readConfig({})).toEqual(defaults)
+  })
+
+  test('[C1] an empty or blank value is none', () => {
+    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists].map(([name]) => name)
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults)
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
+  })
+
+  test.each(numbers)('[C1] %s is a whole number within bounds', (name, key, least, most) => {
+    expect(valueOf(readConfig({ [name]: String(least) }), key)).toBe(least)
+    expect(valueOf(readConfig({ [name]: ` ${most} ` }), key)).toBe(most)
+    for (const value of [
+      least - 1,
+      most + 1,
+      'many',
+      '1.5',
+      '1e3',
+      '0x10',
+      '1_000',
+      '5 s',
+      'Infinity',
+      'NaN',
+    ].map(String)) {
+      expect(refusal({ [name]: value })).toBe(
+        `${name} must be a whole number from ${least} to ${most}, but is "${value}".`,
+      )
+    }
+  })
+
+  test.each(choices)('[C1] %s is one of a few words', (name, key, accepted) => {
+    for (const value of accepted) expect(valueOf(readConfig({ [name]: value }), key)).toBe(value)
+    for (const value of ['other', accepted[0]?.toUpperCase() ?? '', 'constructor']) {
+      expect(refusal({ [name]: value })).toBe(
+        `${name} must be one of ${accepted.join(', ')}, but is "${value}".`,
+      )
+    }
+  })
+
+  test.each(addresses)(
+    '[C1] %s is an address, and not repeated when it is refused',
+    (name, key, accepted, protocols) => {
+      const env = { SECRET_KEY: secretKey }
+      for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
+      for (const value of [
+        'mysql://u:canary@h/d',
+        'canary',
+        'localhost:5432/canary',
+        'postgres//canary',
+        'http://canary',
+      ]) {
+        expect(refusal({ ...env, [name]: value })).toBe(
+          `${name} must be an address beginning with ${protocols}.`,
+        )
+      }
+    },
+  )
+
+  test.each(texts)('[C1] %s is taken as it is', (name, key, accepted) => {
+    expect(valueOf(readConfig({ [name]: ` ${accepted}\n` }), key)).toBe(accepted)
+  })
+
+  test('[C1] SECRET_KEY is long, needed with DATABASE_URL, and never repeated', () => {
+    expect(refusal({ SECRET_KEY: 'canary'.padEnd(31, 'k') })).toBe(
+      'SECRET_KEY must be at least 32 characters long.',
+    )
+    expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
+      'SECRET_KEY must be set when DATABASE_URL is: at least 32 random characters, the same on every server.',
+    )
+  })
+
+  test.each(lists)('[C1] %s is a list of words', (name, key) => {
+    expect(valueOf(readConfig({ [name]: ' a.example, b.example,,c.example\n d.example ' }), key)).toEqual([
+      'a.example',
+      'b.example',
+      'c.example',
+      'd.example',
+    ])
+  })
+
+  test('[C1] .env.example lists exactly the settings that are read, with their defaults', () => {
+    const read = new Set<string>()
+    readConfig(new Proxy({}, { get: (_, name) => void read.add(String(name)) }))
+    const listed = [...example.matchAll(/^(?:# )?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(listed.toSorted()).toEqual([...read].toSorted())
+    expect(new Set(listed).size).toBe(listed.length)
+
+    const shown = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
+    expect(readConfig(Object.fromEntries(shown))).toEqual(defaults)
+    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists].map(([name]) => name)
+    expect(tested.toSorted()).toEqual([...read].toSorted())
+  })
+})
