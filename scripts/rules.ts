@@ -7,7 +7,7 @@ const sections = Array.from({ length: 18 }, (_, index) => `4.${index + 1}`)
 
 /** A row of a table whose first cell is the number of a rule. */
 const rulePattern = /^\|\s*(\d+(?:\.\d+)*|[A-Z]\d+)\s*\|/gm
-const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+)\](?:(?!\1).)*)\1/g
+const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+)\] (?:(?!\1).)*)\1/g
 const citationPattern = /\[(\d+(?:\.\d+)*|[A-Z]\d+)\]/g
 
 const rules = [...readFileSync('docs/spec.md', 'utf8').matchAll(rulePattern)].map(([, rule = '']) => rule)
@@ -21,7 +21,7 @@ function citationsOf(file: string): string[] {
     .split('\n')
     .filter((line) => !/\.(skip|todo)\(/.test(line))
     .flatMap((line) => [...line.matchAll(titlePattern)])
-    .flatMap(([, , title = '']) => [...title.matchAll(citationPattern)].map(([, rule = '']) => rule))
+    .flatMap(([, , title = '']) => [...(/^(?:\[[^\]]+\]\s*)+/.exec(title)?.[0] ?? '').matchAll(citationPattern)].map(([, rule = '']) => rule))
 }
 
 const problems = [

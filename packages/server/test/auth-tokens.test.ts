@@ -111,7 +111,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     })
   })
 
-  test('[26] no token is stored in clear', async () => {
+  test('[1.6] no token is stored in clear', async () => {
     const { apiKey, authToken, workspaceAuthToken, workspaceId } = await given.tenant(server)
     const rows = [
       await server.database.read

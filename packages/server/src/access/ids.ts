@@ -25,10 +25,13 @@ export const internalId = (
 
 /** As `internalId`, in the form of documents: sixteen decimal digits. */
 export const internalDocumentId = (apiKey: string, organizationId: string, documentId: string) =>
-  BigInt(`0x${digest(apiKey, 'document', organizationId, documentId)}`).toString().slice(0, 16)
+  BigInt(`0x${digest(apiKey, 'document', organizationId, documentId)}`)
+    .toString()
+    .slice(0, 16)
 
 /** First 32 hex digits of SHA-256, the key under which maps hold a user or an address (spec 22.6, 22.10). */
 export const shortHash = (value: string) => hash('sha256', value, 'hex').slice(0, 32)
 
 /** The number that records carry for a location, from what identifies it: the first 52 bits of SHA-256 (spec 22.5). */
-export const locationNumber = (identity: string) => Number.parseInt(hash('sha256', identity, 'hex').slice(0, 13), 16)
+export const locationNumber = (identity: string) =>
+  Number.parseInt(hash('sha256', identity, 'hex').slice(0, 13), 16)

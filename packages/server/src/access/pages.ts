@@ -19,7 +19,11 @@ export interface Pages {
   /** The page that was asked for; every field but the two of paging counts as a filter. */
   open(input: PageInput & Record<string, unknown>, byDefault?: number): Page
   /** Cuts the one row too many that was read, and makes the token of the next page from the last row kept. */
-  close<T>(rows: readonly T[], page: Page, cursor: (row: T) => Cursor): { items: readonly T[]; nextPageToken?: string }
+  close<T>(
+    rows: readonly T[],
+    page: Page,
+    cursor: (row: T) => Cursor,
+  ): { items: readonly T[]; nextPageToken?: string }
 }
 
 export function createPages(key: Buffer, scope: string, operation: string): Pages {
