@@ -13,7 +13,7 @@ export interface ClientOptions {
   workspaceAuthToken?: string
   /** How often a call that failed on the way is sent again; 2 unless given. */
   retries?: number
-  /** Milliseconds until an attempt is given up; 30,000 unless given. */
+  /** Milliseconds until an attempt is given up, and the longest that a server may ask to wait; 30,000 unless given. */
   timeoutMs?: number
   fetch?: typeof fetch
 }
@@ -49,11 +49,14 @@ export type Client = {
 /** Statuses after which the very same call may succeed. */
 const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
 
-/** Every operation as a method: `client.organizations.delete({ organizationIds })`. Failures are thrown as `ApiError`. */
+/**
+ * Every operation as a method: `client.organizations.delete({ organizationIds })`. What the server refuses is thrown as
+ * `ApiError`; what kept the call from reaching it, as `fetch` reports it.
+ */
 export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? globalThis.fetch.bind(globalThis)
   const base = options.url.replace(/\/+$/, '')
-  const retries = options.retries ?? 2
+  const { retries = 2, timeoutMs = 30_000 } = options
   const families: Record<string, Record<string, unknown>> = {}
   for (const [family, verbs] of Object.entries(routes as Record<string, Record<string, Route>>)) {
     families[family] = Object.fromEntries(
@@ -70,17 +73,19 @@ export function createClient(options: ClientOptions): Client {
     const version = call.version ?? versions[versions.length - 1]
     const headers: Record<string, string> = { 'content-type': 'application/json', ...credentials(access) }
     // With a key the server runs a write once however often it arrives, so sending it again is safe.
-    if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? crypto.randomUUID()
+    if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? randomKey()
     const body = JSON.stringify({ data: input })
 
     for (let attempt = 0; ; attempt++) {
-      const last = attempt >= retries
       try {
         return await exchange(`${base}/${version}${path}`, headers, body, call.signal)
       } catch (error) {
-        const again = error instanceof ApiError ? passing.has(error.status) : !call.signal?.aborted
-        if (last || !again) throw error
-        await pause(attempt, error instanceof ApiError ? error.retryAfterSeconds : undefined)
+        const failure = error instanceof ApiError ? error : undefined
+        const passes = !call.signal?.aborted && (!failure || passing.has(failure.status))
+        const told = (failure?.retryAfterSeconds ?? 0) * 1000
+        if (!passes || attempt >= retries || told > timeoutMs) throw error
+        // Grows with each attempt and differs between clients, so that they do not return all at once.
+        await pause(told + Math.random() * 100 * 2 ** attempt, call.signal)
       }
     }
   }
@@ -98,28 +103,57 @@ export function createClient(options: ClientOptions): Client {
   }
 
   async function exchange(url: string, headers: Record<string, string>, body: string, signal?: AbortSignal) {
-    const timeout = AbortSignal.timeout(options.timeoutMs ?? 30_000)
+    const timeout = AbortSignal.timeout(timeoutMs)
     const response = await send(url, {
       method: 'POST',
       headers,
       body,
+      // A redirect would carry the credentials to wherever it leads.
+      redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
-    const answer = (await response.json()) as { result: { status: string } } | ErrorBody
-    if ('result' in answer) {
-      const { status: _, ...result } = answer.result
-      return result
+    const { result, error } = parse(await response.text())
+    if (result) {
+      const { status: _, ...rest } = result
+      return rest
     }
-    const { status, message, details } = answer.error
     const retryAfter = Number(response.headers.get('retry-after'))
-    throw new ApiError(status, message, {
-      details,
+    const more = {
+      details: error?.details,
       httpStatus: response.status,
       ...(retryAfter > 0 && { retryAfterSeconds: retryAfter }),
-    })
+    }
+    if (error) throw new ApiError(error.status, error.message, more)
+    const status = [502, 503, 504].includes(response.status) ? 'UNAVAILABLE' : 'INTERNAL'
+    throw new ApiError(status, `No answer of the interface came back, but HTTP ${response.status}.`, more)
   }
 }
 
-/** Grows with each attempt and differs between clients, so that they do not return all at once. */
-const pause = (attempt: number, seconds = 0) =>
-  new Promise((resolve) => setTimeout(resolve, seconds * 1000 + Math.random() * 100 * 2 ** attempt))
+/** What is no envelope, such as the page of a proxy, holds neither. */
+function parse(text: string): { result?: { status: string }; error?: ErrorBody['error'] } {
+  try {
+    const { result, error } = JSON.parse(text)
+    return { result: result?.status && result, error: error?.status && error }
+  } catch {
+    return {}
+  }
+}
+
+/** `crypto.randomUUID` is missing in pages that came over plain HTTP. */
+const randomKey = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
+    '',
+  )
+
+const pause = (ms: number, signal?: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', abort, { once: true })
+  })

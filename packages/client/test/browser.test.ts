@@ -1,0 +1,114 @@
+import { createServer } from 'node:http'
+import { resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { chromium } from 'playwright-core'
+import { rolldown } from 'rolldown'
+import { describe, expect, test } from 'vitest'
+import { chromiumForTests } from '../../../scripts/browser.ts'
+import * as given from '../../server/test/given.ts'
+import { startServer } from '../../server/test/harness.ts'
+import type * as Plenum from '../src/index.ts'
+
+/** The client as an application would ship it. */
+async function bundle(): Promise<string> {
+  const build = await rolldown({
+    input: resolve(import.meta.dirname, '../src/index.ts'),
+    platform: 'browser',
+    resolve: { conditionNames: ['source', 'import', 'default'] },
+  })
+  const { output } = await build.generate({ format: 'iife', name: 'plenum', minify: true })
+  await build.close()
+  expect(output).toHaveLength(1)
+  return output[0].code
+}
+
+describe('[K1] in browsers', () => {
+  test('[K1] the client takes less than 4 KB, compressed, and needs nothing else', async () => {
+    const code = await bundle()
+    expect(gzipSync(code).length).toBeLessThan(4096)
+    expect(code).not.toMatch(/\b(require|import)\s*\(/)
+  })
+
+  test(
+    '[K1] a page of an allowed domain uses a server of another origin; others are told why not',
+    { timeout: 300_000 },
+    async ({ skip }) => {
+      const executablePath = chromiumForTests()
+      if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+      const code = await bundle()
+      const page = createServer((_request, response) => {
+        response
+          .setHeader('content-type', 'text/html')
+          .end(`<!doctype html><title>Page</title><script>${code}</script>`)
+      })
+      await new Promise<void>((listening) => page.listen(0, '127.0.0.1', listening))
+      const { port } = page.address() as { port: number }
+      const server = await startServer('sqlite')
+      const { apiKey, authToken } = await given.tenant(server)
+      const browser = await chromium.launch({
+        executablePath,
+        args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
+      })
+
+      /** What the client gives in a page of that host. */
+      const visit = async (host: string) => {
+        const tab = await browser.newPage()
+        await tab.goto(`http://${host}:${port}/`)
+        return tab.evaluate(
+          async (options) => {
+            const { createClient, ApiError } = (globalThis as unknown as { plenum: typeof Plenum }).plenum
+            const client = createClient({ ...options, retries: 0 })
+            const outcome = (call: Promise<unknown>) =>
+              call.catch((error) => ({
+                isApiError: error instanceof ApiError,
+                status: error.status,
+                message: error.message,
+              }))
+            const organizations = [{ organizationId: 'from-a-page', organizationName: 'Ünïcode 😀' }]
+            return {
+              secure: isSecureContext,
+              added: await outcome(client.organizations.add({ organizations })),
+              read: await outcome(client.organizations.get({ organizationIds: ['from-a-page'] })),
+              refused: await outcome(client.organizations.get({ pageSize: 0 })),
+            }
+          },
+          { url: server.url, apiKey, authToken },
+        )
+      }
+
+      try {
+        expect(await visit('localhost')).toEqual({
+          secure: true,
+          added: expect.objectContaining({
+            message: 'Organization(s) added successfully.',
+            data: { 'from-a-page': expect.objectContaining({ success: true }) },
+          }),
+          read: expect.objectContaining({
+            data: [expect.objectContaining({ id: 'from-a-page', organizationName: 'Ünïcode 😀' })],
+          }),
+          refused: {
+            isApiError: true,
+            status: 'INVALID_ARGUMENT',
+            message: 'pageSize must be an integer between 1 and 1000.',
+          },
+        })
+        const denied = {
+          isApiError: true,
+          status: 'PERMISSION_DENIED',
+          message: 'This origin is not among the allowed domains of the API key.',
+        }
+        // Over plain HTTP from a name, browsers withhold what they offer to secure pages.
+        expect(await visit('elsewhere.example')).toEqual({
+          secure: false,
+          added: denied,
+          read: denied,
+          refused: denied,
+        })
+      } finally {
+        await browser.close()
+        page.close()
+        await server.stop()
+      }
+    },
+  )
+})

@@ -1,0 +1,281 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterEach, describe, expect, test } from 'vitest'
+import { ApiError, type ClientOptions, createClient } from '../src/index.ts'
+
+interface Received {
+  path: string | undefined
+  headers: IncomingMessage['headers']
+  body: unknown
+}
+type Behaviour = (response: ServerResponse) => void
+
+const stops: (() => void)[] = []
+afterEach(() => {
+  for (const stop of stops.splice(0)) stop()
+})
+
+/** A server that does these things one after the other, the last one ever after, and remembers what it was sent. */
+async function serve(...behaviours: Behaviour[]) {
+  const received: Received[] = []
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    received.push({ path: request.url, headers: request.headers, body: JSON.parse(await text(request)) })
+    behaviours[Math.min(received.length, behaviours.length) - 1]?.(response)
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  const url = `http://127.0.0.1:${port}`
+  stops.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return {
+    url,
+    received,
+    client: (options: Partial<ClientOptions> = {}) => createClient({ url, ...options }),
+  }
+}
+
+const json = (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour => {
+  return (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}
+const success = (data: unknown, more: object = {}) =>
+  json(200, { result: { status: 'success', message: 'Done.', data, ...more } })
+const failure = (httpStatus: number, status: string, headers?: Record<string, string>) =>
+  json(httpStatus, { error: { status, message: `It is ${status}.` } }, headers)
+const hangUp: Behaviour = (response) => response.destroy()
+const silence: Behaviour = () => {}
+const breakOff: Behaviour = (response) => {
+  response.writeHead(200, { 'content-length': '50' }).write('{', () => response.destroy())
+}
+const badGateway: Behaviour = (response) => response.writeHead(502).end('Bad gateway')
+
+const caught = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe('[K1] what is sent', () => {
+  test('[K1] the input as data, to the newest version unless another is wanted', async () => {
+    const { client, received } = await serve(success([]))
+    const { organizations, auth } = client({ apiKey: 'key', authToken: 'token' })
+    await organizations.get({ pageSize: 5 })
+    await organizations.get({}, { version: 'v1' })
+    await organizations.get()
+    await auth.getToken({ apiKey: 'key', authToken: 'token', userId: 'u' } as never)
+    expect(received.map(({ path, body }) => [path, body])).toEqual([
+      ['/v2/organizations/get', { data: { pageSize: 5 } }],
+      ['/v1/organizations/get', { data: {} }],
+      ['/v2/organizations/get', { data: {} }],
+      ['/v1/auth/token/get', { data: { apiKey: 'key', authToken: 'token', userId: 'u' } }],
+    ])
+  })
+
+  test('[K1] the credentials that belong to the operation, and no others', async () => {
+    const { client, received } = await serve(success({}))
+    const both = { apiKey: 'key', authToken: 'token', workspaceId: 'ws', workspaceAuthToken: 'ws-token' }
+    await client(both).organizations.get()
+    await client(both).workspace.get()
+    await client(both).workspace.create({ ownerEmail: 'a@example.com' })
+    await client({ apiKey: 'key' }).organizations.get()
+    const sent = received.map(({ headers }) =>
+      Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-svc-'))),
+    )
+    expect(sent).toEqual([
+      { 'x-svc-api-key': 'key', 'x-svc-auth-token': 'token' },
+      { 'x-svc-workspace-id': 'ws', 'x-svc-auth-token': 'ws-token' },
+      {},
+      { 'x-svc-api-key': 'key' },
+    ])
+    expect(received[0]?.headers['content-type']).toBe('application/json')
+  })
+
+  test('[K1] to an address with a path, with or without a slash at its end', async () => {
+    const { url, received } = await serve(success([]))
+    await createClient({ url: `${url}/` }).organizations.get()
+    await createClient({ url: `${url}/behind/a/proxy//` }).organizations.get()
+    expect(received.map(({ path }) => path)).toEqual([
+      '/v2/organizations/get',
+      '/behind/a/proxy/v2/organizations/get',
+    ])
+  })
+
+  test('[K1] with a key of its own for each write, or the one that is given; reads have none', async () => {
+    const { client, received } = await serve(success({}))
+    const { organizations } = client()
+    await organizations.add({ organizations: [{ organizationId: 'a' }] })
+    await organizations.add({ organizations: [{ organizationId: 'a' }] })
+    await organizations.add({ organizations: [{ organizationId: 'a' }] }, { idempotencyKey: 'mine' })
+    await organizations.get()
+    const [first, second, third, fourth] = received.map(({ headers }) => headers['idempotency-key'])
+    expect(first).toMatch(/^[0-9a-f]{32}$/)
+    expect(second).not.toBe(first)
+    expect([third, fourth]).toEqual(['mine', undefined])
+  })
+})
+
+describe('[K1] what comes back', () => {
+  test('[K1] message, data and page tokens of a success', async () => {
+    const { client } = await serve(success(['x'], { nextPageToken: 'next' }))
+    expect(await client().organizations.get()).toEqual({
+      message: 'Done.',
+      data: ['x'],
+      nextPageToken: 'next',
+    })
+  })
+
+  test('[K1] an ApiError with all that the answer says', async () => {
+    const details = { domainsAdded: ['a'], skippedDomains: ['b'] }
+    const { client } = await serve(json(500, { error: { status: 'INTERNAL', message: 'In part.', details } }))
+    const error = await caught(client().domains.add({ domains: ['a'] }))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      name: 'ApiError',
+      status: 'INTERNAL',
+      message: 'In part.',
+      httpStatus: 500,
+      details,
+    })
+    const precise = await serve(failure(413, 'INVALID_ARGUMENT'))
+    expect(await caught(precise.client().organizations.get())).toMatchObject({
+      httpStatus: 413,
+      details: undefined,
+    })
+  })
+
+  test.each([
+    [502, '<html>Bad gateway</html>', 'UNAVAILABLE'],
+    [503, '', 'UNAVAILABLE'],
+    [504, '{"message":"upstream"}', 'UNAVAILABLE'],
+    [500, 'Internal Server Error', 'INTERNAL'],
+    [200, '<html>Log in to this network</html>', 'INTERNAL'],
+    [404, 'null', 'INTERNAL'],
+    [200, '[]', 'INTERNAL'],
+    [200, '{"result":"yes"}', 'INTERNAL'],
+    [400, '{"error":"no"}', 'INTERNAL'],
+  ])('[K1] HTTP %i with %s is no answer of the interface but %s', async (httpStatus, body, status) => {
+    const { client } = await serve((response) => response.writeHead(httpStatus).end(body))
+    const error = await caught(client({ retries: 0 }).organizations.get())
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      status,
+      httpStatus,
+      message: `No answer of the interface came back, but HTTP ${httpStatus}.`,
+    })
+  })
+
+  test('[K1] a redirect is not followed: it could lead the credentials astray', async () => {
+    const elsewhere = await serve(success([]))
+    const { client } = await serve((response) =>
+      response.writeHead(307, { location: `${elsewhere.url}/x` }).end(),
+    )
+    expect(await caught(client({ retries: 0, authToken: 'token' }).organizations.get())).toBeInstanceOf(
+      TypeError,
+    )
+    expect(elsewhere.received).toEqual([])
+  })
+})
+
+describe('[K1] what is sent again', () => {
+  test.each([
+    ['a connection that breaks', hangUp],
+    ['an answer that breaks off', breakOff],
+    ['UNAVAILABLE', failure(503, 'UNAVAILABLE')],
+    ['ABORTED', failure(409, 'ABORTED')],
+    ['a proxy without its server', badGateway],
+  ])('[K1] reads and writes after %s, a write with the same key', async (_what, behaviour) => {
+    const { client, received } = await serve(behaviour, behaviour, success({}))
+    await client().organizations.add({ organizations: [{ organizationId: 'a' }] })
+    expect(received).toHaveLength(3)
+    expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+    expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+    const read = await serve(behaviour, success([]))
+    await read.client().organizations.get()
+    expect(read.received).toHaveLength(2)
+  })
+
+  test('[K1] no more often than allowed; then the last failure is thrown', async () => {
+    const { client, received } = await serve(failure(503, 'UNAVAILABLE'))
+    expect(await caught(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
+    expect(received).toHaveLength(2)
+    const broken = await serve(hangUp)
+    expect(await caught(broken.client({ retries: 0 }).organizations.get())).toBeInstanceOf(TypeError)
+    expect(broken.received).toHaveLength(1)
+  })
+
+  test.each([
+    [400, 'INVALID_ARGUMENT'],
+    [400, 'FAILED_PRECONDITION'],
+    [401, 'UNAUTHENTICATED'],
+    [403, 'PERMISSION_DENIED'],
+    [404, 'NOT_FOUND'],
+    [409, 'ALREADY_EXISTS'],
+    [429, 'RESOURCE_EXHAUSTED'],
+    [500, 'INTERNAL'],
+    [501, 'UNIMPLEMENTED'],
+    [504, 'DEADLINE_EXCEEDED'],
+  ])('[K1] never after %i %s', async (httpStatus, status) => {
+    const { client, received } = await serve(failure(httpStatus, status, { 'retry-after': '1' }), success({}))
+    const call = client().organizations.add({ organizations: [{ organizationId: 'a' }] })
+    expect(await caught(call)).toMatchObject({ status, httpStatus, retryAfterSeconds: 1 })
+    expect(received).toHaveLength(1)
+  })
+
+  test('[K1] not before the time that the server asks for, and not at all if that is too long', async () => {
+    const { client, received } = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '1' }), success([]))
+    const began = Date.now()
+    await client().organizations.get()
+    expect(Date.now() - began).toBeGreaterThanOrEqual(1000)
+    expect(received).toHaveLength(2)
+    const patient = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '3600' }))
+    expect(await caught(patient.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
+    expect(patient.received).toHaveLength(1)
+    const dated = await serve(
+      failure(503, 'UNAVAILABLE', { 'retry-after': 'Wed, 21 Oct 2099 07:28:00 GMT' }),
+      success([]),
+    )
+    await dated.client().organizations.get()
+    expect(dated.received).toHaveLength(2)
+  })
+
+  test('[K1] after an attempt took too long', async () => {
+    const { client, received } = await serve(silence, success([]))
+    await client({ timeoutMs: 50 }).organizations.get()
+    expect(received).toHaveLength(2)
+    const silent = await serve(silence)
+    expect(await caught(silent.client({ timeoutMs: 50, retries: 1 }).organizations.get())).toMatchObject({
+      name: 'TimeoutError',
+    })
+    expect(silent.received).toHaveLength(2)
+  })
+
+  test('[K1] never once the caller has given up, be it during an attempt or between two', async () => {
+    const { client, received } = await serve(silence)
+    const during = new AbortController()
+    const first = caught(client().organizations.get({}, { signal: during.signal }))
+    await expect.poll(() => received.length).toBe(1)
+    during.abort(new Error('enough'))
+    expect(await first).toMatchObject({ message: 'enough' })
+
+    let attempts = 0
+    const unavailable = { error: { status: 'UNAVAILABLE', message: 'Later.' } }
+    const fetch = async () => {
+      attempts++
+      return Response.json(unavailable, { status: 503, headers: { 'retry-after': '20' } })
+    }
+    const between = new AbortController()
+    const second = caught(client({ fetch }).organizations.get({}, { signal: between.signal }))
+    // Without a network the pause has begun when all that waits for nothing is done.
+    await new Promise((done) => setImmediate(done))
+    between.abort(new Error('enough'))
+    expect(await second).toMatchObject({ message: 'enough' })
+    expect(attempts).toBe(1)
+
+    const third = caught(client().organizations.get({}, { signal: AbortSignal.abort() }))
+    expect(await third).toMatchObject({ name: 'AbortError' })
+    expect(received).toHaveLength(1)
+  })
+})
