@@ -102,7 +102,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   const missing = acknowledged.filter((id) => !found.has(id)).length
   console.log(
     `seed ${seed}: ${kills} kills, ${acknowledged.length} acknowledged, ${Math.max(lost, missing)} lost`,
-  ) // eslint-disable-line no-console
+  )
   return { acknowledged: acknowledged.length, lost: Math.max(lost, missing) }
 }
 

@@ -37,7 +37,7 @@ export function mountOperations(app: FastifyInstance, mount: Mount): void {
       const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[
         verb
       ]
-      if (!handler) continue
+      if (!handler) throw new Error(`${family}.${verb} has no handler.`)
       mountOperation(app, mount, `${family}.${verb}`, operation, handler)
     }
   }
@@ -123,7 +123,7 @@ function createAuthentication(
     if (origin === undefined && !rateLimits.counts(access)) return caller
     return (async () => {
       await rateLimits.caller(access, caller)
-      if (origin !== undefined) checkOrigin(origin, await allowedDomains(caller.apiKey))
+      if (origin !== undefined) checkOrigin(origin, request.headers.host, await allowedDomains(caller.apiKey))
       return caller
     })()
   }
