@@ -191,8 +191,8 @@ describe('[O1] starting', () => {
     '[O1] another SECRET_KEY does not open the database: %s',
     async (store) => {
       const env: Record<string, string> = { DATA_DIR: newFolder(), SECRET_KEY }
-    if (store === 'postgres') env.DATABASE_URL = await createPostgresDatabase()
-    const server = await startProcess('server', env)
+      if (store === 'postgres') env.DATABASE_URL = await createPostgresDatabase()
+      const server = await startProcess('server', env)
       const credentials = await createTenant(server)
       await server.terminate()
       expect(await failToStart({ ...env, SECRET_KEY: 'another key that is long enough to be one' })).toEqual({
