@@ -16,7 +16,15 @@ export interface Load {
  * Sends requests over keep-alive connections, one at a time each, and checks that every answer is a 200.
  * Plain sockets: the cheaper the client, the less it disturbs the server on a machine with two cores.
  */
-export async function drive({ port, path, headers, body, connections, requests, status = 200 }: Load): Promise<void> {
+export async function drive({
+  port,
+  path,
+  headers,
+  body,
+  connections,
+  requests,
+  status = 200,
+}: Load): Promise<void> {
   let sent = 0
   const head = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

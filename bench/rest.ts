@@ -81,7 +81,9 @@ for (const [name, found] of samples) {
   const micros = found.map((one) => one.micros)
   const ratio = median(found.map((one) => one.ratio)).toFixed(2)
   console.log(
-    `${name.padEnd(34)} ${Math.min(...micros).toFixed(1).padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} in the middle, ${ratio}× echo`,
+    `${name.padEnd(34)} ${Math.min(...micros)
+      .toFixed(1)
+      .padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} in the middle, ${ratio}× echo`,
   )
 }
 await server.stop()

@@ -21,7 +21,11 @@ function citationsOf(file: string): string[] {
     .split('\n')
     .filter((line) => !/\.(skip|todo)\(/.test(line))
     .flatMap((line) => [...line.matchAll(titlePattern)])
-    .flatMap(([, , title = '']) => [...(/^(?:\[[^\]]+\]\s*)+/.exec(title)?.[0] ?? '').matchAll(citationPattern)].map(([, rule = '']) => rule))
+    .flatMap(([, , title = '']) =>
+      [...(/^(?:\[[^\]]+\]\s*)+/.exec(title)?.[0] ?? '').matchAll(citationPattern)].map(
+        ([, rule = '']) => rule,
+      ),
+    )
 }
 
 const problems = [

@@ -16,7 +16,7 @@ import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { parseBody } from './http/body.ts'
 import { type Connections, createConnections } from './http/connections.ts'
-import { allowBrowsers } from './http/cors.ts'
+import { answerBrowser } from './http/cors.ts'
 import { answerFailures, toApiError } from './http/errors.ts'
 import { createExecute } from './http/execute.ts'
 import { createRateLimits } from './http/limits.ts'
@@ -84,9 +84,9 @@ export function createServer(parts: Parts): Server {
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       return done(new ApiError('INVALID_ARGUMENT', 'Malformed request.'))
     }
-    done()
+    const { origin } = request.headers
+    if (origin === undefined || !answerBrowser(origin, request, reply)) done()
   })
-  allowBrowsers(app)
   answerFailures(app)
   app.addHook('onResponse', (request, reply, done) => {
     const { operation } = request.routeOptions.config

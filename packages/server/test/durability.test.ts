@@ -100,6 +100,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   }
   await server.terminate()
   const missing = acknowledged.filter((id) => !found.has(id)).length
+  // oxlint-disable-next-line no-console -- the counts are part of the result
   console.log(
     `seed ${seed}: ${kills} kills, ${acknowledged.length} acknowledged, ${Math.max(lost, missing)} lost`,
   )

@@ -14,7 +14,8 @@ export const organizations = {
     access: 'apiKey',
     effect: 'write',
     summary: 'Adds organizations.',
-    description: 'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
+    description:
+      'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
     input: Type.Object({ organizations: batch(OrganizationInput) }),
     output: Outcomes,
     message: 'Organization(s) added successfully.',
@@ -62,7 +63,8 @@ export const organizations = {
     access: 'apiKey',
     effect: 'write',
     summary: 'Changes the name and the metadata of organizations.',
-    description: 'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
+    description:
+      'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
     input: Type.Object({ organizations: batch(OrganizationInput) }),
     output: Outcomes,
     message: 'Organization(s) updated successfully.',
@@ -85,7 +87,11 @@ export const organizations = {
       input: { organizationIds: ['org_1', 'org_2'] },
       output: {
         org_1: { success: true, id, message: 'Deleted Successfully' },
-        org_2: { success: false, id: 'a41b0c6de7f5431f8a7b0e9d2c6f1135', message: 'Organization does not exist' },
+        org_2: {
+          success: false,
+          id: 'a41b0c6de7f5431f8a7b0e9d2c6f1135',
+          message: 'Organization does not exist',
+        },
       },
     },
   }),
@@ -96,13 +102,16 @@ export const organizations = {
     access: 'apiKey',
     effect: 'write',
     summary: 'Shuts organizations for their users, or opens them again.',
-    description: 'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',
+    description:
+      'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',
     input: Type.Object({ organizationIds: ClientIds, disabled: Flag }),
     output: Outcomes,
     message: 'Updated disable state for Organization(s) successfully.',
     example: {
       input: { organizationIds: ['org_1'], disabled: true },
-      output: { org_1: { success: true, id, message: 'Updated disable state for organization Successfully' } },
+      output: {
+        org_1: { success: true, id, message: 'Updated disable state for organization Successfully' },
+      },
     },
   }),
 }

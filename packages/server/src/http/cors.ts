@@ -1,5 +1,5 @@
 import { ApiError } from '@plenum/protocol'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { originAllowed } from '../access/domains.ts'
 
 const allowedHeaders =
@@ -10,28 +10,31 @@ const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
  * A page may use an API key only if its domain is on the key's list (spec 2). Pages of the server itself may: they are
  * part of it.
  */
-export function checkOrigin(origin: string, host: string | undefined, allowedDomains: readonly string[]): void {
+export function checkOrigin(
+  origin: string,
+  host: string | undefined,
+  allowedDomains: readonly string[],
+): void {
   if (URL.canParse(origin) && new URL(origin).host === host) return
   if (originAllowed(origin, allowedDomains)) return
   throw new ApiError('PERMISSION_DENIED', 'This origin is not among the allowed domains of the API key.')
 }
 
-/** Lets browsers ask. No cookie carries a credential here, so the answer to a preflight gives nothing away. */
-export function allowBrowsers(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    const { origin } = request.headers
-    if (origin === undefined) return done()
-    reply.header('access-control-allow-origin', origin).header('vary', 'origin')
-    if (request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined) {
-      void reply
-        .header('access-control-allow-methods', 'POST, GET')
-        .header('access-control-allow-headers', allowedHeaders)
-        .header('access-control-max-age', '86400')
-        .code(204)
-        .send()
-      return
-    }
+/**
+ * Lets browsers ask; true when the request was a preflight, and is answered. No cookie carries a credential here, so the
+ * answer to a preflight gives nothing away.
+ */
+export function answerBrowser(origin: string, request: FastifyRequest, reply: FastifyReply): boolean {
+  reply.header('access-control-allow-origin', origin).header('vary', 'origin')
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) {
     reply.header('access-control-expose-headers', exposedHeaders)
-    done()
-  })
+    return false
+  }
+  void reply
+    .header('access-control-allow-methods', 'POST, GET')
+    .header('access-control-allow-headers', allowedHeaders)
+    .header('access-control-max-age', '86400')
+    .code(204)
+    .send()
+  return true
 }

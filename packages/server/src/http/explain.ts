@@ -30,7 +30,10 @@ export function explain(schema: Schema, value: unknown, path = ''): string | und
   if (schema.anyOf) return explainUnion(schema.anyOf, value, path)
   if (schema.enum) return schema.enum.includes(value) ? undefined : wrongChoice(schema.enum, value, name)
   if (schema.type === undefined) return undefined
-  if (!hasType(schema.type, value)) return schema['x-invalid'] && schema.type === 'object' ? schema['x-invalid'] : `${name} must be ${article[schema.type]}.`
+  if (!hasType(schema.type, value))
+    return schema['x-invalid'] && schema.type === 'object'
+      ? schema['x-invalid']
+      : `${name} must be ${article[schema.type]}.`
   switch (schema.type) {
     case 'string':
       return explainString(schema, value as string, name)
@@ -102,7 +105,8 @@ function explainString(schema: Schema, value: string, name: string): string | un
 function explainNumber({ minimum, maximum }: Schema, value: number, name: string): string | undefined {
   if ((minimum ?? -Infinity) <= value && value <= (maximum ?? Infinity)) return undefined
   if (minimum === undefined) return `${name} must be at most ${maximum}.`
-  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return `${name} must be at least ${minimum}.`
+  if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER)
+    return `${name} must be at least ${minimum}.`
   return `${name} must be an integer between ${minimum} and ${maximum}.`
 }
 

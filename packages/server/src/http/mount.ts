@@ -85,7 +85,7 @@ function mountOperation(
           validate(input)
           const answer = await execute(name, operation, handler, {
             caller,
-            version: version as Version,
+            version: version,
             input,
             idempotencyKey:
               operation.effect === 'write'

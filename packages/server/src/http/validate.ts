@@ -11,6 +11,6 @@ export function createValidator(operation: Operation): (input: unknown) => void 
       check = (value) => compiled.Check(value)
     }
     if (check(input)) return
-    throw new ApiError('INVALID_ARGUMENT', explain(operation.input as Schema, input) ?? 'Invalid request.')
+    throw new ApiError('INVALID_ARGUMENT', explain(operation.input, input) ?? 'Invalid request.')
   }
 }

@@ -40,7 +40,7 @@ export function createJobRunner({ database, log, now, pollMs = defaultPollMs }: 
   const runOne = async (): Promise<boolean> => {
     const job = await jobs.claim(database, now())
     if (!job) return false
-    const handler = handlers[job.kind] as JobHandler<JobKind>
+    const handler = handlers[job.kind]
     try {
       if (job.attempts <= attempts) await handler.run(database, job, now())
       else await handler.abandon(database, job, now())

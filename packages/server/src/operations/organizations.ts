@@ -11,7 +11,14 @@ const idOf = (apiKey: string, organizationId: string) =>
   internalId(apiKey, 'organization', organizationId, organizationId)
 
 /** Fields that only their own operation or the server sets (spec 8.3, 22.2). */
-function metadata({ organizationId: _, id: _id, disabled, createdAt, lastUpdated, ...keys }: Record<string, unknown>) {
+function metadata({
+  organizationId: _,
+  id: _id,
+  disabled,
+  createdAt,
+  lastUpdated,
+  ...keys
+}: Record<string, unknown>) {
   return keys
 }
 

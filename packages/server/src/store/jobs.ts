@@ -76,7 +76,11 @@ export async function finish(db: Db, jobId: string): Promise<void> {
 
 /** Gives the job back, to run not before `runAt`. */
 export async function postpone(db: Db, jobId: string, runAt: number): Promise<void> {
-  await db.updateTable('jobs').set({ run_at: runAt, leased_until: runAt }).where('job_id', '=', jobId).execute()
+  await db
+    .updateTable('jobs')
+    .set({ run_at: runAt, leased_until: runAt })
+    .where('job_id', '=', jobId)
+    .execute()
 }
 
 /** A server that starts alone on its database owns every lease that is left from before. */

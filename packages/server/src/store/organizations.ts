@@ -7,27 +7,27 @@ import type { OrganizationTable } from './schema.ts'
 type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
 const columns = ['organization_id', 'disabled', 'data', 'created_at', 'last_updated'] as const
 
-const toOrganization = (row: Row): Organization => ({
-  ...parse<Record<string, unknown>>(row.data),
-  id: row.organization_id,
-  disabled: row.disabled === 1,
-  createdAt: row.created_at,
-  lastUpdated: row.last_updated,
-})
+function toOrganization(row: Row): Organization {
+  const organization = parse<Organization>(row.data)
+  organization.id = row.organization_id
+  organization.disabled = row.disabled === 1
+  organization.createdAt = row.created_at
+  organization.lastUpdated = row.last_updated
+  return organization
+}
 
 const selectByIds = prepared((db, { apiKey, ids }: { apiKey: string; ids: readonly string[] }) =>
   db
     .selectFrom('organizations')
     .select(columns)
     .where('api_key', '=', apiKey)
-    .where('organization_id', 'in', ids)
-    .orderBy('created_at')
-    .orderBy('organization_id'),
+    .where('organization_id', 'in', ids),
 )
 
 export async function findMany(db: Db, apiKey: string, ids: readonly string[]): Promise<Organization[]> {
   if (ids.length === 0) return []
-  return (await selectByIds(db, { apiKey, ids })).map(toOrganization)
+  const rows = await selectByIds(db, { apiKey, ids })
+  return rows.map(toOrganization).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }
 
 export async function exists(db: Db, apiKey: string, organizationId: string): Promise<boolean> {
@@ -112,7 +112,13 @@ export async function update(
   return true
 }
 
-export async function setDisabled(db: Db, apiKey: string, ids: readonly string[], disabled: boolean, now: number) {
+export async function setDisabled(
+  db: Db,
+  apiKey: string,
+  ids: readonly string[],
+  disabled: boolean,
+  now: number,
+) {
   await db
     .updateTable('organizations')
     .set({ disabled: disabled ? 1 : 0, last_updated: now })

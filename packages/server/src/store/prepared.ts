@@ -14,6 +14,11 @@ class Parameter {
     this.name = name
     this.index = index
   }
+
+  of(values: Values): unknown {
+    const value = values[this.name]
+    return this.index === undefined ? value : (value as readonly Value[])[this.index]
+  }
 }
 
 /**
@@ -23,29 +28,35 @@ class Parameter {
 export function prepared<V extends Values, Row>(
   build: (db: Db, values: V) => Compilable<Row>,
 ): (db: Db, values: V) => Promise<Row[]> {
-  const compiled = new Map<string, CompiledQuery<Row>>()
+  const compiled = {
+    sqlite: new Map<number, CompiledQuery<Row>>(),
+    postgres: new Map<number, CompiledQuery<Row>>(),
+  }
 
   return async (db, values) => {
     const { adapter } = db.getExecutor()
     const sqlite = adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
-    let shape = sqlite ? 'sqlite' : 'postgres'
-    for (const name in values) {
-      const value = values[name]
-      if (Array.isArray(value)) shape += ` ${value.length}`
-    }
-    let query = compiled.get(shape)
+    const queries = sqlite ? compiled.sqlite : compiled.postgres
+    const shape = shapeOf(values)
+    let query = queries.get(shape)
     if (!query) {
       query = build(db, placeholders(values)).compile()
-      compiled.set(shape, query)
+      queries.set(shape, query)
     }
-    const parameters = query.parameters.map((parameter) => {
-      if (!(parameter instanceof Parameter)) return parameter
-      const value = values[parameter.name]
-      return parameter.index === undefined ? value : (value as readonly Value[])[parameter.index]
-    })
+    const parameters = query.parameters.map((one) => (one instanceof Parameter ? one.of(values) : one))
     if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
     return (await db.executeQuery<Row>({ ...query, parameters })).rows
   }
+}
+
+/** The lengths of the lists as one number; each is at most 500. */
+function shapeOf(values: Values): number {
+  let shape = 0
+  for (const name in values) {
+    const value = values[name]
+    if (Array.isArray(value)) shape = shape * 1024 + value.length
+  }
+  return shape
 }
 
 const placeholders = <V extends Values>(values: V): V =>

@@ -6,7 +6,6 @@ import {
   type QueryResult,
   SqliteAdapter,
 } from 'kysely'
-import { LRUCache } from 'lru-cache'
 
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
 export type Observe = (seconds: number) => void
@@ -19,9 +18,7 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #observe: Observe | undefined
   readonly #sharesSnapshots: boolean
   #snapshotOpen = false
-  readonly #statements = new LRUCache<string, { statement: Statement; columns: readonly string[] }>({
-    max: statementsKept,
-  })
+  readonly #statements = new Map<string, { statement: Statement; columns: readonly string[] }>()
 
   /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
   constructor(file: string, pragmas: string, observe?: Observe, sharesSnapshots = false) {
@@ -76,9 +73,15 @@ export class SqliteConnection implements DatabaseConnection {
       // Naming values here is cheaper than letting the addon make objects.
       statement.setReturnArrays(true)
       entry = { statement, columns: statement.columns().map((column) => column.name) }
+      if (this.#statements.size >= statementsKept) this.#forgetOldest()
       this.#statements.set(sql, entry)
     }
     return entry
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#statements.keys()
+    if (oldest !== undefined) this.#statements.delete(oldest)
   }
 }
 

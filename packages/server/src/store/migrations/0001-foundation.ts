@@ -18,12 +18,21 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
     return builder.addPrimaryKeyConstraint(`${name}_pk`, Object.keys(columns).slice(0, key))
   }
   /** Rows end with the row of `parent` that has the same first columns. */
-  const inside = <T extends CreateTableBuilder<string, string>>(builder: T, name: string, parent: string, key: string[]) =>
+  const inside = <T extends CreateTableBuilder<string, string>>(
+    builder: T,
+    name: string,
+    parent: string,
+    key: string[],
+  ) =>
     builder.addForeignKeyConstraint(`${name}_in_${parent}`, key, parent, key, (c) =>
       c.onDelete('cascade').onUpdate('cascade'),
     )
   const index = (on: string, columns: string[]) =>
-    db.schema.createIndex(`${on}_by_${columns.slice(1).join('_') || columns[0]}`).on(on).columns(columns).execute()
+    db.schema
+      .createIndex(`${on}_by_${columns.slice(1).join('_') || columns[0]}`)
+      .on(on)
+      .columns(columns)
+      .execute()
 
   const inKey = ['api_key']
   const inOrganization = ['api_key', 'organization_id']
@@ -60,7 +69,13 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
   await index('api_keys', ['workspace_id', 'created_at', 'api_key'])
 
   await inside(
-    table('auth_tokens', 2, { api_key: 'id', token_id: 'id', name: 'text', domains: 'text', issued_at: 'bigint' }),
+    table('auth_tokens', 2, {
+      api_key: 'id',
+      token_id: 'id',
+      name: 'text',
+      domains: 'text',
+      issued_at: 'bigint',
+    }),
     'auth_tokens',
     'api_keys',
     inKey,
@@ -74,7 +89,13 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
   ).execute()
 
   await inside(
-    table('service_configs', 2, { api_key: 'id', service: 'id', enabled: 'integer', config: 'text', secret: 'bytes?' }),
+    table('service_configs', 2, {
+      api_key: 'id',
+      service: 'id',
+      enabled: 'integer',
+      config: 'text',
+      secret: 'bytes?',
+    }),
     'service_configs',
     'api_keys',
     inKey,
@@ -388,5 +409,4 @@ export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<voi
   await index('idempotency_keys', ['created_at'])
 
   await table('locks', 1, { name: 'id', taken: 'bigint' }).execute()
-
 }
