@@ -1,4 +1,4 @@
-import { type Access, ApiError, type Operation, operations, type Version } from '@plenum/protocol'
+import { type Access, ApiError, type Operation, operations } from '@plenum/protocol'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addressBucket, clientAddress } from '../access/addresses.ts'
 import type { Config } from '../config.ts'

@@ -1,6 +1,6 @@
 import { ApiError, type Operation } from '@plenum/protocol'
 import { Compile } from 'typebox/compile'
-import { explain, type Schema } from './explain.ts'
+import { explain } from './explain.ts'
 
 /** Checks the input of an operation. Compiled when it is first called: most servers use a part of the interface. */
 export function createValidator(operation: Operation): (input: unknown) => void {
