@@ -1,39 +1,10 @@
-import { type CreateTableBuilder, type Kysely, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
+import { ddl } from './ddl.ts'
 import type { Types } from './index.ts'
 
 /** Every table of the first release. Foreign keys carry the cascades: what is inside goes with what holds it. */
-export async function up(db: Kysely<unknown>, { id, bytes }: Types): Promise<void> {
-  type Column = 'id' | 'id?' | 'text' | 'text?' | 'integer' | 'bigint' | 'bigint?' | 'bytes' | 'bytes?'
-  const types = { id, text: 'text', integer: 'integer', bigint: 'bigint', bytes } as const
-
-  /** Columns by name and type (`?` may be null); the first `key` of them are the primary key. */
-  const table = (name: string, key: number, columns: Record<string, Column>) => {
-    let builder: CreateTableBuilder<string, string> = db.schema.createTable(name)
-    for (const [column, type] of Object.entries(columns)) {
-      const nullable = type.endsWith('?')
-      builder = builder.addColumn(column, types[type.replace('?', '') as keyof typeof types], (c) =>
-        nullable ? c : c.notNull(),
-      )
-    }
-    return builder.addPrimaryKeyConstraint(`${name}_pk`, Object.keys(columns).slice(0, key))
-  }
-  /** Rows end with the row of `parent` that has the same first columns. */
-  const inside = <T extends CreateTableBuilder<string, string>>(
-    builder: T,
-    name: string,
-    parent: string,
-    key: string[],
-  ) =>
-    builder.addForeignKeyConstraint(`${name}_in_${parent}`, key, parent, key, (c) =>
-      c.onDelete('cascade').onUpdate('cascade'),
-    )
-  const index = (on: string, columns: string[]) =>
-    db.schema
-      .createIndex(`${on}_by_${columns.slice(1).join('_') || columns[0]}`)
-      .on(on)
-      .columns(columns)
-      .execute()
-
+export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+  const { table, inside, index } = ddl(db, types)
   const inKey = ['api_key']
   const inOrganization = ['api_key', 'organization_id']
   const inDocument = ['api_key', 'organization_id', 'document_id']
