@@ -1,27 +1,61 @@
-// Bundles the server and the client into their dist folders, or the server alone into the folder that is named.
-// Dependencies stay outside: they are installed, not copied.
-import { copyFileSync, rmSync } from 'node:fs'
+// Bundles what is shipped into the dist folders. Dependencies stay outside: they are installed, not copied.
+//   build.mjs                   everything, with types
+//   build.mjs --server [folder] the server alone, unless it is built from these very sources already
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const isDependency = (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@plenum/')
 
-async function bundle(input, dir, options = {}) {
+async function bundle(input, dir, platform) {
   rmSync(dir, { recursive: true, force: true })
   const build = await rolldown({
     input,
+    platform,
     resolve: { conditionNames: ['source', 'import', 'default'] },
     external: isDependency,
-    ...options,
   })
-  await build.write({ dir, format: 'esm', sourcemap: true, ...options.output })
+  await build.write({ dir, format: 'esm', sourcemap: true })
   await build.close()
 }
 
-const [folder] = process.argv.slice(2)
-const server = folder ?? 'packages/server/dist'
-
-await bundle({ main: 'packages/server/src/main.ts' }, server, { platform: 'node' })
-copyFileSync('packages/server/src/store/checkpoint-worker.mjs', `${server}/checkpoint-worker.mjs`)
-if (!folder) {
-  await bundle({ index: 'packages/client/src/index.ts' }, 'packages/client/dist', { platform: 'browser' })
+function hashOfSources() {
+  const hash = createHash('sha256')
+  for (const folder of ['packages/protocol/src', 'packages/server/src']) {
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+      if (/\.(ts|mjs)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)))
+    }
+  }
+  return hash.digest('hex')
 }
+
+async function buildServer(dist) {
+  const stamp = join(dist, 'built-from')
+  const sources = hashOfSources()
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
+  await bundle({ main: 'packages/server/src/main.ts' }, dist, 'node')
+  copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
+  writeFileSync(stamp, sources)
+}
+
+async function buildLibraries() {
+  await bundle(
+    { index: 'packages/protocol/src/index.ts', errors: 'packages/protocol/src/errors.ts' },
+    'packages/protocol/dist',
+    'neutral',
+  )
+  await bundle({ index: 'packages/client/src/index.ts' }, 'packages/client/dist', 'browser')
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+    stdio: 'inherit',
+  })
+  for (const name of ['protocol', 'client']) {
+    cpSync(`dist/types/${name}/src`, `packages/${name}/dist`, { recursive: true })
+  }
+  rmSync('dist', { recursive: true })
+}
+
+const [only, folder] = process.argv.slice(2)
+await buildServer(folder ?? 'packages/server/dist')
+if (only !== '--server') await buildLibraries()

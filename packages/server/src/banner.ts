@@ -1,20 +1,27 @@
 import { resolve } from 'node:path'
 import type { Config } from './config.ts'
 
-/** The first thing a new user sees: where it runs and what to type next. */
-export function printBanner(config: Config, address: string): void {
+/** The first thing a new user sees: where it runs and what to type next. On standard error, because logs are JSON. */
+export function printBanner(config: Config, address: string, isEmpty: boolean): void {
   const { port } = new URL(address)
   const url = `http://localhost:${port}`
-  console.log(`
-  Plenum is running.
-
-    address   ${url}
-    docs      ${url}/docs
-    data      ${config.databaseUrl === undefined ? resolve(config.dataDir) : 'PostgreSQL'}
-
-  Create your first workspace:
-
-    curl -s ${url}/v2/workspace/create -H 'content-type: application/json' \\
-      -d '{"data":{"ownerEmail":"you@example.com","workspaceName":"My Workspace"}}'
-`)
+  const lines = [
+    '',
+    '  Plenum is running. Ctrl-C stops it.',
+    '',
+    `    address   ${url}`,
+    `    docs      ${url}/docs`,
+    `    data      ${config.databaseUrl === undefined ? resolve(config.dataDir) : 'PostgreSQL'}`,
+    '',
+  ]
+  if (isEmpty) {
+    lines.push(
+      '  Create your first workspace:',
+      '',
+      `    curl -s ${url}/v2/workspace/create -H 'content-type: application/json' \\`,
+      `      -d '{"data":{"ownerEmail":"you@example.com","workspaceName":"My Workspace"}}'`,
+      '',
+    )
+  }
+  console.error(lines.join('\n'))
 }

@@ -26,7 +26,9 @@ export interface Config {
   trustedProxyHops: number
   logLevel: (typeof logLevels)[number]
   disposableDomains: readonly string[]
-  allowedEmailDomains: readonly string[]
+  disposableDomainsExcept: readonly string[]
+  /** `closed`: Create Workspace refuses everybody. */
+  workspaceCreation: 'open' | 'closed'
   /** How long a request may take to arrive. */
   requestTimeoutSeconds: number
   shutdownSeconds: number
@@ -38,34 +40,37 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
 /** A setting that cannot be used; the message names the variable and what it accepts. */
 export class ConfigError extends Error {}
 
+const makeSecret = `node -p 'crypto.randomBytes(32).toString("base64url")'`
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the environment once. Nothing else in the server looks at it. */
 export function readConfig(env: Environment): Config {
   const text = (name: string) => env[name]?.trim() || undefined
-  const fail = (name: string, accepted: string): never => {
-    throw new ConfigError(`${name} must be ${accepted}.`)
-  }
+  const faults: string[] = []
+  const fail = (name: string, accepted: string) => void faults.push(`${name} must be ${accepted}.`)
   const integer = (name: string, byDefault: number, least: number, most: number) => {
     const value = text(name)
     if (value === undefined) return byDefault
     const number = Number(value)
     if (!/^\d+$/.test(value) || number < least || number > most) {
-      return fail(name, `a whole number from ${least} to ${most}, but is "${value}"`)
+      fail(name, `a whole number from ${least} to ${most}, but is "${value}"`)
     }
     return number
   }
   const choice = <T extends string>(name: string, values: readonly T[], byDefault: T): T => {
     const value = text(name)
     if (value === undefined) return byDefault
-    return values.find((one) => one === value) ?? fail(name, `one of ${values.join(', ')}, but is "${value}"`)
+    const found = values.find((one) => one === value)
+    if (found === undefined) fail(name, `one of ${values.join(', ')}, but is "${value}"`)
+    return found ?? byDefault
   }
   const url = (name: string, protocols: readonly string[]) => {
     const value = text(name)
     if (value === undefined) return undefined
     // The value may hold a password, so it is not repeated.
     if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
-      return fail(name, `an address beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`)
+      fail(name, `an address beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`)
     }
     return value
   }
@@ -73,12 +78,13 @@ export function readConfig(env: Environment): Config {
 
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const secretKey = text('SECRET_KEY')
-  if (secretKey !== undefined && secretKey.length < 32) fail('SECRET_KEY', 'at least 32 characters long')
+  if (secretKey !== undefined && secretKey.length < 32)
+    fail('SECRET_KEY', `at least 32 characters long; make one with: ${makeSecret}`)
   if (databaseUrl !== undefined && secretKey === undefined) {
-    fail('SECRET_KEY', 'set when DATABASE_URL is: at least 32 random characters, the same on every server')
+    fail('SECRET_KEY', `set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}`)
   }
 
-  return {
+  const config: Config = {
     port: integer('PORT', 4000, 0, 65_535),
     host: text('HOST') ?? 'localhost',
     dataDir: text('DATA_DIR') ?? './data',
@@ -90,7 +96,8 @@ export function readConfig(env: Environment): Config {
     trustedProxyHops: integer('TRUSTED_PROXY_HOPS', 0, 0, 10),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     disposableDomains: list('DISPOSABLE_DOMAINS'),
-    allowedEmailDomains: list('ALLOWED_EMAIL_DOMAINS'),
+    disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
+    workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),
     shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
     limits: {
@@ -104,4 +111,6 @@ export function readConfig(env: Environment): Config {
       productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
     },
   }
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return config
 }

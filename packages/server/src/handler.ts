@@ -3,7 +3,7 @@ import type { Credentials } from './access/credentials.ts'
 import type { Pages } from './access/pages.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { UserTokens } from './access/user-tokens.ts'
-import type { Limits } from './config.ts'
+import type { Config, Limits } from './config.ts'
 import type { Log } from './platform/log.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
@@ -24,6 +24,7 @@ export interface Services {
   readonly userTokens: UserTokens
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
+  readonly workspaceCreation: Config['workspaceCreation']
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { createSecrets, loadOrCreateSecretKey } from './access/secrets.ts'
 import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
@@ -8,6 +8,7 @@ import { createMetrics } from './platform/metrics.ts'
 import { createServer } from './server.ts'
 import { openDatabase } from './store/db.ts'
 import { OpenError } from './store/failures.ts'
+import * as workspaces from './store/workspaces.ts'
 
 /** The only file that knows all parts: reads the configuration, builds them, listens, shuts down. */
 async function main(config: Config): Promise<void> {
@@ -15,7 +16,7 @@ async function main(config: Config): Promise<void> {
   const metrics = createMetrics()
   const exit = (code: number) => process.exit(code)
 
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  if (config.databaseUrl === undefined) makeDataDir(config.dataDir)
   const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
   const database = await openDatabase({
     url: config.databaseUrl,
@@ -52,20 +53,48 @@ async function main(config: Config): Promise<void> {
   })
 
   const address = await server.start()
-  printBanner(config, address)
+  printBanner(config, address, await workspaces.isEmpty(database.read))
 }
 
-try {
-  process.loadEnvFile()
-} catch {
-  // Without a .env file the environment is all there is.
+function makeDataDir(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.W_OK)
+  } catch (error) {
+    throw new ConfigError(
+      `DATA_DIR must be a folder that can be written, but ${dataDir} cannot: ${(error as Error).message}.`,
+    )
+  }
 }
-try {
-  await main(readConfig(process.env))
-} catch (error) {
+
+/** What an operator can mend, in one sentence; anything else is a fault of ours and is shown whole. */
+function reasonFor(error: unknown, config: Config | undefined): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException
-  const isExpected = error instanceof ConfigError || error instanceof OpenError || syscall !== undefined
-  const reason = code === 'EADDRINUSE' ? 'The port is in use. Set PORT to another one.' : message
-  console.error('Plenum cannot start:', isExpected ? reason : error)
+  if (error instanceof ConfigError || error instanceof OpenError) return message
+  const { port, host } = config ?? {}
+  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use. Set PORT to another one.`
+  if (syscall === 'listen' || syscall === 'getaddrinfo')
+    return `HOST ${host} and PORT ${port} cannot be used: ${message}.`
+  return syscall === undefined ? error : message
+}
+
+function loadEnvFile(): void {
+  try {
+    process.loadEnvFile()
+  } catch (error) {
+    // Without a .env file the environment is all there is.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new ConfigError(`.env cannot be read: ${(error as Error).message}.`)
+    }
+  }
+}
+
+let config: Config | undefined
+try {
+  loadEnvFile()
+  config = readConfig(process.env)
+  await main(config)
+} catch (error) {
+  console.error('Plenum cannot start:', reasonFor(error, config))
   process.exit(1)
 }

@@ -65,9 +65,10 @@ export function createServer(parts: Parts): Server {
     userTokens: createUserTokens(database, secrets),
     isDisposable: createDisposableCheck({
       extra: config.disposableDomains,
-      allow: config.allowedEmailDomains,
+      allow: config.disposableDomainsExcept,
     }),
     limits: config.limits,
+    workspaceCreation: config.workspaceCreation,
     lock: database.lock,
   }
   const jobs = createJobRunner({ database, log, now, pollMs: parts.jobPollMs })
@@ -112,7 +113,9 @@ export function createServer(parts: Parts): Server {
     app,
     async start() {
       if (!(await services.userTokens.fitSecret(now()))) {
-        throw new ConfigError('SECRET_KEY does not fit this database.')
+        throw new ConfigError(
+          'SECRET_KEY does not fit this database. It must be the one of the first start: from the environment, .env or the file secret.key.',
+        )
       }
       const address = await app.listen({
         port: config.port,

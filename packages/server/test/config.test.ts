@@ -5,6 +5,7 @@ import { type Config, ConfigError, type Limits, logLevels, readConfig } from '..
 
 const example = readFileSync(resolve(import.meta.dirname, '../../../.env.example'), 'utf8')
 const secretKey = 'k'.repeat(32)
+const makeSecret = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 
 const defaults: Config = {
   port: 4000,
@@ -18,7 +19,8 @@ const defaults: Config = {
   trustedProxyHops: 0,
   logLevel: 'info',
   disposableDomains: [],
-  allowedEmailDomains: [],
+  disposableDomainsExcept: [],
+  workspaceCreation: 'open',
   requestTimeoutSeconds: 30,
   shutdownSeconds: 10,
   limits: {
@@ -68,6 +70,7 @@ const numbers: [name: string, key: Key, least: number, most: number][] = [
 const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['DURABILITY', 'durability', ['full', 'relaxed']],
   ['LOG_LEVEL', 'logLevel', logLevels],
+  ['WORKSPACE_CREATION', 'workspaceCreation', ['open', 'closed']],
 ]
 const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [
   [
@@ -85,10 +88,16 @@ const texts: [name: string, key: Key, accepted: string][] = [
 ]
 const lists: [name: string, key: Key][] = [
   ['DISPOSABLE_DOMAINS', 'disposableDomains'],
-  ['ALLOWED_EMAIL_DOMAINS', 'allowedEmailDomains'],
+  ['DISPOSABLE_DOMAINS_EXCEPT', 'disposableDomainsExcept'],
 ]
 
 describe('[C1] settings', () => {
+  test('[C1] every setting that cannot be used is named at once', () => {
+    expect(() => readConfig({ PORT: 'abc', LOG_LEVEL: 'loud', SECRET_KEY: 'short' })).toThrow(
+      /^SECRET_KEY must be [^\n]+\nPORT must be [^\n]+\nLOG_LEVEL must be [^\n]+$/,
+    )
+  })
+
   test('[C1] without any, everything has its default', () => {
     expect(readConfig({})).toEqual(defaults)
   })
@@ -154,10 +163,10 @@ describe('[C1] settings', () => {
 
   test('[C1] SECRET_KEY is long, needed with DATABASE_URL, and never repeated', () => {
     expect(refusal({ SECRET_KEY: 'canary'.padEnd(31, 'k') })).toBe(
-      'SECRET_KEY must be at least 32 characters long.',
+      `SECRET_KEY must be at least 32 characters long; make one with: ${makeSecret}.`,
     )
     expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
-      'SECRET_KEY must be set when DATABASE_URL is: at least 32 random characters, the same on every server.',
+      `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}.`,
     )
   })
 

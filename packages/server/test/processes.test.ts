@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
@@ -155,7 +155,7 @@ describe('[O1] starting', () => {
     })
     expect(await failToStart({ DATA_DIR: newFolder(), PORT: port })).toEqual({
       code: 1,
-      says: 'Plenum cannot start: The port is in use. Set PORT to another one.\n',
+      says: `Plenum cannot start: Port ${port} on 127.0.0.1 is in use. Set PORT to another one.\n`,
     })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     // The lock ends with the process, however that ends.
@@ -185,6 +185,37 @@ describe('[O1] starting', () => {
       code: 1,
       says: `Plenum cannot start: ${file} is damaged. Put the copy of it back.\n`,
     })
+
+    // A restored database without its secret: making another one would only hide what is missing.
+    rmSync(file)
+    expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual({
+      code: 1,
+      says: expect.stringContaining(`${file}, which opens it, is not. Put the copy of it back`),
+    })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('[C1] a folder, a host or a file that cannot be used is named', async () => {
+    const blocked = join(newFolder(), 'file')
+    writeFileSync(blocked, '')
+    expect(await failToStart({ DATA_DIR: blocked, PORT: '0' })).toEqual({
+      code: 1,
+      says: expect.stringMatching(
+        /^Plenum cannot start: DATA_DIR must be a folder that can be written, but .+\n$/,
+      ),
+    })
+    expect(await failToStart({ DATA_DIR: newFolder(), PORT: '0', HOST: 'no such host' })).toEqual({
+      code: 1,
+      says: expect.stringMatching(/^Plenum cannot start: HOST no such host and PORT 0 cannot be used: .+\n$/),
+    })
+    const DATA_DIR = newFolder()
+    writeFileSync(join(DATA_DIR, 'plenum.db'), 'this is no database, but a text of some length'.repeat(100))
+    expect(await failToStart({ DATA_DIR, PORT: '0', SECRET_KEY })).toEqual({
+      code: 1,
+      says: expect.stringMatching(
+        /^Plenum cannot start: .+plenum\.db is damaged: .+ Put a backup in its place\.\n$/,
+      ),
+    })
   })
 
   test.each(['sqlite', 'postgres'])(
@@ -197,7 +228,9 @@ describe('[O1] starting', () => {
       await server.terminate()
       expect(await failToStart({ ...env, SECRET_KEY: 'another key that is long enough to be one' })).toEqual({
         code: 1,
-        says: 'Plenum cannot start: SECRET_KEY does not fit this database.\n',
+        says: expect.stringMatching(
+          /^Plenum cannot start: SECRET_KEY does not fit this database\. .+secret\.key\.\n$/,
+        ),
       })
       const again = await startProcess('server', env)
       expect((await idsIn(again.url, credentials)).size).toBe(0)

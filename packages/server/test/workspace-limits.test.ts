@@ -83,7 +83,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
 
   test('[1.1] domains may be added to the disposable ones, and taken from them', () =>
     withServer(
-      { DISPOSABLE_DOMAINS: 'throwaway.example', ALLOWED_EMAIL_DOMAINS: 'mailinator.com' },
+      { DISPOSABLE_DOMAINS: 'throwaway.example', DISPOSABLE_DOMAINS_EXCEPT: 'mailinator.com' },
       async (server) => {
         expect(await server.post(create, { data: { ownerEmail: 'x@throwaway.example' } })).toMatchObject({
           status: 400,
@@ -94,4 +94,14 @@ describe.each(stores)('workspace limits on %s', (store) => {
         })
       },
     ))
+
+  test('[1.1] a server whose workspaces are there can close their creation', () =>
+    withServer({ WORKSPACE_CREATION: 'closed' }, async (server) => {
+      expect(await server.post(create, { data: { ownerEmail: 'x@example.com' } })).toMatchObject({
+        status: 403,
+        body: {
+          error: { status: 'PERMISSION_DENIED', message: 'Creating workspaces is closed on this server.' },
+        },
+      })
+    }))
 })

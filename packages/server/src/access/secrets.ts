@@ -46,6 +46,12 @@ export function loadOrCreateSecretKey(dataDir: string): string {
     if (secretKey.length < 32) throw new OpenError(`${file} is damaged. Put the copy of it back.`)
     return secretKey
   }
+  const database = join(dataDir, 'plenum.db')
+  if (existsSync(database)) {
+    throw new OpenError(
+      `${database} is there, but ${file}, which opens it, is not. Put the copy of it back, or set SECRET_KEY to it.`,
+    )
+  }
   const secretKey = randomBytes(32).toString('base64url')
   writeFileSync(file, `${secretKey}\n`, { mode: 0o600, flag: 'wx', flush: true })
   return secretKey

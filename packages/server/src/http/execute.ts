@@ -78,6 +78,7 @@ class OperationCall implements Call {
   readonly userTokens: Services['userTokens']
   readonly isDisposable: Services['isDisposable']
   readonly limits: Services['limits']
+  readonly workspaceCreation: Services['workspaceCreation']
   readonly lock: Services['lock']
   readonly #executor: Executor
   readonly #name: string
@@ -97,6 +98,7 @@ class OperationCall implements Call {
     this.userTokens = services.userTokens
     this.isDisposable = services.isDisposable
     this.limits = services.limits
+    this.workspaceCreation = services.workspaceCreation
     this.lock = services.lock
     this.#executor = executor
     this.#name = name

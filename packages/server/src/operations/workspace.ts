@@ -9,7 +9,10 @@ import { createKey, readOwnerEmail } from './new-key.ts'
 import { isHttpUrl } from './urls.ts'
 
 export const workspaceHandlers: Handlers<Operations['workspace']> = {
-  async create({ input, db, now, secrets, isDisposable, limits, lock }) {
+  async create({ input, db, now, secrets, isDisposable, limits, workspaceCreation, lock }) {
+    if (workspaceCreation === 'closed') {
+      throw new ApiError('PERMISSION_DENIED', 'Creating workspaces is closed on this server.')
+    }
     const email = readOwnerEmail(input.ownerEmail)
     if (input.avatar && !isHttpUrl(input.avatar)) {
       throw new ApiError('INVALID_ARGUMENT', 'avatar must be a valid http(s) URL.')

@@ -38,7 +38,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const release = lockFolder(options.dataDir)
   const file = join(options.dataDir, 'plenum.db')
 
-  const writer = new SqliteConnection(file, pragmas, options.observe)
+  const writer = openFile(file, options.observe)
   assertPragma(writer, 'journal_mode', 'wal')
   assertPragma(writer, 'synchronous', 1)
   const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe, true)
@@ -114,6 +114,20 @@ function kysely(connection: SqliteConnection): Kysely<Schema> {
       createQueryCompiler: () => new SqliteQueryCompiler(),
     },
   })
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+const damaged = new Set([11, 26])
+
+function openFile(file: string, observe: DatabaseOptions['observe']): SqliteConnection {
+  try {
+    return new SqliteConnection(file, pragmas, observe)
+  } catch (error) {
+    if (!damaged.has((error as { errcode?: number }).errcode ?? 0)) throw error
+    throw new OpenError(`${file} is damaged: ${(error as Error).message}. Put a backup in its place.`, {
+      cause: error,
+    })
+  }
 }
 
 function assertPragma(connection: SqliteConnection, name: string, expected: unknown): void {

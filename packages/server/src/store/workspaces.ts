@@ -68,3 +68,8 @@ export async function apiKeys(
     .execute()
   return rows.map((row) => ({ apiKey: row.api_key, name: row.name, type: row.type }))
 }
+
+/** Whether nobody has created a workspace yet. */
+export async function isEmpty(db: Db): Promise<boolean> {
+  return (await db.selectFrom('workspaces').select('workspace_id').limit(1).execute()).length === 0
+}

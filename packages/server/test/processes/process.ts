@@ -30,7 +30,7 @@ export function buildServer(): void {
     const left = readdirSync(builds).filter((pid) => !isRunning(Number(pid)))
     for (const pid of left) rmSync(join(builds, pid), { recursive: true, force: true })
   }
-  execFileSync(process.execPath, ['scripts/build.mjs', build], { cwd: root })
+  execFileSync(process.execPath, ['scripts/build.mjs', '--server', build], { cwd: root })
 }
 
 function isRunning(pid: number): boolean {
