@@ -25,7 +25,8 @@ Every operation is a \`POST\` with a JSON body, in which the input stands inside
 \`\`\`
 
 A success is HTTP 200. Where an operation takes several items, what became of each item stands inside the answer, which
-is a success even if every item failed:
+is a success even if every item failed. The exceptions say so in their text: the domains of a key and the documents of
+\`v2\` answer an error then, with every item in its \`details\`, and keep what was done:
 
 \`\`\`json
 { "result": { "status": "success", "message": "…", "data": {} } }
