@@ -20,7 +20,7 @@ export async function measuredProcess(
   const child = fork(new URL(script, import.meta.url), {
     env: { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), HOST: '127.0.0.1', ...env },
     execArgv,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
   for (let tries = 0; ; tries++) {
     try {
