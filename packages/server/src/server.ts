@@ -177,7 +177,8 @@ function createApp(
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       const encoding = request.headers['content-encoding']
-      done(null, parseBody(body as Buffer, { encoding, maxDepth: config.limits.jsonDepth }))
+      const { jsonDepth: maxDepth, jsonKeys: maxKeys } = config.limits
+      done(null, parseBody(body as Buffer, { encoding, maxDepth, maxKeys }))
     } catch (error) {
       done(error as Error)
     }

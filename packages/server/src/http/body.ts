@@ -8,20 +8,21 @@ interface Options {
   /** The header `Content-Encoding`. */
   encoding: string | undefined
   maxDepth: number
+  maxKeys: number
 }
 
 /**
- * JSON within bounds. Depth is counted on the text, before a parser spends memory or stack on it; keys that would reach
+ * JSON within bounds. Depth and keys are counted on the text, before a parser spends memory or stack on it; keys that would reach
  * a prototype are dropped; of a repeated key the last counts.
  */
-export function parseBody(bytes: Buffer, { encoding, maxDepth }: Options): unknown {
+export function parseBody(bytes: Buffer, { encoding, maxDepth, maxKeys }: Options): unknown {
   if (bytes.length === 0) return undefined
   if (encoding !== undefined && encoding !== 'identity') throw invalid('Content-Encoding is not supported.')
   if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
   const text = bytes.toString()
-  if (exceedsDepth(text, maxDepth)) {
-    throw invalid(`Request body must not nest deeper than ${maxDepth} levels.`)
-  }
+  const { depth, keys } = measure(text)
+  if (depth > maxDepth) throw invalid(`Request body must not nest deeper than ${maxDepth} levels.`)
+  if (keys > maxKeys) throw invalid(`Request body must not have more than ${maxKeys} keys.`)
   let body: unknown
   try {
     body = parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
@@ -35,11 +36,13 @@ export function parseBody(bytes: Buffer, { encoding, maxDepth }: Options): unkno
 
 const quote = 0x22
 const backslash = 0x5c
+const colon = 0x3a
 
-function exceedsDepth(text: string, maxDepth: number): boolean {
-  // A text with fewer brackets than levels cannot nest too deep.
-  if (text.length <= maxDepth) return false
+/** How deep the text nests and how many keys it has, if it is JSON at all. */
+function measure(text: string): { depth: number; keys: number } {
+  let open = 0
   let depth = 0
+  let keys = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code === quote) {
@@ -48,11 +51,11 @@ function exceedsDepth(text: string, maxDepth: number): boolean {
         if (inside === backslash) at++
         else if (inside === quote) break
       }
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxDepth) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
+    } else if (code === colon) keys++
+    else if (code === 0x7b || code === 0x5b) depth = Math.max(depth, ++open)
+    else if (code === 0x7d || code === 0x5d) open--
   }
-  return false
+  return { depth, keys }
 }
 
 function refuseUnstorable(value: unknown): void {
