@@ -183,5 +183,10 @@ function createApp(
       done(error as Error)
     }
   })
+  // A client may name any type for the body that it does not send.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    if (body.length === 0) done(null, undefined)
+    else done(new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.'))
+  })
   return app
 }

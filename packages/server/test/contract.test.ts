@@ -61,6 +61,10 @@ describe('[0.1] the envelope of every operation', () => {
       const bare = { ...headers }
       delete bare['content-type']
       expect((await request(server, entry, { headers: bare })).status).toBe(200)
+      expect(
+        (await request(server, entry, { headers: { ...bare, 'content-type': 'text/plain' }, body: '' }))
+          .status,
+      ).toBe(200)
     }
   })
 

@@ -63,7 +63,7 @@ describe.each(stores)('notification configs on %s', (store) => {
   test('[4.16] getOrganizationConfig answers the default of the organization, whatever the documents', async () => {
     const tenant = await given.tenant(server)
     const { apiKey, client } = tenant
-    const metadata = { organizationId, apiKey, userId }
+    const metadata = { organizationId, apiKey, documentId: '', userId }
     expect(await organizationConfig(tenant)).toEqual([{ config: { inbox: 'ALL', email: 'ALL' }, metadata }])
     await set(tenant, { email: 'MINE' })
     await set(tenant, { inbox: 'NONE' }, ['d1'])

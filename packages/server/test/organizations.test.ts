@@ -243,4 +243,35 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(all.data.map((one) => one.id)).toEqual(['a', 'b'])
     expect(all.nextPageToken).toBeUndefined()
   })
+
+  test('[4.9] get pages through named organizations as well', async () => {
+    const { client } = await given.tenant(server)
+    const ids = ['a', 'b', 'c', 'd', 'e']
+    await client.organizations.add({ organizations: ids.map((organizationId) => ({ organizationId })) })
+    const seen: string[][] = []
+    let pageToken: string | undefined
+    do {
+      const input = { organizationIds: ['e', 'a', 'c', 'x'], pageSize: 2, ...(pageToken && { pageToken }) }
+      const found = await client.organizations.get(input)
+      seen.push(found.data.map((one) => one.id))
+      pageToken = found.nextPageToken
+    } while (pageToken)
+    expect(seen).toEqual([['a', 'c'], ['e']])
+  })
+
+  test('[0.4] batches that touch the same rows in opposite order all succeed', async () => {
+    const { client } = await given.tenant(server)
+    const ids = Array.from({ length: 20 }, (_, index) => `o${index}`)
+    await client.organizations.add({ organizations: ids.map((organizationId) => ({ organizationId })) })
+    const update = (order: string[], round: number) =>
+      client.organizations.update({
+        organizations: order.map((organizationId) => ({ organizationId, round })),
+      })
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, round) => update(round % 2 ? ids : ids.toReversed(), round)),
+    )
+    for (const { data } of answers) expect(Object.values(data).every(({ success }) => success)).toBe(true)
+    const rounds = new Set((await client.organizations.get()).data.map((one) => one.round))
+    expect(rounds.size).toBe(1)
+  })
 })

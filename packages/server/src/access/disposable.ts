@@ -1,6 +1,25 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import { hostName, withoutTrailingDot } from './domains.ts'
 
+/** Well-known ones that the list does not have. */
+const unlisted = [
+  '10minutemail.org',
+  '33mail.com',
+  'burnermail.io',
+  'disposableemail.com',
+  'disposablemail.com',
+  'luxusmail.org',
+  'spamgourmet.com',
+  'temp-mail.io',
+  'tempmail.com',
+  'tempmail.dev',
+  'tempmail.net',
+  'tempmail.org',
+  'tempmailaddress.com',
+  'temporarymail.com',
+  'throwaway.email',
+]
+
 type DisposableOptions = {
   /** Domains refused besides the bundled list. */
   extra?: readonly string[]
@@ -14,7 +33,7 @@ export function createDisposableCheck({
   allow = [],
 }: DisposableOptions): (email: string) => boolean {
   const refused = disposableEmailBlocklistSet()
-  for (const domain of extra) refused.add(canonical(domain))
+  for (const domain of [...unlisted, ...extra]) refused.add(canonical(domain))
   const allowed = new Set(allow.map(canonical))
 
   return (email) => {

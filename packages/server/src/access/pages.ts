@@ -27,13 +27,18 @@ export interface Pages {
 }
 
 export function createPages(key: Buffer, scope: string, operation: string): Pages {
-  let filter = ''
-  const sign = (cursor: string) =>
-    createHmac('sha256', key).update(`${scope}\n${operation}\n${filter}\n${cursor}`).digest().subarray(0, 16)
+  let filters: Record<string, unknown> = {}
+  const sign = (cursor: string) => {
+    const filter = hash('sha256', JSON.stringify(Object.entries(filters).sort()))
+    return createHmac('sha256', key)
+      .update(`${scope}\n${operation}\n${filter}\n${cursor}`)
+      .digest()
+      .subarray(0, 16)
+  }
 
   return {
-    open({ pageSize, pageToken, ...filters }, byDefault = 1000) {
-      filter = hash('sha256', JSON.stringify(Object.entries(filters).sort()))
+    open({ pageSize, pageToken, ...others }, byDefault = 1000) {
+      filters = others
       const size = pageSize ?? byDefault
       if (pageToken === undefined || pageToken === '') return { size, after: undefined }
       const bytes = Buffer.from(pageToken, 'base64url')

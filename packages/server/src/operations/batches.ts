@@ -12,3 +12,7 @@ export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
 /** One outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is a key like any other. */
 export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
   Object.fromEntries([...ids].map((id) => [id, outcome(id)]))
+
+/** The items in the order in which every batch touches its rows, so that two batches cannot wait for each other. */
+export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] =>
+  [...items].sort(([a], [b]) => (a < b ? -1 : 1))

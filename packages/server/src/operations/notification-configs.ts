@@ -17,7 +17,8 @@ export const notificationConfigHandlers: Handlers<
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
     const entry = (documentId?: string) => ({
       config: choices.effective(userId, documentId),
-      metadata: { organizationId, apiKey, ...(documentId !== undefined && { documentId }), userId },
+      // The interface has strings here; the organization's own entry belongs to no document.
+      metadata: { organizationId, apiKey, documentId: documentId ?? '', userId },
     })
     return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))
   },

@@ -8,7 +8,7 @@ import * as lists from '../store/notification-lists.ts'
 import * as recipients from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
 import * as users from '../store/users.ts'
-import { byId, outcomes, unique } from './batches.ts'
+import { byId, inLockOrder, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { findRecipients, readersOf } from './notification-recipients.ts'
@@ -84,7 +84,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const filter = await filterOf(db, apiKey, input)
     const found = await lists.findMany(db, apiKey, { ...filter, ids: [...changes.keys()] })
 
-    for (const [id, change] of changes) {
+    for (const [id, change] of inLockOrder(changes)) {
       const stored = found.get(id)
       if (!stored) continue
       const content = contentOf(change)

@@ -1,11 +1,10 @@
 import type { Operations } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../handler.ts'
-import type { Cursor } from '../store/db.ts'
 import * as organizations from '../store/organizations.ts'
 import { mergeKeys } from '../store/json.ts'
-import { byId, outcomes, unique } from './batches.ts'
-import { listAll, page } from './paging.ts'
+import { byId, inLockOrder, outcomes, unique } from './batches.ts'
+import { listAll, page, type Window } from './paging.ts'
 
 const idOf = (apiKey: string, organizationId: string) =>
   internalId(apiKey, 'organization', organizationId, organizationId)
@@ -28,7 +27,10 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
     const added = await organizations.add(
       db,
       apiKey,
-      [...items].map(([organizationId, item]) => ({ organizationId, data: mergeKeys({}, metadata(item)) })),
+      inLockOrder(items).map(([organizationId, item]) => ({
+        organizationId,
+        data: mergeKeys({}, metadata(item)),
+      })),
       now,
     )
     return outcomes(items.keys(), (id) => ({
@@ -39,9 +41,9 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
   },
 
   async get({ input, caller: { apiKey }, db, version, pages }) {
-    const read = (window: { limit: number; after: Cursor | undefined }) =>
-      organizations.list(db, apiKey, window)
-    if (input.organizationIds) return organizations.findMany(db, apiKey, unique(input.organizationIds))
+    const ids = input.organizationIds && unique(input.organizationIds)
+    const read = (window: Window) =>
+      ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window)
     if (version === 'v1') return listAll(read)
     return page(pages, input, read, ({ createdAt, id }) => [createdAt, id])
   },
@@ -49,7 +51,7 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
   async update({ input, caller: { apiKey }, db, now }) {
     const updated = new Set<string>()
     const items = byId(input.organizations, (item) => item.organizationId)
-    for (const [id, item] of items) {
+    for (const [id, item] of inLockOrder(items)) {
       if (await organizations.update(db, apiKey, id, metadata(item), now)) updated.add(id)
     }
     return outcomes(items.keys(), (id) => ({

@@ -24,10 +24,26 @@ const selectByIds = prepared((db, { apiKey, ids }: { apiKey: string; ids: readon
     .where('organization_id', 'in', ids),
 )
 
-export async function findMany(db: Db, apiKey: string, ids: readonly string[]): Promise<Organization[]> {
+interface Window {
+  limit: number
+  after: Cursor | undefined
+}
+
+/** Those of them that exist, in the order of `list`. */
+export async function findMany(
+  db: Db,
+  apiKey: string,
+  ids: readonly string[],
+  { limit, after }: Window = { limit: ids.length, after: undefined },
+): Promise<Organization[]> {
   if (ids.length === 0) return []
-  const rows = await selectByIds(db, { apiKey, ids })
-  return rows.map(toOrganization).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  const found = (await selectByIds(db, { apiKey, ids })).map(toOrganization)
+  found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+  if (!after) return found.slice(0, limit)
+  const [createdAt, id] = after as [number, string]
+  return found
+    .filter((one) => one.createdAt > createdAt || (one.createdAt === createdAt && one.id > id))
+    .slice(0, limit)
 }
 
 export async function exists(db: Db, apiKey: string, organizationId: string): Promise<boolean> {
@@ -35,11 +51,7 @@ export async function exists(db: Db, apiKey: string, organizationId: string): Pr
 }
 
 /** By creation time, then id. */
-export async function list(
-  db: Db,
-  apiKey: string,
-  { limit, after }: { limit: number; after: Cursor | undefined },
-): Promise<Organization[]> {
+export async function list(db: Db, apiKey: string, { limit, after }: Window): Promise<Organization[]> {
   let query = db
     .selectFrom('organizations')
     .select(columns)

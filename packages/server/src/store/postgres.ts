@@ -4,6 +4,7 @@ import type { Database, DatabaseOptions } from './db.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
+import { Turns } from './turns.ts'
 
 // Counts and times arrive as numbers; all of ours are below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -42,20 +43,21 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     throw cannotOpen(error) ?? error
   }
 
+  const again = new Turns()
   return {
     dialect: 'postgres',
     durability: options.durability,
     exclusive: false,
     read: db,
     async write(work) {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await db.transaction().setIsolationLevel('repeatable read').execute(work)
-        } catch (error) {
-          if (!isCollision(error) || attempt === attempts) throw error
-          await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt))
-        }
+      const run = (on: Kysely<Schema>) => on.transaction().setIsolationLevel('repeatable read').execute(work)
+      try {
+        return await run(db)
+      } catch (error) {
+        if (!isCollision(error)) throw error
       }
+      // Whoever collided goes on one at a time, first within this server, so that those who wait hold no connection.
+      return again.take(() => db.connection().execute((one) => oneAtATime(one, () => retry(() => run(one)))))
     },
     async tryLock(db, name) {
       const { rows } = await sql<{ taken: boolean }>`
@@ -88,4 +90,26 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   const reason = message || code
   if (isUnavailable(cause)) return new OpenError(`PostgreSQL does not answer: ${reason}.`, { cause })
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
+}
+
+/** Runs again what still collides with the first attempts of others. */
+async function retry<T>(work: () => Promise<T>): Promise<T> {
+  for (let attempt = 2; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isCollision(error) || attempt === attempts) throw error
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt))
+    }
+  }
+}
+
+/** Held by the session and taken before the transaction begins, so that its snapshot shows what the holder before did. */
+async function oneAtATime<T>(db: Kysely<Schema>, work: () => Promise<T>): Promise<T> {
+  await sql`select pg_advisory_lock(hashtextextended('plenum collisions', 0))`.execute(db)
+  try {
+    return await work()
+  } finally {
+    await sql`select pg_advisory_unlock(hashtextextended('plenum collisions', 0))`.execute(db)
+  }
 }
