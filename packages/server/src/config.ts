@@ -106,7 +106,7 @@ export function readConfig(env: Environment): Config {
       bodyBytes: integer('LIMIT_BODY_BYTES', 1024 * 1024, 1024, 1024 ** 3),
       crdtBodyBytes: integer('LIMIT_CRDT_BODY_BYTES', 10 * 1024 * 1024, 1024, 1024 ** 3),
       jsonDepth: integer('LIMIT_JSON_DEPTH', 64, 8, 1000),
-      jsonKeys: integer('LIMIT_JSON_KEYS', 50_000, 1000, 10_000_000),
+      jsonKeys: integer('LIMIT_JSON_KEYS', 60_000, 1000, 10_000_000),
       createWorkspacePerHour: integer('LIMIT_CREATE_WORKSPACE_PER_HOUR', 10, 0, 1_000_000),
       workspaceRequestsPerMinute: integer('LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 60, 0, 10_000_000),
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),

@@ -237,17 +237,17 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     }
   })
 
-  test('[0.7] up to 50,000 keys are stored and read back, more are refused before they are parsed', async () => {
+  test('[0.7] up to 60,000 keys are stored and read back, more are refused before they are parsed', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
     // Beside them stand the four keys that lead there.
-    const most = fields(49_990)
+    const most = fields(59_990)
     expect(await stored('keys', JSON.stringify(most).slice(1, -1))).toEqual(most)
-    const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(50_000) }))
+    const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(60_000) }))
     expect({ status, body }).toEqual({
       status: 400,
       body: {
-        error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 50000 keys.' },
+        error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 60000 keys.' },
       },
     })
   })

@@ -27,7 +27,7 @@ const defaults: Config = {
     bodyBytes: 1_048_576,
     crdtBodyBytes: 10_485_760,
     jsonDepth: 64,
-    jsonKeys: 50_000,
+    jsonKeys: 60_000,
     createWorkspacePerHour: 10,
     workspaceRequestsPerMinute: 60,
     apiKeyRequestsPerMinute: 0,
