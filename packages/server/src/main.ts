@@ -24,6 +24,7 @@ async function main(config: Config): Promise<void> {
     durability: config.durability,
     poolSize: config.databasePoolSize,
     observe: metrics.database,
+    onCheckpointFailure: (error) => log.warn({ err: error }, 'the log could not be copied into the database'),
     onFatal(error) {
       log.fatal({ err: error }, 'the disk refused a sync; stopping, because what it holds is unknown')
       exit(1)

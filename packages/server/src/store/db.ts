@@ -41,6 +41,8 @@ export interface DatabaseOptions {
   observe?: Observe
   /** Replaces the sync of the log, for tests. */
   sync?: Sync
+  /** The log could not be copied into the database; it grows until that succeeds. */
+  onCheckpointFailure?: (error: unknown) => void
   /** The disk refused a sync: what was written since the last one is unknown. */
   onFatal?: (error: Error) => void
 }

@@ -12,6 +12,8 @@ export type Observe = (seconds: number) => void
 
 /** Preparing costs more than running: keep as many statements as the interface has, with room for `in` lists. */
 const statementsKept = 1000
+/** Lists of hundreds of values: seldom alike, and megabytes when kept. */
+const longStatement = 2000
 
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: InstanceType<typeof DatabaseSync>
@@ -73,6 +75,7 @@ export class SqliteConnection implements DatabaseConnection {
       // Naming values here is cheaper than letting the addon make objects.
       statement.setReturnArrays(true)
       entry = { statement, columns: statement.columns().map((column) => column.name) }
+      if (sql.length > longStatement) return entry
       if (this.#statements.size >= statementsKept) this.#forgetOldest()
       this.#statements.set(sql, entry)
     }

@@ -56,7 +56,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   closeSync(folder)
 
   const groupSync = new GroupSync(log, options.sync)
-  const checkpoints = new Checkpoints(file, (work) => turns.take(work))
+  const checkpoints = new Checkpoints(file, (work) => turns.take(work), options.onCheckpointFailure)
 
   return {
     dialect: 'sqlite',
