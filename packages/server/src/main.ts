@@ -54,7 +54,9 @@ async function main(config: Config): Promise<void> {
   })
 
   const address = await server.start()
-  printBanner(config, address, await workspaces.isEmpty(database.read))
+  if (['info', 'debug', 'trace'].includes(config.logLevel)) {
+    printBanner(config, address, await workspaces.isEmpty(database.read))
+  }
 }
 
 function makeDataDir(dataDir: string): void {

@@ -1,4 +1,5 @@
 import type { Outcome, Outcomes } from '@plenum/protocol'
+import { inLockOrder as lockOrder } from '../store/lock-order.ts'
 
 /** The items of a batch by id; of a repeated id the first counts (spec 0.4). */
 export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T> {
@@ -13,6 +14,5 @@ export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
 export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
   Object.fromEntries([...ids].map((id) => [id, outcome(id)]))
 
-/** The items in the order in which every batch touches its rows, so that two batches cannot wait for each other. */
-export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] =>
-  [...items].sort(([a], [b]) => (a < b ? -1 : 1))
+/** The items in the order in which every batch touches its rows. */
+export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] => lockOrder(items, ([id]) => id)

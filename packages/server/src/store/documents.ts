@@ -1,6 +1,7 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { StoredDocument } from './access.ts'
 import type { Cursor, Db } from './db.ts'
+import { inLockOrder } from './lock-order.ts'
 import { mergeKeys, parse } from './json.ts'
 import * as organizations from './organizations.ts'
 import { prepared } from './prepared.ts'
@@ -103,7 +104,7 @@ export async function add(
   const rows = await db
     .insertInto('documents')
     .values(
-      documents.map((document) => ({
+      inLockOrder(documents, (document) => document.documentId).map((document) => ({
         api_key: apiKey,
         organization_id: organizationId,
         document_id: document.documentId,

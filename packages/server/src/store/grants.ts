@@ -1,4 +1,5 @@
 import type { Db } from './db.ts'
+import { inLockOrder } from './lock-order.ts'
 import type { GrantTable } from './schema.ts'
 
 /** Where a user can be: an organization, one of its folders, one of its documents. */
@@ -55,14 +56,16 @@ export async function putAll(
   await db
     .insertInto('grants')
     .values(
-      grants.map(({ level, userId, accessRole, expiresAt }) => ({
-        api_key: apiKey,
-        ...at(level),
-        user_id: userId,
-        access_role: accessRole,
-        expires_at: expiresAt,
-        created_at: now,
-      })),
+      inLockOrder(grants, ({ level, userId }) => `${level.type}/${level.id}/${userId}`).map(
+        ({ level, userId, accessRole, expiresAt }) => ({
+          api_key: apiKey,
+          ...at(level),
+          user_id: userId,
+          access_role: accessRole,
+          expires_at: expiresAt,
+          created_at: now,
+        }),
+      ),
     )
     .onConflict((conflict) =>
       conflict

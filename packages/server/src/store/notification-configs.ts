@@ -1,5 +1,6 @@
 import type { NotificationPreferences } from '@plenum/protocol'
 import type { Db } from './db.ts'
+import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
 import { slices } from './slices.ts'
 
@@ -57,7 +58,7 @@ export async function put(
         config: JSON.stringify(merged),
       }
     })
-    for (const some of slices(rows)) {
+    for (const some of slices(inLockOrder(rows, (row) => `${row.document_id}/${row.user_id}`))) {
       await db
         .insertInto('notification_configs')
         .values(some)

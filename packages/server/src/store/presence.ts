@@ -1,5 +1,6 @@
 import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
 import type { Db } from './db.ts'
+import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
 
 /** A document whose users are meant. */
@@ -33,7 +34,7 @@ export async function put(
   await db
     .insertInto('presence')
     .values(
-      users.map(({ userId, status = 'online', name, email }) => ({
+      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', name, email }) => ({
         api_key: apiKey,
         organization_id: organizationId,
         document_id: documentId,

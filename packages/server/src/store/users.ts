@@ -1,5 +1,6 @@
 import type { User } from '@plenum/protocol'
 import type { Db } from './db.ts'
+import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
 import { prepared } from './prepared.ts'
 import { merged, type Profile, toUser } from './profiles.ts'
@@ -25,7 +26,11 @@ export async function ensure(
   if (profiles.length === 0) return
   await db
     .insertInto('users')
-    .values(profiles.map((profile) => toRow(apiKey, profile.userId, merged({}, profile), now)))
+    .values(
+      inLockOrder(profiles, (profile) => profile.userId).map((profile) =>
+        toRow(apiKey, profile.userId, merged({}, profile), now),
+      ),
+    )
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
