@@ -9,6 +9,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/config.ts': { ours: ['server/store'], theirs: [] },
   'server/platform': { ours: ['server/config.ts'], theirs: ['pino', 'prom-client', 'rate-limiter-flexible'] },
   'server/editors': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
+  'server/realtime': { ours: [], theirs: ['yjs'] },
   'server/store': { ours: ['protocol'], theirs: ['kysely', 'pg', '@photostructure/sqlite'] },
   'server/access': {
     ours: ['protocol', 'server/store'],

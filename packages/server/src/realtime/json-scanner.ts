@@ -1,0 +1,149 @@
+import { Refusal } from './update-reader.ts'
+
+/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. */
+export function checkJson(bytes: Uint8Array, from: number, to: number, maxDepth: number): void {
+  new JsonScanner(bytes, from, to, maxDepth).document()
+}
+
+const proto = '__proto__'
+const quote = 0x22
+const backslash = 0x5c
+const simpleEscapes = '"\\/bfnrt'
+
+const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
+
+class JsonScanner {
+  private readonly bytes: Uint8Array
+  private at: number
+  private readonly end: number
+  private readonly maxDepth: number
+
+  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number) {
+    this.bytes = bytes
+    this.at = from
+    this.end = to
+    this.maxDepth = maxDepth
+  }
+
+  document(): void {
+    this.value(this.maxDepth)
+    if (this.at < this.end) this.malformed()
+  }
+
+  private value(depth: number): void {
+    this.space()
+    const byte = this.peek()
+    if (byte === quote) this.string()
+    else if (byte === 0x7b || byte === 0x5b) this.members(byte === 0x7b, depth)
+    else if (byte === 0x2d || isDigit(byte)) this.number()
+    else if (byte === 0x74) this.word('true')
+    else if (byte === 0x66) this.word('false')
+    else this.word('null')
+    this.space()
+  }
+
+  private members(hasKeys: boolean, depth: number): void {
+    if (depth === 0) this.refuse('too_large', `A value is nested deeper than ${this.maxDepth}.`)
+    const close = hasKeys ? 0x7d : 0x5d
+    this.at++
+    this.space()
+    if (this.skips(close)) return
+    do {
+      if (hasKeys) this.key()
+      this.value(depth - 1)
+    } while (this.skips(0x2c))
+    this.take(close)
+  }
+
+  private key(): void {
+    this.space()
+    if (this.string() === proto.length) this.refuse('forbidden', `${proto} is not allowed as a key.`)
+    this.space()
+    this.take(0x3a)
+  }
+
+  /** Answers how many characters it has of `__proto__`; −1 when it is another string. */
+  private string(): number {
+    let matched = 0
+    this.take(quote)
+    for (;;) {
+      const byte = this.peek()
+      if (byte < 0x20) this.malformed()
+      this.at++
+      if (byte === quote) return matched
+      const unit = byte === backslash ? this.escape() : byte
+      matched = matched >= 0 && unit === proto.charCodeAt(matched) ? matched + 1 : -1
+    }
+  }
+
+  private escape(): number {
+    const byte = this.peek()
+    this.at++
+    if (byte !== 0x75) {
+      if (byte < 0 || !simpleEscapes.includes(String.fromCharCode(byte))) this.malformed()
+      // None of them stands for a character of the forbidden key.
+      return 0
+    }
+    let unit = 0
+    for (let i = 0; i < 4; i++) unit = unit * 16 + this.hexDigit()
+    return unit
+  }
+
+  private hexDigit(): number {
+    const byte = this.peek()
+    this.at++
+    if (isDigit(byte)) return byte - 0x30
+    const letter = byte | 0x20
+    if (letter < 0x61 || letter > 0x66) this.malformed()
+    return letter - 0x57
+  }
+
+  private number(): void {
+    this.skips(0x2d)
+    if (!this.skips(0x30)) this.digits()
+    if (this.skips(0x2e)) this.digits()
+    if (this.skips(0x65) || this.skips(0x45)) {
+      if (!this.skips(0x2b)) this.skips(0x2d)
+      this.digits()
+    }
+  }
+
+  private digits(): void {
+    if (!isDigit(this.peek())) this.malformed()
+    while (isDigit(this.peek())) this.at++
+  }
+
+  private word(word: string): void {
+    for (let i = 0; i < word.length; i++) this.take(word.charCodeAt(i))
+  }
+
+  private space(): void {
+    let byte = this.peek()
+    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+      this.at++
+      byte = this.peek()
+    }
+  }
+
+  private skips(byte: number): boolean {
+    if (this.peek() !== byte) return false
+    this.at++
+    return true
+  }
+
+  private take(byte: number): void {
+    if (!this.skips(byte)) this.malformed()
+  }
+
+  private peek(): number {
+    return this.at < this.end ? (this.bytes[this.at] as number) : -1
+  }
+
+  private malformed(): never {
+    this.refuse('malformed', 'A value is not JSON.')
+  }
+
+  private refuse(code: 'malformed' | 'too_large' | 'forbidden', message: string): never {
+    throw new Refusal({ code, message, at: this.at })
+  }
+}
