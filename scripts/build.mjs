@@ -42,7 +42,11 @@ async function buildServer(dist) {
 
 async function buildLibraries() {
   await bundle(
-    { index: 'packages/protocol/src/index.ts', errors: 'packages/protocol/src/errors.ts' },
+    {
+      index: 'packages/protocol/src/index.ts',
+      errors: 'packages/protocol/src/errors.ts',
+      realtime: 'packages/protocol/src/realtime.ts',
+    },
     'packages/protocol/dist',
     'neutral',
   )

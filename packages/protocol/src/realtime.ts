@@ -1,0 +1,163 @@
+/**
+ * What travels at `/realtime`, version 1. Text frames are JSON, one message each; binary frames carry editors. One socket
+ * holds many documents, each under a `ref` that the client chooses, and many editors, each under a `channel`.
+ */
+
+/** Why the server ends a connection. 44xx: trying again changes nothing. All others: connect again and go on. */
+export const closeCodes = {
+  /** The server restarts or moves its clients; come back after a moment. */
+  restarting: 1012,
+  /** Too many bytes were waiting for this client. What it missed arrives when it connects again. */
+  slow: 4008,
+  /** The client sent something that is no message of this protocol. */
+  badMessage: 4400,
+  /** No token, an invalid or an expired one: get a new one and connect again. */
+  unauthenticated: 4401,
+  /** The user may not open this document, or not from this origin. */
+  permissionDenied: 4403,
+  /** The document does not exist any more. */
+  gone: 4404,
+  /** An update that is malformed or exceeds a bound. */
+  invalidUpdate: 4422,
+  /** Too many connections or messages. */
+  tooMany: 4429,
+  /** The server could not store what it was sent; nothing of it was acknowledged. */
+  unavailable: 4503,
+} as const
+
+export type CloseReason = keyof typeof closeCodes
+
+export type Topic = 'presence' | 'liveState' | 'comments' | 'notifications'
+export type OnlineStatus = 'online' | 'away' | 'offline'
+export type AccessRole = 'viewer' | 'editor'
+
+/** A user in the presence list of a document; one entry however many connections there are. */
+export interface PresentUser {
+  userId: string
+  name?: string
+  email?: string
+  onlineStatus: OnlineStatus
+  /** Whatever the user's client publishes about itself. */
+  data?: Record<string, unknown>
+  /** `rest`: added by a backend. */
+  source: 'client' | 'rest'
+  /** Epoch milliseconds. */
+  timestamp: number
+}
+
+export interface LiveStateValue {
+  id: string
+  liveStateDataId: string
+  data: Record<string, unknown>
+  /** Epoch milliseconds. */
+  lastUpdated: number
+  updatedBy: { userId: string }
+}
+
+/** Where a client stands in the changes of a document. Another epoch means another document under the same id. */
+export interface Position {
+  epoch: string
+  seq: number
+}
+
+export type ClientMessage =
+  /** First message, unless the token is in the address; later, a fresh token of the same user. */
+  | { type: 'auth'; token: string }
+  | {
+      type: 'open'
+      ref: number
+      organizationId: string
+      documentId: string
+      topics: Topic[]
+      /** Only the changes after it are wanted. */
+      since?: Position
+    }
+  | { type: 'close'; ref: number }
+  /** Fields that are left out keep their value; `data: null` removes it. */
+  | { type: 'setPresence'; ref: number; status?: OnlineStatus; data?: Record<string, unknown> | null }
+  | {
+      type: 'setLiveState'
+      ref: number
+      /** Comes back with the outcome. */
+      id: number
+      liveStateDataId: string
+      data: Record<string, unknown>
+      /** Lays the keys over the stored value instead of replacing it. */
+      merge?: boolean
+    }
+  | {
+      type: 'openEditor'
+      ref: number
+      channel: number
+      editorId: string
+      /** What the editor holds, for those who read it over REST; only counts when it does not exist yet. */
+      contentType?: 'text' | 'map' | 'array' | 'xml'
+      contentKey?: string
+    }
+  | { type: 'closeEditor'; channel: number }
+  /** Answered by `pong`; browsers cannot send the protocol's own. */
+  | { type: 'ping' }
+
+export type ServerMessage =
+  /** The token is good until `expiresAt` (Unix seconds). */
+  | { type: 'ready'; connectionId: string; userId: string; expiresAt: number }
+  | {
+      type: 'opened'
+      ref: number
+      accessRole: AccessRole
+      position: Position
+      /** True: what follows is everything, forget what you had. False: these are the changes since your position. */
+      reset: boolean
+      presence?: PresentUser[]
+      liveStates?: LiveStateValue[]
+    }
+  /** The document is closed for this client, for good where the code is 44xx. */
+  | { type: 'closed'; ref: number; code: number; reason: string }
+  /** The role changed while the document was open. */
+  | { type: 'access'; ref: number; accessRole: AccessRole }
+  | { type: 'presence'; ref: number; users: PresentUser[]; left: string[] }
+  | { type: 'liveState'; ref: number; position: Position; states: LiveStateValue[] }
+  | { type: 'editorOpened'; channel: number; accessRole: AccessRole }
+  | { type: 'editorClosed'; channel: number; code: number; reason: string }
+  /** A request is done and durable. */
+  | { type: 'done'; id: number; position: Position }
+  /** A request, or without `id` a message, was refused. */
+  | { type: 'error'; id?: number; ref?: number; channel?: number; status: string; message: string }
+  /** Connect again after so long; the server is about to close. */
+  | { type: 'moved'; retryAfterMs: number }
+  /** The token ends at `expiresAt` (Unix seconds): send a fresh one. */
+  | { type: 'tokenExpiring'; expiresAt: number }
+  | { type: 'pong' }
+
+/**
+ * Binary frames begin with the channel and the kind, both as variable-length integers of lib0. From the client:
+ *
+ * | kind | then |
+ * |---|---|
+ * | syncStep1 | state vector (length-prefixed) |
+ * | syncStep2 | number, update (length-prefixed) |
+ * | update | number, update (length-prefixed) |
+ * | awareness | awareness update of y-protocols (length-prefixed) |
+ *
+ * From the server: syncStep1, syncStep2, update and awareness without a number; `saved` with the number of the newest
+ * update that is durable, and all of that client before it; `refused` with a number and a string that says why. Numbers
+ * are the client's own and increase.
+ */
+export const editorFrames = {
+  syncStep1: 0,
+  syncStep2: 1,
+  update: 2,
+  awareness: 3,
+  saved: 4,
+  refused: 5,
+} as const
+
+/** Bounds of one frame from a client. */
+export const limits = {
+  /** Before the client is known. */
+  firstMessageBytes: 8192,
+  /** An update of 1 MiB and what is around it. */
+  messageBytes: 1024 * 1024 + 65_536,
+  jsonBytes: 1024 * 1024,
+  awarenessBytes: 65_536,
+} as const
