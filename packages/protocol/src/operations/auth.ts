@@ -15,6 +15,11 @@ const invalidEmail = {
   message: 'userProperties.email must be a valid email address.',
 } as const
 
+const tooLarge = {
+  status: 'INVALID_ARGUMENT',
+  message: 'userProperties and permissions are too large for a token.',
+} as const
+
 export const auth = {
   generateToken: operation({
     spec: '7.1',
@@ -43,6 +48,7 @@ export const auth = {
     errors: [
       invalidEmail,
       { status: 'INVALID_ARGUMENT', message: 'permissions.resources[0].organizationId is required.' },
+      tooLarge,
     ],
     example: {
       input: {
@@ -92,7 +98,7 @@ export const auth = {
     }),
     output: Token,
     message: 'Token generated successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'Auth token not found.' }, invalidEmail],
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Auth token not found.' }, invalidEmail, tooLarge],
     example: {
       input: {
         apiKey: 'key_1',

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { ApiError } from '@plenum/protocol'
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { Database } from '../store/db.ts'
 import * as signingKeys from '../store/signing-keys.ts'
 import type { Secrets } from './secrets.ts'
+import { userTokenSeconds, type VerifiedUser } from './token-claims.ts'
+import { createTokenVerifier, longestToken } from './token-verifier.ts'
 
-/** From the interface: a user token ends 48 hours after it was issued. */
-export const userTokenSeconds = 48 * 60 * 60
+export { TokenError, type TokenGrant, type VerifiedUser } from './token-claims.ts'
+
 /** A new key signs from then on; the old one stays published until the last token it signed has ended. */
 const rotateAfterMs = 90 * 24 * 60 * 60 * 1000
 const publishedAfterRotationMs = (userTokenSeconds + 60 * 60) * 1000
@@ -19,6 +22,8 @@ export interface UserClaims {
 
 export interface UserTokens {
   sign(claims: UserClaims, now: number): Promise<string>
+  /** The user of a token that we issued and that has not ended; throws `TokenError` for any other. */
+  verify(token: string, now: number): Promise<VerifiedUser>
   /** The public keys, for a customer's own services. */
   jwks(now: number): Promise<{ keys: JWK[] }>
   /** False if the newest key was sealed with another secret. Makes the first key, so that every later start can tell. */
@@ -34,6 +39,9 @@ interface Signer {
 /** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign alike. */
 export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
   let signer: Promise<Signer> | undefined
+  const verify = createTokenVerifier(database, {
+    keyLifeMs: rotateAfterMs + publishedAfterRotationMs,
+  })
 
   const open = async ({ keyId, privateJwk, createdAt }: signingKeys.SigningKey): Promise<Signer> => {
     const jwk = JSON.parse(secrets.unseal(privateJwk, `signing_keys/${keyId}`).toString()) as JWK
@@ -77,7 +85,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
       let current = await (signer ?? renew(now))
       if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
-      return new SignJWT({ userProperties, permissions })
+      const token = await new SignJWT({ userProperties, permissions })
         .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
         .setIssuer('svc')
         .setAudience(apiKey)
@@ -86,7 +94,12 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
         .setExpirationTime(issuedAt + userTokenSeconds)
         .setJti(randomUUID())
         .sign(current.privateKey)
+      if (token.length > longestToken) {
+        throw new ApiError('INVALID_ARGUMENT', 'userProperties and permissions are too large for a token.')
+      }
+      return token
     },
+    verify,
     async fitSecret(now) {
       const newest = await signingKeys.newest(database.read)
       if (!newest) {
