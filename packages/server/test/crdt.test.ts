@@ -1,7 +1,7 @@
 import type { CrdtData } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import * as editors from '../src/store/editors.ts'
+import * as editorLog from '../src/store/editor-log.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 
@@ -19,7 +19,7 @@ describe.each(stores)('crdt on %s', (store) => {
   const call = ({ headers }: given.Tenant, verb: string, data: unknown) =>
     server.post(`/v2/crdt/${verb}`, { data }, headers)
   const stored = async ({ apiKey }: given.Tenant, editorId = 'e1') =>
-    (await editors.find(server.database.read, apiKey, { ...document, editorId }))!
+    (await editorLog.read(server.database.read, apiKey, { ...document, editorId }))!
   const content = async ({ client }: given.Tenant, editorId = 'e1') =>
     (await client.crdt.get({ ...document, editorId })).data[0]?.data
 
@@ -212,7 +212,7 @@ describe.each(stores)('crdt on %s', (store) => {
     })
     const open = async (editorId: string) => {
       const doc = new Y.Doc()
-      for (const update of (await stored(tenant, editorId)).log) Y.applyUpdate(doc, update)
+      for (const { bytes } of (await stored(tenant, editorId)).updates) Y.applyUpdate(doc, bytes)
       return doc
     }
     expect((await open('e1')).getText('content').toJSON()).toBe('by default')
@@ -223,10 +223,10 @@ describe.each(stores)('crdt on %s', (store) => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello world'))
     const editor = new Y.Doc()
-    for (const update of (await stored(tenant)).log) Y.applyUpdate(editor, update)
+    for (const { bytes } of (await stored(tenant)).updates) Y.applyUpdate(editor, bytes)
     editor.getText('content').insert(0, 'Oh. ')
     await tenant.client.crdt.update(text('Hello there'))
-    for (const update of (await stored(tenant)).log) Y.applyUpdate(editor, update)
+    for (const { bytes } of (await stored(tenant)).updates) Y.applyUpdate(editor, bytes)
     expect(editor.getText('content').toJSON()).toBe('Oh. Hello there')
   })
 
@@ -239,7 +239,7 @@ describe.each(stores)('crdt on %s', (store) => {
     const [after] = (await tenant.client.crdt.get(place)).data
     expect(after).toEqual({ ...before, lastUpdate: expect.any(String) })
     expect(Date.parse(after!.lastUpdate) - Date.parse(before!.lastUpdate)).toBeGreaterThanOrEqual(60_000)
-    expect(await stored(tenant)).toMatchObject({ seq: 1, tail: { updates: 1 } })
+    expect(await stored(tenant)).toMatchObject({ seq: 1, updates: [{ seq: 1 }] })
   })
 
   test('[17] keeps API keys, organizations and documents apart', async () => {

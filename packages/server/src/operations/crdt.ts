@@ -3,9 +3,12 @@ import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plen
 import * as content from '../editors/content.ts'
 import { XmlError } from '../editors/xml.ts'
 import type { Call, Handlers } from '../handler.ts'
+import type { Db } from '../store/db.ts'
 import * as documents from '../store/documents.ts'
+import * as editorLog from '../store/editor-log.ts'
+import type { StoredLog } from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
-import type { Editor } from '../store/editors.ts'
+import type { ContentType, Place } from '../store/editors.ts'
 
 const writer = { userId: 'rest-api', sessionId: null }
 
@@ -20,9 +23,10 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     const { type, contentKey = 'content', data } = input
     const update = replace(content.load([]), type, contentKey, data)
     await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
-    if (!(await editors.add(db, apiKey, input, { type, contentKey, update }, writer, now))) {
+    if (!(await editors.add(db, apiKey, input, { type, contentKey }, writer, now))) {
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
     }
+    if (update !== null) await append(db, apiKey, input, update, now)
     return null
   },
 
@@ -37,11 +41,11 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     for (const editorId of ids) {
       // Each takes time on the one thread there is; others come in between.
       if (bytes > 0) await setImmediate()
-      const editor = await editors.find(db, apiKey, { ...input, editorId })
-      if (!editor) continue
-      bytes += editor.log.reduce((sum, update) => sum + update.length, 0)
+      const stored = await editorLog.read(db, apiKey, { ...input, editorId })
+      if (!stored) continue
+      bytes += (stored.snapshot?.length ?? 0) + bytesOf(stored.updates)
       if (bytes > answerBytes && ids.length > 1) throw tooLarge()
-      const record = open(editor, log, (doc) => present(editor, doc))
+      const record = open(editorId, stored, log, (doc) => present(editorId, stored, doc))
       if (record) records.push(record)
       else unreadable.push(editorId)
     }
@@ -50,33 +54,58 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
   },
 
   async update({ input, caller: { apiKey }, db, now, log }) {
-    const { type, contentKey, data } = input
+    const { type, data } = input
     refuseWrongData(type, data)
-    const editor = await editors.find(db, apiKey, input)
-    if (!editor) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
-    if (type !== editor.type) throw new ApiError('INVALID_ARGUMENT', 'Type does not match the stored data.')
-    if (contentKey !== undefined && contentKey !== editor.contentKey) {
-      throw new ApiError('INVALID_ARGUMENT', 'Content key does not match the stored data.')
-    }
-    const doc = open(editor, log, (doc) => doc)
-    if (!doc) throw damaged({ unreadableEditorIds: [editor.editorId] })
-    const update = replace(doc, type, editor.contentKey, data)
-    const seq = update === null ? editor.seq : editor.seq + 1
-    await editors.append(db, apiKey, input, { seq, update }, writer, now)
-    const updates = editor.tail.updates + seq - editor.seq
-    if (editors.isLong({ updates, bytes: editor.tail.bytes + (update?.length ?? 0) })) {
-      await editors.compact(db, apiKey, input, { seq, snapshot: content.snapshot(doc) })
+    const stored = await editorLog.read(db, apiKey, input)
+    if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
+    const doc = open(input.editorId, stored, log, (doc) => doc)
+    if (!doc) throw damaged({ unreadableEditorIds: [input.editorId] })
+    const contentKey = refuseOtherContents(input, stored, doc)
+    const update = replace(doc, type, contentKey, data)
+    await editors.touch(db, apiKey, input, { type, contentKey }, writer, now)
+    if (update === null) return null
+    const seq = await append(db, apiKey, input, update, now)
+    const updates = [...stored.updates, { bytes: update }]
+    const tail = { updates: updates.length, bytes: bytesOf(updates) }
+    if (seq !== undefined && editorLog.isLong(tail, stored.snapshot?.length ?? 0)) {
+      const { snapshotSeq } = stored
+      await editorLog.compactIf(db, apiKey, input, { snapshotSeq, seq, snapshot: content.snapshot(doc) })
     }
     return null
   },
 }
 
-function refuseWrongData(type: Editor['type'], data: CrdtData) {
+const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
+  updates.reduce((sum, { bytes }) => sum + bytes.length, 0)
+
+async function append(db: Db, apiKey: string, place: Place, update: Uint8Array, now: number) {
+  const [seq] = await editorLog.append(db, [{ apiKey, place, update, writer, create: null, owners: [] }], now)
+  return seq
+}
+
+function refuseWrongData(type: ContentType, data: CrdtData) {
   const error = content.typeError(type, data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
 }
 
-function replace(doc: Document, type: Editor['type'], contentKey: string, data: CrdtData): Uint8Array | null {
+/** The name of the root that is written. Where nobody has said what the editor holds, the document shows it. */
+function refuseOtherContents(
+  sent: { type: ContentType; contentKey?: string },
+  stored: StoredLog,
+  doc: Document,
+): string {
+  const contentKey = stored.contentKey ?? content.inferRoots(doc).contentKey
+  const type = stored.type ?? content.inferType(doc, contentKey ?? '')
+  if (type !== null && sent.type !== type) {
+    throw new ApiError('INVALID_ARGUMENT', 'Type does not match the stored data.')
+  }
+  if (contentKey !== null && sent.contentKey !== undefined && sent.contentKey !== contentKey) {
+    throw new ApiError('INVALID_ARGUMENT', 'Content key does not match the stored data.')
+  }
+  return contentKey ?? sent.contentKey ?? 'content'
+}
+
+function replace(doc: Document, type: ContentType, contentKey: string, data: CrdtData): Uint8Array | null {
   refuseWrongData(type, data)
   try {
     return content.replace(doc, type, contentKey, data)
@@ -87,26 +116,36 @@ function replace(doc: Document, type: Editor['type'], contentKey: string, data: 
 }
 
 /** Undefined when the log is damaged, which must not keep others from being read. */
-function open<T>(editor: Editor, log: Call['log'], use: (doc: Document) => T): T | undefined {
+function open<T>(
+  editorId: string,
+  stored: StoredLog,
+  log: Call['log'],
+  use: (doc: Document) => T,
+): T | undefined {
   try {
-    if (!editor.complete) throw new Error('Updates are missing from the log.')
-    const doc = content.load(editor.log)
+    if (!stored.complete) throw new Error('Updates are missing from the log.')
+    const updates = stored.updates.map(({ bytes }) => bytes)
+    const doc = content.load(stored.snapshot ? [stored.snapshot, ...updates] : updates)
     // What waits for an update that is nowhere would be missing from the content.
     if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error('Updates refer to missing ones.')
     return use(doc)
   } catch (error) {
-    log.error({ err: error, editorId: editor.editorId }, 'stored CRDT data cannot be read')
+    log.error({ err: error, editorId }, 'stored CRDT data cannot be read')
     return undefined
   }
 }
 
-const present = (editor: Editor, doc: Document): CrdtRecord => ({
-  data: content.read(doc, editor.type, editor.contentKey) as CrdtData,
-  id: editor.editorId,
-  lastUpdate: new Date(editor.lastUpdated).toISOString(),
-  lastUpdatedBy: editor.lastUpdatedBy,
-  sessionId: editor.sessionId,
-})
+function present(editorId: string, stored: StoredLog, doc: Document): CrdtRecord {
+  const contentKey = stored.contentKey ?? content.inferRoots(doc).contentKey ?? 'content'
+  const type = stored.type ?? content.inferType(doc, contentKey) ?? 'text'
+  return {
+    data: content.read(doc, type, contentKey) as CrdtData,
+    id: editorId,
+    lastUpdate: new Date(stored.lastUpdated).toISOString(),
+    lastUpdatedBy: stored.lastUpdatedBy,
+    sessionId: stored.sessionId,
+  }
+}
 
 const damaged = (details: Record<string, unknown>) =>
   new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { details })

@@ -27,6 +27,7 @@ export async function mergeInto(
   const target = found.find((document) => document.documentId === newDocumentId)
   if (!source) return false
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
+  await countOn(db, apiKey, organizationId, documentId, newDocumentId)
 
   for (const [table, key] of Object.entries(inside) as [keyof typeof inside, 'user_id'][]) {
     // The columns of each table were checked when `inside` was written; the types of one stand for all.
@@ -99,11 +100,44 @@ async function putTarget(
       api_key: apiKey,
       organization_id: organizationId,
       document_id: document.documentId,
+      event_seq: 0,
       created_at: document.createdAt,
       ...values,
     })
     .onConflict((conflict) =>
       conflict.columns(['api_key', 'organization_id', 'document_id']).doUpdateSet(values),
     )
+    .execute()
+}
+
+/** What moves is the newest change of the target, whatever number either document has come to. */
+async function countOn(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+): Promise<void> {
+  const { seq } = await db
+    .updateTable('documents')
+    .set((eb) => ({
+      event_seq: eb
+        .selectFrom('documents as both')
+        .select((eb) => eb(eb.fn.max('both.event_seq'), '+', 1).as('seq'))
+        .where('both.api_key', '=', apiKey)
+        .where('both.organization_id', '=', organizationId)
+        .where('both.document_id', 'in', [documentId, newDocumentId]),
+    }))
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', newDocumentId)
+    .returning('event_seq as seq')
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('live_states')
+    .set({ seq })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
     .execute()
 }

@@ -112,6 +112,7 @@ export async function add(
         access_type: document.accessType,
         disabled: 0,
         data: JSON.stringify(document.data),
+        event_seq: 0,
         created_at: now,
         last_updated: now,
       })),
@@ -183,6 +184,44 @@ export async function set(
     .returning('document_id')
     .execute()
   return new Set(rows.map((row) => row.document_id))
+}
+
+/** Where a document is in its changes. The epoch is another one when the document was deleted and made anew. */
+export async function position(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<{ epoch: string; seq: number } | undefined> {
+  const [row] = await selectPosition(db, { apiKey, organizationId, documentId })
+  return row && { epoch: row.created_at.toString(36), seq: row.event_seq }
+}
+
+const selectPosition = prepared((db, place: { apiKey: string; organizationId: string; documentId: string }) =>
+  db
+    .selectFrom('documents')
+    .select(['created_at', 'event_seq'])
+    .where('api_key', '=', place.apiKey)
+    .where('organization_id', '=', place.organizationId)
+    .where('document_id', '=', place.documentId),
+)
+
+/** The number of a change of the document, which no other change has; undefined if it is gone. */
+export async function countChange(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<number | undefined> {
+  const row = await db
+    .updateTable('documents')
+    .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .returning('event_seq')
+    .executeTakeFirst()
+  return row?.event_seq
 }
 
 /** Removes them with everything inside, and tells which were there. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Db } from './db.ts'
+import * as documents from './documents.ts'
 import { parse } from './json.ts'
 
 /** A value that everyone in a document shares, under a name of the caller's (spec 16.1). */
@@ -34,7 +35,19 @@ export async function list(
   return (await inDocument(db, apiKey, organizationId, documentId).execute()).map(toLiveState)
 }
 
-/** Sets the value, which is an object as JSON. */
+/** Those of a document that changes after that one have set, by name. */
+export async function listSince(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  seq: number,
+): Promise<LiveState[]> {
+  const rows = await inDocument(db, apiKey, organizationId, documentId).where('seq', '>', seq).execute()
+  return rows.map(toLiveState)
+}
+
+/** Sets the value, which is an object as JSON, and gives the number of the change; undefined if the document is gone. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -42,8 +55,10 @@ export async function put(
   documentId: string,
   state: { liveStateDataId: string; json: string; userId: string },
   now: number,
-): Promise<void> {
-  const value = { data: state.json, updated_by: state.userId, last_updated: now }
+): Promise<number | undefined> {
+  const seq = await documents.countChange(db, apiKey, organizationId, documentId)
+  if (seq === undefined) return undefined
+  const value = { data: state.json, seq, updated_by: state.userId, last_updated: now }
   await db
     .insertInto('live_states')
     .values({
@@ -59,6 +74,7 @@ export async function put(
         .doUpdateSet(value),
     )
     .execute()
+  return seq
 }
 
 const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: string) =>

@@ -1,12 +1,12 @@
 import type { Compilable, CompiledQuery } from 'kysely'
 import type { Db } from './db.ts'
-import { DirectSqliteAdapter } from './sqlite-driver.ts'
+import { DirectSqliteAdapter, type SqliteConnection } from './sqlite-driver.ts'
 
-type Value = string | number | Uint8Array | null
+export type Value = string | number | Uint8Array | null
 type Values = Record<string, Value | readonly Value[]>
 
 /** Stands in a built query where a value will be bound. */
-class Parameter {
+export class Parameter {
   readonly name: string
   readonly index: number | undefined
 
@@ -19,6 +19,15 @@ class Parameter {
     const value = values[this.name]
     return this.index === undefined ? value : (value as readonly Value[])[this.index]
   }
+}
+
+export const bind = ({ parameters }: CompiledQuery, values: Values): unknown[] =>
+  parameters.map((one) => (one instanceof Parameter ? one.of(values) : one))
+
+/** The connection to run at once on; undefined on PostgreSQL. */
+export function sqliteOf(db: Db): SqliteConnection | undefined {
+  const { adapter } = db.getExecutor()
+  return adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
 }
 
 /**
@@ -34,8 +43,7 @@ export function prepared<V extends Values, Row>(
   }
 
   return async (db, values) => {
-    const { adapter } = db.getExecutor()
-    const sqlite = adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
+    const sqlite = sqliteOf(db)
     const queries = sqlite ? compiled.sqlite : compiled.postgres
     const shape = shapeOf(values)
     let query = queries.get(shape)
@@ -43,7 +51,7 @@ export function prepared<V extends Values, Row>(
       query = build(db, placeholders(values)).compile()
       queries.set(shape, query)
     }
-    const parameters = query.parameters.map((one) => (one instanceof Parameter ? one.of(values) : one))
+    const parameters = bind(query, values)
     if (sqlite) return sqlite.run<Row>(query.sql, parameters).rows
     return (await db.executeQuery<Row>({ ...query, parameters })).rows
   }

@@ -94,6 +94,8 @@ export interface DocumentTable {
   disabled: number
   /** JSON: documentName and the caller's own metadata. */
   data: string
+  /** Number of the newest change that clients of the document follow; counted under this row's lock. */
+  event_seq: number
   created_at: number
   last_updated: number
 }
@@ -168,6 +170,8 @@ export interface LiveStateTable {
   live_state_data_id: string
   /** JSON object. */
   data: string
+  /** The change of the document that set it. */
+  seq: number
   updated_by: string
   last_updated: number
 }
@@ -177,8 +181,9 @@ export interface EditorTable {
   organization_id: string
   document_id: string
   editor_id: string
-  type: 'text' | 'map' | 'array' | 'xml'
-  content_key: string
+  /** What the root holds and its name; null as long as nobody has said so. */
+  type: 'text' | 'map' | 'array' | 'xml' | null
+  content_key: string | null
   /** Number of the newest update; counted under this row's lock. */
   seq: number
   /** The snapshot holds every update up to this one. */
@@ -187,6 +192,7 @@ export interface EditorTable {
   last_updated: number
   last_updated_by: string
   session_id: string | null
+  created_at: number
 }
 
 /** Append-only. */
@@ -199,6 +205,16 @@ export interface EditorUpdateTable {
   bytes: Uint8Array
   user_id: string
   created_at: number
+}
+
+/** Whose a Yjs client id is: the user who wrote with it first. */
+export interface EditorClientTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  client_id: number
+  user_id: string
 }
 
 export interface NotificationTable {
@@ -291,6 +307,7 @@ export interface Schema {
   live_states: LiveStateTable
   editors: EditorTable
   editor_updates: EditorUpdateTable
+  editor_clients: EditorClientTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

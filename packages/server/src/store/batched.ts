@@ -1,0 +1,79 @@
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely'
+import type { Db } from './db.ts'
+import { bind, Parameter, sqliteOf, type Value } from './prepared.ts'
+
+type ColumnType = 'text' | 'bigint' | 'bytea'
+
+/** What a statement is written with; `rows` is the table that the columns of `row` are in. */
+export interface Batch<Column extends string> {
+  row: Readonly<Record<Column, RawBuilder<unknown>>>
+  rows: RawBuilder<unknown>
+  dialect: 'sqlite' | 'postgres'
+}
+
+/**
+ * A statement of the hot path for many rows, compiled once. PostgreSQL is sent them together, as an array for each column;
+ * SQLite, which nothing has to be sent to, runs it for one row after the other.
+ */
+export function batched<Column extends string, Result = never>(
+  columns: Readonly<Record<Column, ColumnType>>,
+  build: (batch: Batch<Column>) => RawBuilder<Result>,
+): (db: Db, rows: readonly Record<Column, Value>[]) => Promise<Result[]> {
+  const names = Object.keys(columns) as Column[]
+  const compiled: { sqlite?: CompiledQuery<Result>; postgres?: CompiledQuery<Result> } = {}
+
+  const byRow = (): Batch<Column> => ({
+    row: record(names, (name) => sql`${new Parameter(name)}`),
+    rows: sql`(select 1)`,
+    dialect: 'sqlite',
+  })
+  const byArray = (): Batch<Column> => {
+    const arrays = names.map((name) => sql`${new Parameter(name)}::${sql.raw(columns[name])}[]`)
+    const aliases = names.map((name) => sql.ref(name))
+    return {
+      row: record(names, (name) => sql.ref(`r.${name}`)),
+      rows: sql`unnest(${sql.join(arrays)}) as r(${sql.join(aliases)})`,
+      dialect: 'postgres',
+    }
+  }
+
+  return async (db, rows) => {
+    if (rows.length === 0) return []
+    const sqlite = sqliteOf(db)
+    if (sqlite) {
+      const query = (compiled.sqlite ??= build(byRow()).compile(db))
+      return rows.flatMap((row) => sqlite.run<Result>(query.sql, bind(query, row)).rows)
+    }
+    const query = (compiled.postgres ??= build(byArray()).compile(db))
+    const results: Result[] = []
+    for (const part of parts(rows)) {
+      const values = record(names, (name) => part.map((row) => row[name]))
+      results.push(...(await db.executeQuery<Result>({ ...query, parameters: bind(query, values) })).rows)
+    }
+    return results
+  }
+}
+
+/** Rows and bytes of one statement to PostgreSQL: bytes in arrays travel as text of twice their length. */
+const most = { rows: 5000, bytes: 8 * 1024 * 1024 }
+
+function* parts<Row extends Record<string, Value>>(rows: readonly Row[]): Generator<readonly Row[]> {
+  let start = 0
+  let bytes = 0
+  for (const [index, row] of rows.entries()) {
+    const size = sizeOf(row)
+    if (index > start && (bytes + size > most.bytes || index - start === most.rows)) {
+      yield rows.slice(start, index)
+      start = index
+      bytes = 0
+    }
+    bytes += size
+  }
+  yield rows.slice(start)
+}
+
+const sizeOf = (row: Record<string, Value>) =>
+  Object.values(row).reduce<number>((sum, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0)
+
+const record = <Name extends string, T>(names: readonly Name[], valueOf: (name: Name) => T) =>
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<Name, T>

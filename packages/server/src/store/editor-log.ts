@@ -1,0 +1,168 @@
+import type { Db } from './db.ts'
+import { type Contents, type Key, keyOf, type Place } from './editors.ts'
+import { prepared } from './prepared.ts'
+
+export { append, type Entry } from './editor-append.ts'
+
+export interface Update {
+  seq: number
+  bytes: Uint8Array
+}
+
+/** The bytes of a Yjs document: a snapshot, if there is one, and the updates after it, in order. */
+export interface StoredLog extends Contents {
+  /** Tells the editor from one that is made under the same id after it was deleted. */
+  createdAt: number
+  /** Number of the newest update. */
+  seq: number
+  /** The snapshot holds every update up to this one. */
+  snapshotSeq: number
+  snapshot: Uint8Array | null
+  updates: Update[]
+  /** False when updates are missing. */
+  complete: boolean
+  lastUpdated: number
+  lastUpdatedBy: string
+  sessionId: string | null
+}
+
+export interface EditorLog extends StoredLog {
+  /** Whose the client ids are that wrote here. */
+  owners: Map<number, string>
+}
+
+/** One statement: between two, a compaction could move updates out of the sight of both. */
+const selectLog = prepared((db, key: Key) =>
+  db
+    .selectFrom('editors')
+    .innerJoin(
+      (eb) =>
+        eb
+          .selectFrom('editors')
+          .select(['snapshot_seq as at', 'snapshot as bytes'])
+          .where((eb) => eb.and(key))
+          .unionAll(
+            eb
+              .selectFrom('editor_updates')
+              .select(['seq as at', 'bytes'])
+              .where((eb) => eb.and(key)),
+          )
+          .as('log'),
+      (join) => join.onTrue(),
+    )
+    .select(['type', 'content_key', 'created_at', 'seq', 'snapshot_seq'])
+    .select(['last_updated', 'last_updated_by', 'session_id'])
+    .select(['log.at', 'log.bytes'])
+    .where((eb) => eb.and(key))
+    .orderBy('log.at'),
+)
+
+export async function read(db: Db, apiKey: string, place: Place): Promise<StoredLog | undefined> {
+  const [editor, ...tail] = await selectLog(db, keyOf(apiKey, place))
+  if (!editor) return undefined
+  const updates = tail.flatMap(({ at, bytes }) => (bytes === null ? [] : { seq: at, bytes }))
+  return {
+    type: editor.type,
+    contentKey: editor.content_key,
+    createdAt: editor.created_at,
+    seq: editor.seq,
+    snapshotSeq: editor.snapshot_seq,
+    snapshot: editor.bytes,
+    updates,
+    complete: follows(updates, editor.snapshot_seq, editor.seq),
+    lastUpdated: editor.last_updated,
+    lastUpdatedBy: editor.last_updated_by,
+    sessionId: editor.session_id,
+  }
+}
+
+/** Whether these are all updates after the one up to the other. */
+const follows = (updates: readonly Update[], after: number, upTo: number) =>
+  updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
+
+const selectOwners = prepared((db, key: Key) =>
+  db
+    .selectFrom('editor_clients')
+    .select(['client_id', 'user_id'])
+    .where((eb) => eb.and(key)),
+)
+
+export async function load(db: Db, apiKey: string, place: Place): Promise<EditorLog | undefined> {
+  const log = await read(db, apiKey, place)
+  if (!log) return undefined
+  const owners = await selectOwners(db, keyOf(apiKey, place))
+  return { ...log, owners: new Map(owners.map((row) => [row.client_id, row.user_id])) }
+}
+
+const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
+  db
+    .selectFrom('editors')
+    .leftJoin('editor_updates', (join) =>
+      join
+        .onRef('editor_updates.api_key', '=', 'editors.api_key')
+        .onRef('editor_updates.organization_id', '=', 'editors.organization_id')
+        .onRef('editor_updates.document_id', '=', 'editors.document_id')
+        .onRef('editor_updates.editor_id', '=', 'editors.editor_id')
+        .on('editor_updates.seq', '>', after),
+    )
+    .select(['editors.seq as newest', 'editor_updates.seq', 'editor_updates.bytes'])
+    .where('editors.api_key', '=', key.api_key)
+    .where('editors.organization_id', '=', key.organization_id)
+    .where('editors.document_id', '=', key.document_id)
+    .where('editors.editor_id', '=', key.editor_id)
+    .orderBy('editor_updates.seq'),
+)
+
+/**
+ * The updates after that one; `compacted` when they are not all there any more, so that the log must be loaded; undefined
+ * when the editor is gone, or begins anew.
+ */
+export async function readAfter(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  seq: number,
+): Promise<Update[] | 'compacted' | undefined> {
+  const rows = await selectAfter(db, { ...keyOf(apiKey, place), after: seq })
+  const [editor] = rows
+  if (!editor || editor.newest < seq) return undefined
+  const updates = rows.flatMap(({ seq, bytes }) => (seq === null || bytes === null ? [] : { seq, bytes }))
+  return follows(updates, seq, editor.newest) ? updates : 'compacted'
+}
+
+/**
+ * Puts a snapshot in the place of the updates it was built from, if the snapshot below them is still the one it was built
+ * on; false if not.
+ */
+export async function compactIf(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  change: { snapshotSeq: number; seq: number; snapshot: Uint8Array; createdAt?: number },
+): Promise<boolean> {
+  const key = keyOf(apiKey, place)
+  const { numUpdatedRows } = await db
+    .updateTable('editors')
+    .set({ snapshot: change.snapshot, snapshot_seq: change.seq })
+    .where((eb) => eb.and(key))
+    .where('snapshot_seq', '=', change.snapshotSeq)
+    .where('seq', '>=', change.seq)
+    .$if(change.createdAt !== undefined, (query) =>
+      query.where('created_at', '=', change.createdAt as number),
+    )
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await db
+    .deleteFrom('editor_updates')
+    .where((eb) => eb.and(key))
+    .where('seq', '<=', change.seq)
+    .execute()
+  return true
+}
+
+/**
+ * Opening a document costs as much as its tail is long; making a snapshot costs as much as it is large. So the tail may
+ * grow with the snapshot, and all snapshots together cost no more than what was written.
+ */
+export const isLong = (tail: { updates: number; bytes: number }, snapshotBytes: number): boolean =>
+  tail.updates >= 500 || tail.bytes > Math.max(64 * 1024, snapshotBytes)

@@ -1,0 +1,211 @@
+import { describe, expect, test } from 'vitest'
+import * as editorLog from '../src/store/editor-log.ts'
+import * as given from './given.ts'
+import { stores, useServer } from './harness.ts'
+
+const bytes = (...values: number[]) => Uint8Array.from(values)
+const document = { organizationId: 'o1', documentId: 'd1' }
+const inEditor = (editorId: string, documentId = 'd1') => ({ ...document, documentId, editorId })
+const place = inEditor('e1')
+
+describe.each(stores)('the log of editors on %s', (store) => {
+  const server = useServer(store)
+  const read = () => server.database.read
+
+  /** A tenant with the document d1. */
+  const tenant = async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, 'o1')
+    await tenant.client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    return tenant
+  }
+  const entry = (apiKey: string, fields: Partial<editorLog.Entry> = {}): editorLog.Entry => ({
+    apiKey,
+    place,
+    update: bytes(1),
+    writer: { userId: 'u1', sessionId: 's1' },
+    create: { type: null, contentKey: null },
+    owners: [],
+    ...fields,
+  })
+  const append = (entries: editorLog.Entry[], now = 1000) =>
+    server.database.write((db) => editorLog.append(db, entries, now))
+  const load = (apiKey: string, at = place) => editorLog.load(read(), apiKey, at)
+  const compactIf = (apiKey: string, change: Parameters<typeof editorLog.compactIf>[3]) =>
+    server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
+  const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
+
+  test('[R20] an append makes the editor, counts on and keeps writer, session and owners', async () => {
+    const { apiKey } = await tenant()
+    const create = { type: 'xml', contentKey: 'default' } as const
+    expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
+    const writer = { userId: 'u2', sessionId: null }
+    const owners: [number, string][] = [
+      [7, 'u2'],
+      [2 ** 32 - 1, 'u2'],
+    ]
+    expect(await append([entry(apiKey, { update: bytes(2, 3), writer, owners })], 2000)).toEqual([2])
+    expect(await load(apiKey)).toEqual({
+      type: 'xml',
+      contentKey: 'default',
+      createdAt: 1000,
+      seq: 2,
+      snapshotSeq: 0,
+      snapshot: null,
+      updates: [
+        { seq: 1, bytes: expect.any(Uint8Array) },
+        { seq: 2, bytes: expect.any(Uint8Array) },
+      ],
+      complete: true,
+      lastUpdated: 2000,
+      lastUpdatedBy: 'u2',
+      sessionId: null,
+      owners: new Map([
+        [7, 'u1'],
+        [2 ** 32 - 1, 'u2'],
+      ]),
+    })
+    expect(loaded((await load(apiKey))!.updates)).toEqual([
+      [1, 1],
+      [2, 2, 3],
+    ])
+  })
+
+  test('[R20] one call appends to editors of several tenants, also twice to one of them', async () => {
+    const [one, two] = [await tenant(), await tenant()]
+    await append([entry(one.apiKey, { place: inEditor('e2') })])
+    const entries = [
+      entry(two.apiKey, { update: bytes(1) }),
+      entry(one.apiKey, { place: inEditor('e2'), update: bytes(2), create: null }),
+      entry(one.apiKey, { update: bytes(3) }),
+      entry(one.apiKey, { place: inEditor('e2'), update: bytes(4), create: null }),
+    ]
+    expect(await append(entries)).toEqual([1, 2, 1, 3])
+    expect(loaded((await load(two.apiKey))!.updates)).toEqual([[1, 1]])
+    expect(loaded((await load(one.apiKey))!.updates)).toEqual([[1, 3]])
+    expect(loaded((await load(one.apiKey, inEditor('e2')))!.updates)).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 4],
+    ])
+  })
+
+  test('[R20] what is gone has no number and does not fail the others', async () => {
+    const { apiKey } = await tenant()
+    const entries = [
+      entry(apiKey, { place: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
+      entry(apiKey, { place: inEditor('missing'), create: null, owners: [[1, 'u1']] }),
+      entry(apiKey),
+      entry('no such key'),
+    ]
+    expect(await append(entries)).toEqual([undefined, undefined, 1, undefined])
+    expect(await load(apiKey, inEditor('e1', 'nowhere'))).toBeUndefined()
+    expect(await load(apiKey, inEditor('missing'))).toBeUndefined()
+    expect(await append([])).toEqual([])
+  })
+
+  test('[R20] an editor that was deleted and made anew is another one', async () => {
+    const { apiKey, client } = await tenant()
+    await append([entry(apiKey, { owners: [[7, 'u1']] })], 1000)
+    const { createdAt } = (await load(apiKey))!
+    await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
+    expect(await append([entry(apiKey, { createdAt, create: null })])).toEqual([undefined])
+    await client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    expect(await append([entry(apiKey), entry(apiKey)], 2000)).toEqual([1, 2])
+
+    expect(await append([entry(apiKey, { createdAt, create: null }), entry(apiKey, { createdAt })])).toEqual([
+      undefined,
+      undefined,
+    ])
+    const snapshot = { snapshotSeq: 0, seq: 1, snapshot: bytes(9) }
+    expect(await compactIf(apiKey, { ...snapshot, createdAt })).toBe(false)
+    const anew = (await load(apiKey))!
+    expect(anew).toMatchObject({ seq: 2, snapshotSeq: 0, createdAt: 2000, owners: new Map() })
+    expect(await append([entry(apiKey, { createdAt: 2000 })])).toEqual([3])
+    expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
+  })
+
+  test('[R20] a thousand editors at once, with large updates among them', async () => {
+    const { apiKey } = await tenant()
+    const entries = Array.from({ length: 1000 }, (_, index) =>
+      entry(apiKey, {
+        place: inEditor(`e${index}`),
+        update: index % 100 === 0 ? new Uint8Array(1024 * 1024).fill(index / 100) : bytes(index % 256),
+        owners: [[index, 'u1']],
+      }),
+    )
+    expect(await append(entries)).toEqual(Array<number>(1000).fill(1))
+    expect(await append(entries.toReversed())).toEqual(Array<number>(1000).fill(2))
+    for (const index of [0, 1, 555, 900, 999]) {
+      const log = (await load(apiKey, inEditor(`e${index}`)))!
+      const { update } = entries[index]!
+      expect(log.updates.map(({ bytes }) => Buffer.compare(bytes, update))).toEqual([0, 0])
+      expect(log.owners).toEqual(new Map([[index, 'u1']]))
+    }
+  })
+
+  test('[R20] calls that meet count on from each other, and keep what every one of them wrote', async () => {
+    const { apiKey } = await tenant()
+    const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
+    const calls = Array.from({ length: 12 }, (_, call) =>
+      append(
+        (call % 2 === 0 ? editors : editors.toReversed()).map((place) =>
+          entry(apiKey, { place, update: bytes(call) }),
+        ),
+      ),
+    )
+    const answered = await Promise.all(calls)
+    for (const [index, at] of editors.entries()) {
+      const log = (await load(apiKey, at))!
+      expect(log).toMatchObject({ seq: 12, complete: true })
+      const numbers = answered.map((seqs, call) => seqs[call % 2 === 0 ? index : editors.length - 1 - index])
+      for (const [call, seq] of numbers.entries()) expect(log.updates[seq! - 1]?.bytes[0]).toBe(call)
+    }
+  })
+
+  test('[R21] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
+    const { apiKey } = await tenant()
+    const readAfter = async (seq: number) => {
+      const rows = await editorLog.readAfter(read(), apiKey, place, seq)
+      return Array.isArray(rows) ? loaded(rows) : rows
+    }
+    expect(await readAfter(0)).toBeUndefined()
+    await append([1, 2, 3, 4].map((byte) => entry(apiKey, { update: bytes(byte) })))
+    expect(await readAfter(0)).toEqual([1, 2, 3, 4].map((seq) => [seq, seq]))
+    expect(await readAfter(3)).toEqual([[4, 4]])
+    expect(await readAfter(4)).toEqual([])
+    expect(await readAfter(5)).toBeUndefined()
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(9) })).toBe(true)
+    expect(await readAfter(2)).toBe('compacted')
+    expect(await readAfter(3)).toEqual([[4, 4]])
+    expect(await readAfter(4)).toEqual([])
+  })
+
+  test('[R21] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
+    const { apiKey } = await tenant()
+    await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
+    expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 4, snapshot: bytes(9) })).toBe(false)
+    expect(await load(apiKey)).toMatchObject({ snapshotSeq: 0, snapshot: null, complete: true })
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(8, 8) })).toBe(true)
+    const log = (await load(apiKey))!
+    expect(log).toMatchObject({ seq: 3, snapshotSeq: 2, complete: true })
+    expect([...log.snapshot!]).toEqual([8, 8])
+    expect(loaded(log.updates)).toEqual([[3, 3]])
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(7) })).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 2, seq: 3, snapshot: bytes(7) })).toBe(true)
+    expect(await load(apiKey)).toMatchObject({ seq: 3, snapshotSeq: 3, updates: [], complete: true })
+    expect(await append([entry(apiKey)])).toEqual([4])
+    expect((await load(apiKey))!.complete).toBe(true)
+  })
+
+  test('[R21] what is written over all snapshots stays in proportion to what is written', () => {
+    expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
+    expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
+    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
+    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 1024 * 1024)).toBe(false)
+  })
+})
