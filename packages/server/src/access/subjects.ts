@@ -1,7 +1,11 @@
 import type { ApiKey } from '../store/api-keys.ts'
 import * as access from '../store/access.ts'
+import type { StoredDocument } from '../store/access.ts'
 import type { Db } from '../store/db.ts'
+import type { Level as Place } from '../store/grants.ts'
 import type { Grant, Level, OrganizationSubject, Subject } from './permissions.ts'
+
+type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
 /** What `decide` and `decideOrganization` need to know of each user and each resource that was loaded. */
 export interface Subjects {
@@ -12,20 +16,71 @@ export interface Subjects {
   folder(userId: string, folderId: string): Subject | undefined
 }
 
+/** The grant of one session on a resource of the organization, from the stored one of its user. */
+export type Overlay = (type: Place['type'], id: string, stored: Grant | undefined) => Grant | undefined
+
 /**
  * Reads users against documents and folders of one organization, in four queries for up to 5,000 users.
  * Undefined: there is no such organization.
  */
 export async function loadSubjects(
   db: Db,
-  { apiKey, options }: Pick<ApiKey, 'apiKey' | 'options'>,
+  key: Key,
   organizationId: string,
   userIds: readonly string[],
   { documentIds = [], folderIds = [] }: { documentIds?: readonly string[]; folderIds?: readonly string[] },
 ): Promise<Subjects | undefined> {
-  const organization = await access.findOrganization(db, apiKey, organizationId)
+  const organization = await access.findOrganization(db, key.apiKey, organizationId)
   if (!organization) return undefined
-  const documents = await access.findDocuments(db, apiKey, organizationId, documentIds)
+  const documents = await access.findDocuments(db, key.apiKey, organizationId, documentIds)
+  const scene = await loadScene(db, key, organizationId, userIds, { organization, documents, folderIds })
+  return {
+    organization: (userId) => scene.organization(userId, asStored),
+    document(userId, documentId) {
+      const document = documents.get(documentId)
+      return document && scene.document(userId, documentId, document, asStored)
+    },
+    folder: (userId, folderId) =>
+      scene.folders.has(folderId) ? scene.inFolder(userId, folderId, asStored) : undefined,
+  }
+}
+
+/** A document that somebody opens. It may not exist yet, nor its organization: then it is judged as it will be created. */
+export async function loadOpenedDocument(
+  db: Db,
+  key: Key,
+  organizationId: string,
+  documentId: string,
+  userIds: readonly string[],
+): Promise<(userId: string, overlay: Overlay) => Subject> {
+  const organization = await access.findOrganization(db, key.apiKey, organizationId)
+  const documents = await access.findDocuments(db, key.apiKey, organizationId, [documentId])
+  const document = documents.get(documentId) ?? { folderId: null, accessType: null, disabled: false }
+  const scene = await loadScene(db, key, organizationId, userIds, {
+    organization: organization ?? { disabled: false },
+    documents: new Map([[documentId, document]]),
+    folderIds: [],
+  })
+  return (userId, overlay) => scene.document(userId, documentId, document, overlay)
+}
+
+const asStored: Overlay = (_type, _id, stored) => stored
+
+interface Found {
+  organization: { disabled: boolean }
+  documents: ReadonlyMap<string, StoredDocument>
+  /** Folders that are asked for besides those of the documents. */
+  folderIds: readonly string[]
+}
+
+/** Folders and grants around what was found. */
+async function loadScene(
+  db: Db,
+  { apiKey, options }: Key,
+  organizationId: string,
+  userIds: readonly string[],
+  { organization, documents, folderIds }: Found,
+) {
   const lowest = new Set(folderIds)
   for (const { folderId } of documents.values()) if (folderId !== null) lowest.add(folderId)
   const folders = await access.findFolderChains(db, apiKey, organizationId, [...lowest])
@@ -35,47 +90,50 @@ export async function loadSubjects(
   })
   const grants = new Map(stored.map((grant) => [JSON.stringify([grant.userId, grant.type, grant.id]), grant]))
 
-  const grantOf = (userId: string, type: string, id: string): { grant?: Grant } => {
-    const grant = grants.get(JSON.stringify([userId, type, id]))
+  const grantOf = (userId: string, type: Place['type'], id: string, overlay: Overlay): { grant?: Grant } => {
+    const grant = overlay(type, id, grants.get(JSON.stringify([userId, type, id])))
     return grant ? { grant } : {}
   }
 
-  const organizationSubject = (userId: string): OrganizationSubject => ({
+  const organizationSubject = (userId: string, overlay: Overlay): OrganizationSubject => ({
     authenticated: true,
-    organization: { disabled: organization.disabled, ...grantOf(userId, 'organization', organizationId) },
+    organization: {
+      disabled: organization.disabled,
+      ...grantOf(userId, 'organization', organizationId, overlay),
+    },
   })
 
   /** From that folder up to the top-level one. */
-  const chain = (userId: string, folderId: string | null): Level[] => {
+  const chain = (userId: string, folderId: string | null, overlay: Overlay): Level[] => {
     const passed = new Set<string>()
     const levels: Level[] = []
     for (let id = folderId; id !== null && !passed.has(id);) {
       const folder = folders.get(id)
       if (!folder) break
       passed.add(id)
-      levels.push({ accessType: folder.accessType, ...grantOf(userId, 'folder', id) })
+      levels.push({ accessType: folder.accessType, ...grantOf(userId, 'folder', id, overlay) })
       id = folder.parentFolderId
     }
     return levels
   }
 
-  const subject = (userId: string, folderId: string | null): Subject => ({
-    ...organizationSubject(userId),
-    folders: chain(userId, folderId),
+  const inFolder = (userId: string, folderId: string | null, overlay: Overlay): Subject => ({
+    ...organizationSubject(userId, overlay),
+    folders: chain(userId, folderId, overlay),
     defaultAccessType: options.defaultDocumentAccessType,
   })
 
   return {
+    folders,
     organization: organizationSubject,
-    document(userId, documentId) {
-      const document = documents.get(documentId)
-      if (!document) return undefined
-      const { folderId, accessType, disabled } = document
-      return {
-        ...subject(userId, folderId),
-        document: { accessType, disabled, ...grantOf(userId, 'document', documentId) },
-      }
-    },
-    folder: (userId, folderId) => (folders.has(folderId) ? subject(userId, folderId) : undefined),
+    inFolder,
+    document: (userId: string, documentId: string, document: StoredDocument, overlay: Overlay): Subject => ({
+      ...inFolder(userId, document.folderId, overlay),
+      document: {
+        accessType: document.accessType,
+        disabled: document.disabled,
+        ...grantOf(userId, 'document', documentId, overlay),
+      },
+    }),
   }
 }

@@ -1,0 +1,40 @@
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Db } from '../store/db.ts'
+import { type Decision, decide, mergeGrants } from './permissions.ts'
+import { loadOpenedDocument, type Overlay } from './subjects.ts'
+import type { TokenGrant } from './token-claims.ts'
+
+/** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
+export type SessionUser = { userId: string; resources: readonly TokenGrant[] } | 'server'
+
+/**
+ * What each of these sessions may do with the document, in at most four queries for all of them. A decision holds until
+ * its `expiresAt`, unless an operation changes what it was made of; that the token itself ends is not part of it.
+ */
+export async function evaluate(
+  db: Db,
+  key: Pick<ApiKey, 'apiKey' | 'options'>,
+  organizationId: string,
+  documentId: string,
+  users: readonly SessionUser[],
+  nowSeconds: number,
+): Promise<Decision[]> {
+  const userIds = new Set(users.flatMap((user) => (user === 'server' ? [] : user.userId)))
+  const subjectOf = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
+  return users.map((user) =>
+    user === 'server'
+      ? decide(subjectOf('', asEditor), nowSeconds)
+      : decide(subjectOf(user.userId, withToken(user.resources, organizationId, nowSeconds)), nowSeconds),
+  )
+}
+
+/** Every access type lets in whoever has a grant on the document itself. */
+const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
+
+function withToken(resources: readonly TokenGrant[], organizationId: string, nowSeconds: number): Overlay {
+  const here = resources.filter((grant) => grant.organizationId === organizationId)
+  return (type, id, stored) => {
+    const granted = here.find((grant) => grant.type === type && grant.id === id)
+    return mergeGrants(stored, granted, nowSeconds)
+  }
+}
