@@ -31,7 +31,7 @@ export function hostileUpdate(random: Random, known: ReadonlyMap<number, number>
   // The lengths come first, so that structs can refer to later sections.
   const sections = clients
     .filter(() => random(3) > 0)
-    .sort(() => random(3) - 1)
+    .sort((a, b) => (random(20) ? b - a : random(3) - 1))
     .map((client) => {
       const from = known.get(client) ?? 0
       const clock = random(6) === 0 ? random(from + 2) : from

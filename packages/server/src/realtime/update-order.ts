@@ -1,4 +1,6 @@
+import { codeInRoot, codeInside, codeOf, collected, type Place, type PlaceCode } from './places.ts'
 import { covers, type Ranges } from './ranges.ts'
+import { contentRefs } from './update-contents.ts'
 import { Refusal } from './update-reader.ts'
 
 /** A client that an update names, with its new structs. */
@@ -19,6 +21,8 @@ export interface Client {
 export interface Struct {
   start: number
   end: number
+  /** What it holds, one of `contentRefs`. */
+  ref: number
   /** Whose item stood to its left when it was made, and at which clock. Without neighbours, the type around it. */
   left: Client | undefined
   leftClock: number
@@ -26,26 +30,19 @@ export interface Struct {
   rightClock: number
   isChild: boolean
   isEntry: boolean
-  isType: boolean
-  /** Whether Yjs may split it while it is not deleted. */
-  isDivisible: boolean
-  place: Place | undefined
-}
-
-export interface Place {
-  /** How many shared types it is inside of: 1 directly in a root type. */
-  depth: number
-  /** Whether it is the value of a key, not a member of a list. */
-  isEntry: boolean
+  place: PlaceCode
 }
 
 export interface Rules {
-  placeOf: ((client: number, clock: number) => Place | undefined) | undefined
+  placeOf: (client: number, clock: number) => Place | undefined
   maxNesting: number
+  /** Whether values of keys may have several parts. */
+  allowsParts: boolean
 }
 
-const inRootList: Place = { depth: 1, isEntry: false }
-const asRootEntry: Place = { depth: 1, isEntry: true }
+/** Whether Yjs may split it while it is not deleted. */
+export const isDivisible = ({ start, end, ref }: Struct) =>
+  end - start > 1 && ref !== contentRefs.gc && ref !== contentRefs.deleted
 
 /**
  * Takes each struct after those that it refers to, as Yjs does, and looks where it comes to lie. Structs that refer to
@@ -71,7 +68,7 @@ function settle(first: Client, rules: Rules): void {
       waiting.push(waitFor(struct.right, struct.rightClock))
     } else {
       struct.place = placeFor(struct, rules)
-      if (struct.place !== undefined) check(client, struct, struct.place, rules)
+      if (struct.place !== collected) check(client, struct, rules)
       client.settled++
     }
   }
@@ -93,20 +90,19 @@ function waitFor(client: Client, clock: number): { client: Client; until: number
   return { client, until: clock }
 }
 
-/** Nothing for what is beside a known struct that is collected: it is collected too. */
-function placeFor(struct: Struct, rules: Rules): Place | undefined {
+/** As Yjs does: what is beside or inside of something collected is collected too. */
+function placeFor(struct: Struct, rules: Rules): PlaceCode {
   const { left, leftClock, right, rightClock, isEntry } = struct
-  if (struct.isChild) {
-    const around = left && placeAt(left, leftClock, rules)
-    return { depth: (around?.depth ?? 0) + 1, isEntry }
-  }
-  if (left !== undefined) return placeAt(left, leftClock, rules)
-  if (right !== undefined) return placeAt(right, rightClock, rules)
-  return isEntry ? asRootEntry : inRootList
+  if (struct.ref === contentRefs.gc) return collected
+  const before = left && placeAt(left, leftClock, rules)
+  const behind = right && placeAt(right, rightClock, rules)
+  if (before === collected || behind === collected) return collected
+  if (struct.isChild) return codeInside(before as PlaceCode, isEntry)
+  return before ?? behind ?? codeInRoot(isEntry)
 }
 
-function placeAt(client: Client, clock: number, { placeOf }: Rules): Place | undefined {
-  if (clock < client.known) return placeOf?.(client.id, clock)
+function placeAt(client: Client, clock: number, { placeOf }: Rules): PlaceCode {
+  if (clock < client.known) return codeOf(placeOf(client.id, clock))
   const { structs, settled } = client
   let low = 0
   let high = settled - 1
@@ -117,14 +113,14 @@ function placeAt(client: Client, clock: number, { placeOf }: Rules): Place | und
     else high = middle - 1
     middle = (low + high + 1) >>> 1
   }
-  return structs[low]?.place
+  return (structs[low] as Struct).place
 }
 
-function check(client: Client, struct: Struct, { depth, isEntry }: Place, { maxNesting }: Rules): void {
-  if (struct.isType && depth > maxNesting) {
+function check(client: Client, struct: Struct, { maxNesting, allowsParts }: Rules): void {
+  if (struct.ref === contentRefs.type && struct.place >>> 1 > maxNesting) {
     refuse('too_large', `Shared types are nested deeper than ${maxNesting}.`)
   }
-  if (!struct.isDivisible || !isEntry) return
+  if (allowsParts || (struct.place & 1) === 0 || !isDivisible(struct)) return
   // Yjs deletes the last part of a value only; when the type around it goes, it throws for the part before.
   if (client.deletes === undefined || !covers(client.deletes, struct.start, struct.end)) {
     refuse('malformed', 'The value of a key has several parts.')

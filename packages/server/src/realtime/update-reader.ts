@@ -21,10 +21,12 @@ const proto = '__proto__'
 export class UpdateReader {
   at = 0
   readonly bytes: Uint8Array
+  private readonly allowsProto: boolean
   private stringFrom = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, allowsProto = false) {
     this.bytes = bytes
+    this.allowsProto = allowsProto
   }
 
   get left(): number {
@@ -95,7 +97,8 @@ export class UpdateReader {
   key(limit: number): void {
     const length = this.string()
     if (length > limit) this.refuse('too_large', `A name is longer than ${limit} characters.`)
-    if (this.hasJustRead(proto)) this.refuse('forbidden', `${proto} is not allowed as a key.`)
+    if (!this.allowsProto && this.hasJustRead(proto))
+      this.refuse('forbidden', `${proto} is not allowed as a key.`)
   }
 
   /** Whether the string read last is this one, which has ASCII characters only. */

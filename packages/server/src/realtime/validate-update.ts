@@ -1,9 +1,11 @@
+import { codeInRoot, placeOfCode, collected, type Place } from './places.ts'
 import { addRange, type Ranges } from './ranges.ts'
+import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs, readContent } from './update-contents.ts'
-import { checkOrder, type Client, type Place } from './update-order.ts'
+import { checkOrder, isDivisible, type Client, type Struct } from './update-order.ts'
 import { Refusal, UpdateReader, type Fault } from './update-reader.ts'
 
-export type { Fault, Place }
+export type { Change, Fault, Place }
 
 export interface Bounds {
   bytes: number
@@ -47,12 +49,17 @@ export interface Options {
   /** Whether new structs of this client may come from the sender. */
   mayWrite?: (client: number) => boolean
   /**
-   * Where a known item lies; nothing for one that is collected. Without it, what several updates do together is not
-   * seen: types nested too deep, and values of keys that have several parts.
+   * Where a known item lies; nothing for one that is collected. Without it, all that is known counts as lying in a root
+   * list: types that several updates nest too deep are not seen, nor values of keys that have several parts.
    */
   placeOf?: (client: number, clock: number) => Place | undefined
   /** Whether the whole range is known as deleted. Without it, every range counts as news. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
+  /**
+   * For bytes of our own log: any name is allowed, values of keys may have several parts, what is left out must be
+   * known, and of an item that is known in part the rest is taken.
+   */
+  isStored?: boolean
 }
 
 export interface Accepted {
@@ -63,9 +70,14 @@ export interface Accepted {
   structs: number
   /** The clients with new structs. */
   clients: readonly number[]
+  /** What becomes known, if it was given where known items lie; otherwise nothing. */
+  changes: readonly Change[]
 }
 
 export type Verdict = { ok: true; value: Accepted } | { ok: false; fault: Fault }
+
+const inRootList = placeOfCode(codeInRoot(false))
+const anywhere = () => inRootList
 
 /**
  * Whether a Yjs update of version 1 can be applied to a document with this state vector such that nothing stays
@@ -97,13 +109,14 @@ class Validation {
   private joins = 0
   private lastRef: number = contentRefs.gc
   private copies = 0
-  /** Whether the order or the place of structs can be wrong. */
-  private needsOrder = false
+  /** Whether the order or the place of structs can be wrong, or is asked for. */
+  private needsOrder: boolean
 
   constructor(bytes: Uint8Array, known: StateVector, options: Options) {
-    this.reader = new UpdateReader(bytes)
+    this.reader = new UpdateReader(bytes, options.isStored)
     this.known = known
     this.options = options
+    this.needsOrder = options.placeOf !== undefined
     this.bounds = options.bounds ? { ...defaultBounds, ...options.bounds } : defaultBounds
   }
 
@@ -112,11 +125,13 @@ class Validation {
     if (reader.left > bounds.bytes) this.refuseMore('bytes')
     const clients = reader.count(5)
     if (clients > bounds.clients) this.refuseMore('clients')
-    for (let i = 0; i < clients; i++) this.readStructs()
+    let previous = Infinity
+    for (let i = 0; i < clients; i++) previous = this.readStructs(previous)
     this.readDeleteSet()
     if (reader.left > 0) reader.refuse('malformed', 'Bytes are left over.')
     if (this.needsOrder) {
-      checkOrder(this.clients.values(), { placeOf: this.options.placeOf, maxNesting: bounds.nesting })
+      const { placeOf = anywhere, isStored = false } = this.options
+      checkOrder(this.clients.values(), { placeOf, maxNesting: bounds.nesting, allowsParts: isStored })
     }
     return this.summary()
   }
@@ -124,11 +139,14 @@ class Validation {
   private summary(): Accepted {
     const clocks = new Map<number, number>()
     const clients: number[] = []
-    for (const { id, known, end, isNamed } of this.clients.values()) {
-      if (isNamed) clocks.set(id, Math.max(known, end))
+    const changes: Change[] = []
+    for (const client of this.clients.values()) {
+      const { id, known, end, isNamed, deletes } = client
+      if (isNamed) clocks.set(id, end)
       if (end > known) clients.push(id)
+      if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
     }
-    return { clocks, isNews: this.isNews, structs: this.structs, clients }
+    return { clocks, isNews: this.isNews, structs: this.structs, clients, changes }
   }
 
   private refuseMore(what: 'bytes' | 'clients' | 'structs' | 'deletes' | 'subdocs'): never {
@@ -160,15 +178,19 @@ class Validation {
     return client
   }
 
-  private readStructs(): void {
+  /**
+   * Answers the client. The highest comes first, as every encoder writes them: where Yjs merges updates, it relies on that
+   * and loses structs.
+   */
+  private readStructs(previous: number): number {
     const { reader } = this
     const count = reader.count(2)
     this.structs += count
     if (this.structs > this.bounds.structs) this.refuseMore('structs')
     const client = this.readClient()
-    const { id, known, isNamed } = client
+    const { id, known } = client
     if (count === 0) reader.refuse('malformed', `Client ${id} is named without structs.`)
-    if (isNamed) reader.refuse('malformed', `Client ${id} is named twice.`)
+    if (id >= previous) reader.refuse('malformed', 'Clients are not in order.')
     client.isNamed = true
     let clock = reader.uint()
     if (clock > known)
@@ -177,12 +199,13 @@ class Validation {
     this.joins = 0
     this.lastRef = contentRefs.gc
     for (let i = 0; i < count; i++) clock = this.readStruct(client, clock)
-    if (clock <= known) return
+    if (clock <= known) return id
     client.end = clock
     this.isNews = true
     if (this.options.mayWrite?.(id) === false) {
       reader.refuse('foreign_client', `The sender may not write as client ${id}.`)
     }
+    return id
   }
 
   /** Answers the clock after it. */
@@ -190,7 +213,7 @@ class Validation {
     const { reader } = this
     const info = reader.byte()
     const ref = info & 31
-    if (ref === contentRefs.skip) reader.refuse('gap', `Client ${client.id} has structs left out.`)
+    if (ref === contentRefs.skip) return this.readSkip(client, start)
     const isItem = ref !== contentRefs.gc
     const hasRight = isItem && (info & 0x40) !== 0
     const namesParent = isItem && (info & 0xc0) === 0
@@ -209,30 +232,34 @@ class Validation {
     if (end > Number.MAX_SAFE_INTEGER) reader.refuse('malformed', 'A clock is too large.')
     const isNew = end > client.known
     // Yjs would cut the known part off, but throws where that part is collected.
-    if (isNew && isItem && start < client.known) {
+    if (isNew && isItem && start < client.known && !this.options.isStored) {
       reader.refuse('gap', `An item of client ${client.id} is known in part.`)
     }
     if (left) this.checkLink(left, leftClock, client, start, isNew)
     if (right) this.checkLink(right, rightClock, client, start, isNew)
     if (!isNew) return end
 
-    const isType = ref === contentRefs.type
-    const isDivisible = isItem && length > 1 && ref !== contentRefs.deleted
-    if (isType || isDivisible) this.needsOrder = true
-    client.structs.push({
-      start,
+    const struct: Struct = {
+      start: Math.max(start, client.known),
       end,
+      ref,
       left,
       leftClock,
       right,
       rightClock,
       isChild,
       isEntry,
-      isType,
-      isDivisible,
-      place: undefined,
-    })
+      place: collected,
+    }
+    client.structs.push(struct)
+    if (ref === contentRefs.type || isDivisible(struct)) this.needsOrder = true
     this.countCopies(ref, length, !isChild && left === client && leftClock === start - 1)
+    return end
+  }
+
+  private readSkip({ id, known }: Client, start: number): number {
+    const end = start + this.reader.uint()
+    if (!this.options.isStored || end > known) this.reader.refuse('gap', `Client ${id} has structs left out.`)
     return end
   }
 

@@ -1,0 +1,28 @@
+import { addRun, type Runs } from './places.ts'
+import { addRange, unite, type Ranges } from './ranges.ts'
+import { contentRefs } from './update-contents.ts'
+import type { Client } from './update-order.ts'
+
+/** What an accepted update makes known of one client. */
+export interface Change {
+  client: number
+  /** The next clock without and with it. */
+  from: number
+  to: number
+  /** Where the new structs lie. */
+  places: Runs
+  /** What it deletes, with the new structs that come deleted. Some may be known as deleted. */
+  deletes: Ranges
+}
+
+export function changeOf({ id, known, end, structs, deletes = [] }: Client): Change {
+  const places: Runs = []
+  const bornDeleted: Ranges = []
+  for (const struct of structs) {
+    addRun(places, struct.start, struct.place)
+    if (struct.ref === contentRefs.gc || struct.ref === contentRefs.deleted) {
+      addRange(bornDeleted, struct.start, struct.end)
+    }
+  }
+  return { client: id, from: known, to: end, places, deletes: unite(deletes, bornDeleted) }
+}
