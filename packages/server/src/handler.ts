@@ -4,6 +4,7 @@ import type { Pages } from './access/pages.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { UserTokens } from './access/user-tokens.ts'
 import type { Config, Limits } from './config.ts'
+import type { Emitted } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
@@ -41,6 +42,8 @@ export interface Call<O extends Operation = Operation> extends Services {
   readonly enqueue: <K extends JobKind>(kind: K, payload: JobPayload<K>) => Promise<void>
   /** Runs once the transaction is durable. */
   readonly afterCommit: (work: () => void) => void
+  /** Tells open sessions of the API key, once the transaction is durable and before the caller is answered. */
+  readonly emit: (message: Emitted) => void
   readonly now: number
   readonly log: Log
 }

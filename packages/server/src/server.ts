@@ -25,6 +25,7 @@ import { mountPages } from './http/pages.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
+import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
 import type { Database } from './store/db.ts'
@@ -36,6 +37,8 @@ export interface Parts {
   secrets: Secrets
   metrics: Metrics
   log: Log
+  /** Within this process unless given. */
+  bus?: Bus
   now?: () => number
   /** How often postponed jobs are looked for. */
   jobPollMs?: number
@@ -51,7 +54,7 @@ export interface Server {
 
 /** The server from its parts. Everything it uses is given, so that tests run the same one. */
 export function createServer(parts: Parts): Server {
-  const { config, database, secrets, metrics, log, now = Date.now } = parts
+  const { config, database, secrets, metrics, log, now = Date.now, bus = createMemoryBus(parts.log) } = parts
   let draining = false
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
   const newRequestId = createRequestIds()
@@ -71,7 +74,7 @@ export function createServer(parts: Parts): Server {
     workspaceCreation: config.workspaceCreation,
     lock: database.lock,
   }
-  const jobs = createJobRunner({ database, log, now, pollMs: parts.jobPollMs })
+  const jobs = createJobRunner({ database, bus, log, now, pollMs: parts.jobPollMs })
   const housekeeping = createHousekeeping({ database, log, now })
 
   app.decorateRequest('caller', undefined)
@@ -104,7 +107,7 @@ export function createServer(parts: Parts): Server {
     handlers,
     authenticator: createAuthenticator(credentials),
     rateLimits: createRateLimits(config.limits),
-    execute: createExecute({ database, services, now, wakeJobs: jobs.wake }),
+    execute: createExecute({ database, services, bus, now, wakeJobs: jobs.wake }),
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
   })
   mountPages(app, { database, metrics, userTokens: services.userTokens, now })

@@ -7,7 +7,10 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   protocol: { ours: [], theirs: ['typebox'] },
   client: { ours: ['protocol:types', 'protocol/errors'], theirs: [] },
   'server/config.ts': { ours: ['server/store'], theirs: [] },
-  'server/platform': { ours: ['server/config.ts'], theirs: ['pino', 'prom-client', 'rate-limiter-flexible'] },
+  'server/platform': {
+    ours: ['protocol', 'server/config.ts'],
+    theirs: ['pino', 'prom-client', 'rate-limiter-flexible'],
+  },
   'server/editors': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/realtime': { ours: [], theirs: ['yjs'] },
   'server/store': { ours: ['protocol'], theirs: ['kysely', 'pg', '@photostructure/sqlite'] },

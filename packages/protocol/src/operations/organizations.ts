@@ -79,6 +79,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Deletes organizations and everything inside them.',
     input: Type.Object({ organizationIds: ClientIds }),
     output: Outcomes,
@@ -101,6 +102,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Shuts organizations for their users, or opens them again.',
     description:
       'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',

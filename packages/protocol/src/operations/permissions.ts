@@ -18,6 +18,7 @@ export const permissions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Lets a user into organizations, folders and documents.',
     description:
       'One grant for each user and resource: a second one replaces role and expiry. The resources need not exist yet, ' +
@@ -111,6 +112,7 @@ export const permissions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Takes grants on organizations, folders and documents from a user.',
     description:
       'Removes what was granted on exactly these resources; a grant that is not there is not an error. A user who ' +

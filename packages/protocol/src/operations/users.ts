@@ -34,6 +34,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
       'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false. v1 knows neither the create flags nor `accessRole`.',
@@ -108,6 +109,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Changes the profiles of users.',
     description:
       'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only, and only under v2.',
@@ -135,6 +137,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    affects: 'access',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
       'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere.',

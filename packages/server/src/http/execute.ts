@@ -2,6 +2,7 @@ import { type Access, ApiError, type Operation, type Version } from '@plenum/pro
 import { newId } from '../access/ids.ts'
 import { createPages, type Pages } from '../access/pages.ts'
 import { type Call, type Callers, Reply, type Services } from '../handler.ts'
+import type { Bus } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/db.ts'
@@ -20,6 +21,7 @@ export interface Request {
 export interface Executor {
   database: Database
   services: Services
+  bus: Bus
   now: () => number
   /** A job was committed. */
   wakeJobs: () => void
@@ -82,7 +84,7 @@ class OperationCall implements Call {
   readonly lock: Services['lock']
   readonly #executor: Executor
   readonly #name: string
-  readonly #access: Access
+  readonly #operation: Operation
   #afterCommit: (() => void)[] | undefined
 
   constructor(executor: Executor, name: string, operation: Operation, request: Request, db: Db, now: number) {
@@ -102,27 +104,41 @@ class OperationCall implements Call {
     this.lock = services.lock
     this.#executor = executor
     this.#name = name
-    this.#access = operation.access
+    this.#operation = operation
   }
 
   get pages(): Pages {
-    return createPages(this.secrets.pageTokenKey, scopeOf(this.#access, this.caller), this.#name)
+    return createPages(this.secrets.pageTokenKey, scopeOf(this.#operation.access, this.caller), this.#name)
   }
 
   get afterCommit(): Call['afterCommit'] {
     return (work) => void (this.#afterCommit ??= []).push(work)
   }
 
+  get emit(): Call['emit'] {
+    return (message) => {
+      const { bus } = this.#executor
+      const apiKey = this.#apiKey
+      this.afterCommit(() => bus.publish({ ...message, apiKey }))
+    }
+  }
+
+  /** Operations of a workspace name the key in their input. */
+  get #apiKey(): string {
+    return (this.caller as Partial<ApiKey>).apiKey ?? (this.input as { apiKey: string }).apiKey
+  }
+
   get enqueue(): Call['enqueue'] {
     return async (kind, payload) => {
-      const { apiKey } = this.caller as ApiKey
-      await jobs.add(this.db, { jobId: newId('job'), apiKey, kind, payload, now: this.now })
+      await jobs.add(this.db, { jobId: newId('job'), apiKey: this.#apiKey, kind, payload, now: this.now })
       this.afterCommit(this.#executor.wakeJobs)
     }
   }
 
   committed(): void {
     for (const work of this.#afterCommit ?? []) work()
+    if (this.#operation.affects === 'access')
+      this.#executor.bus.publish({ kind: 'access', apiKey: this.#apiKey })
   }
 }
 

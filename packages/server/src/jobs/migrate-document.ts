@@ -7,18 +7,23 @@ import type { JobHandler } from './runner.ts'
  * move itself is one transaction with its last state, so that a server that dies leaves the document as it was.
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
-  async run(database, { apiKey, payload: { organizationId, migrationId } }, now) {
+  async run(database, { apiKey, payload: { organizationId, migrationId } }, now, emit) {
     const started = await database.write((db) =>
       migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now),
     )
     if (!started) return
-    await database.write(async (db) => {
+    const moved = await database.write(async (db) => {
       const migration = await migrations.find(db, apiKey, organizationId, migrationId)
-      if (migration?.status !== 'in_progress') return
+      if (migration?.status !== 'in_progress') return undefined
       const { documentId, newDocumentId } = migration
       const moved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, moved ? 'completed' : 'failed', now)
+      return moved ? migration : undefined
     })
+    if (!moved) return
+    emit({ kind: 'gone', organizationId, documentIds: [moved.documentId] })
+    emit({ kind: 'moved', organizationId, documentId: moved.newDocumentId })
+    emit({ kind: 'access' })
   },
 
   async abandon(database, { apiKey, payload: { organizationId, migrationId } }, now) {

@@ -1,3 +1,4 @@
+import type { Bus, Emitted } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../store/db.ts'
 import * as jobs from '../store/jobs.ts'
@@ -17,7 +18,8 @@ export interface JobRunner {
 
 /** What a kind of job does. Either all of `run` happens or nothing; `abandon` records that it never will. */
 export interface JobHandler<K extends JobKind> {
-  run(database: Database, job: Job<K>, now: number): Promise<void>
+  /** `emit` tells open sessions of the job's API key, once what it says is durable. */
+  run(database: Database, job: Job<K>, now: number, emit: (message: Emitted) => void): Promise<void>
   abandon(database: Database, job: Job<K>, now: number): Promise<void>
 }
 
@@ -25,13 +27,14 @@ export type JobHandlers = { [K in JobKind]: JobHandler<K> }
 
 interface Options {
   database: Database
+  bus: Bus
   log: Log
   now: () => number
   pollMs?: number
 }
 
 /** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
-export function createJobRunner({ database, log, now, pollMs = defaultPollMs }: Options): JobRunner {
+export function createJobRunner({ database, bus, log, now, pollMs = defaultPollMs }: Options): JobRunner {
   let stopped = true
   let running: Promise<void> | undefined
   let again = false
@@ -41,8 +44,9 @@ export function createJobRunner({ database, log, now, pollMs = defaultPollMs }: 
     const job = await jobs.claim(database, now())
     if (!job) return false
     const handler = handlers[job.kind]
+    const emit = (message: Emitted) => bus.publish({ ...message, apiKey: job.apiKey })
     try {
-      if (job.attempts <= attempts) await handler.run(database, job, now())
+      if (job.attempts <= attempts) await handler.run(database, job, now(), emit)
       else await handler.abandon(database, job, now())
       await database.write((db) => jobs.finish(db, job.jobId))
     } catch (error) {

@@ -12,13 +12,14 @@ export const authTokenHandlers: Handlers<Operations['authTokens']> = {
     return { apiKey, authTokens: tokens.map((token) => present(secrets, apiKey, token)) }
   },
 
-  async reset({ input: { apiKey }, caller, db, now, secrets, credentials, lock, afterCommit }) {
+  async reset({ input: { apiKey }, caller, db, now, secrets, credentials, lock, afterCommit, emit }) {
     // Two that run at once would each add a token where there was none.
     await lock(db, `auth-tokens/${apiKey}`)
     await ownKey(db, caller.workspaceId, apiKey)
     const token = newAuthToken(now)
     await apiKeys.replaceTokens(db, apiKey, token)
     afterCommit(() => credentials.forget(apiKey))
+    emit({ kind: 'credentials' })
     return { apiKey, newAuthToken: present(secrets, apiKey, token) }
   },
 }

@@ -19,7 +19,7 @@ const answerEditors = 10_000
 type Document = ReturnType<typeof content.load>
 
 export const crdtHandlers: Handlers<Operations['crdt']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add({ input, caller: { apiKey }, db, now, emit }) {
     const { type, contentKey = 'content', data } = input
     const update = replace(content.load([]), type, contentKey, data)
     await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
@@ -27,6 +27,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
     }
     if (update !== null) await append(db, apiKey, input, update, now)
+    emit({ kind: 'editor', ...placeOf(input) })
     return null
   },
 
@@ -53,7 +54,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return records
   },
 
-  async update({ input, caller: { apiKey }, db, now, log }) {
+  async update({ input, caller: { apiKey }, db, now, log, emit }) {
     const { type, data } = input
     refuseWrongData(type, data)
     const stored = await editorLog.read(db, apiKey, input)
@@ -65,6 +66,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     await editors.touch(db, apiKey, input, { type, contentKey }, writer, now)
     if (update === null) return null
     const seq = await append(db, apiKey, input, update, now)
+    emit({ kind: 'editor', ...placeOf(input) })
     const updates = [...stored.updates, { bytes: update }]
     const tail = { updates: updates.length, bytes: bytesOf(updates) }
     if (seq !== undefined && editorLog.isLong(tail, stored.snapshot?.length ?? 0)) {
@@ -74,6 +76,12 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return null
   },
 }
+
+const placeOf = ({ organizationId, documentId, editorId }: Place): Place => ({
+  organizationId,
+  documentId,
+  editorId,
+})
 
 const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
   updates.reduce((sum, { bytes }) => sum + bytes.length, 0)

@@ -91,10 +91,11 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     return answer(version, result, 'Error updating document(s).')
   },
 
-  async delete({ input, caller: { apiKey }, db, version }) {
+  async delete({ input, caller: { apiKey }, db, version, emit }) {
     const { organizationId } = input
     const ids = unique(input.documentIds)
     const deleted = await documents.remove(db, apiKey, organizationId, ids)
+    emit({ kind: 'gone', organizationId, documentIds: [...deleted] })
     const result = outcomes(ids, (id) =>
       deleted.has(id)
         ? {

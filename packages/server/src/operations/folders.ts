@@ -95,10 +95,10 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return folderOutcomes(items.keys(), failures, 'Folder Updated.')
   },
 
-  async delete({ input, caller: { apiKey }, db }) {
-    if (!(await remove(db, apiKey, input.organizationId, input.folderId))) {
-      throw new ApiError('NOT_FOUND', 'Folder not found.')
-    }
+  async delete({ input: { organizationId, folderId }, caller: { apiKey }, db, emit }) {
+    const documentIds = await remove(db, apiKey, organizationId, folderId)
+    if (!documentIds) throw new ApiError('NOT_FOUND', 'Folder not found.')
+    emit({ kind: 'gone', organizationId, documentIds })
     return null
   },
 

@@ -7,7 +7,7 @@ import * as liveStates from '../store/live-states.ts'
 const mostBytes = 1024 * 1024
 
 export const liveStateHandlers: Handlers<Operations['liveState']> = {
-  async broadcast({ input, caller: { apiKey }, db, now }) {
+  async broadcast({ input, caller: { apiKey }, db, now, emit }) {
     const { organizationId, documentId, liveStateDataId, data, merge } = input
     await documents.ensure(db, apiKey, organizationId, documentId, now)
     const stored = merge
@@ -19,7 +19,10 @@ export const liveStateHandlers: Handlers<Operations['liveState']> = {
       throw new ApiError('INVALID_ARGUMENT', 'Live state must not be larger than 1 MiB.')
     }
     const state = { liveStateDataId, json, userId: 'rest-api' }
-    await liveStates.put(db, apiKey, organizationId, documentId, state, now)
+    const seq = await liveStates.put(db, apiKey, organizationId, documentId, state, now)
+    if (seq === undefined) throw new Error('The document went while its live state was set.')
+    const states = [liveStates.valueOf(state, now)]
+    emit({ kind: 'liveState', organizationId, documentId, states, seq })
     return { success: true }
   },
 }

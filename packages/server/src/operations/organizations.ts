@@ -61,9 +61,10 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
     }))
   },
 
-  async delete({ input, caller: { apiKey }, db }) {
+  async delete({ input, caller: { apiKey }, db, emit }) {
     const ids = unique(input.organizationIds)
     const deleted = await organizations.remove(db, apiKey, ids)
+    for (const organizationId of deleted) emit({ kind: 'gone', organizationId })
     return outcomes(ids, (id) => ({
       success: deleted.has(id),
       id: idOf(apiKey, id),

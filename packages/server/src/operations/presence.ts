@@ -6,9 +6,10 @@ import * as users from '../store/users.ts'
 import { byId, unique } from './batches.ts'
 
 export const presenceHandlers: Handlers<Operations['presence']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add({ input, caller: { apiKey }, db, now, emit }) {
+    const { organizationId, documentId } = input
     const items = [...byId(input.users, (user) => user.userId).values()]
-    await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
+    await documents.ensure(db, apiKey, organizationId, documentId, now)
     await users.ensure(
       db,
       apiKey,
@@ -16,19 +17,25 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
       now,
     )
     await presence.put(db, apiKey, input, items, now)
+    emit({ kind: 'presence', organizationId, documentId, userIds: items.map(({ userId }) => userId) })
     return { success: true }
   },
 
-  async update({ input, caller: { apiKey }, db, now }) {
+  async update({ input, caller: { apiKey }, db, now, emit }) {
+    const { organizationId, documentId } = input
     const items = byId(input.users, (user) => user.userId)
     const present = await presence.findMany(db, apiKey, input, [...items.keys()], now)
     const changed = present.map((entry) => ({ ...entry, ...items.get(entry.userId) }))
     await presence.put(db, apiKey, input, changed, now)
+    emit({ kind: 'presence', organizationId, documentId, userIds: changed.map(({ userId }) => userId) })
     return { success: true }
   },
 
-  async delete({ input, caller: { apiKey }, db }) {
-    await presence.remove(db, apiKey, input, unique(input.userIds))
+  async delete({ input, caller: { apiKey }, db, emit }) {
+    const { organizationId, documentId } = input
+    const userIds = unique(input.userIds)
+    await presence.remove(db, apiKey, input, userIds)
+    emit({ kind: 'presence', organizationId, documentId, userIds, removed: true })
     return { success: true }
   },
 }

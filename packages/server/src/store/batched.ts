@@ -4,10 +4,10 @@ import { bind, Parameter, sqliteOf, type Value } from './prepared.ts'
 
 type ColumnType = 'text' | 'bigint' | 'bytea'
 
-/** What a statement is written with; `rows` is the table that the columns of `row` are in. */
+/** What a statement is written with: the values of a row, and the clause that the rows come from, if one is needed. */
 export interface Batch<Column extends string> {
   row: Readonly<Record<Column, RawBuilder<unknown>>>
-  rows: RawBuilder<unknown>
+  fromRows: RawBuilder<unknown>
   dialect: 'sqlite' | 'postgres'
 }
 
@@ -24,7 +24,7 @@ export function batched<Column extends string, Result = never>(
 
   const byRow = (): Batch<Column> => ({
     row: record(names, (name) => sql`${new Parameter(name)}`),
-    rows: sql`(select 1)`,
+    fromRows: sql``,
     dialect: 'sqlite',
   })
   const byArray = (): Batch<Column> => {
@@ -32,7 +32,7 @@ export function batched<Column extends string, Result = never>(
     const aliases = names.map((name) => sql.ref(name))
     return {
       row: record(names, (name) => sql.ref(`r.${name}`)),
-      rows: sql`unnest(${sql.join(arrays)}) as r(${sql.join(aliases)})`,
+      fromRows: sql`from unnest(${sql.join(arrays)}) as r(${sql.join(aliases)})`,
       dialect: 'postgres',
     }
   }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { batched } from './batched.ts'
 import type { Db } from './db.ts'
 import { type Contents, type Key, keyOf, type Place, type Writer } from './editors.ts'
@@ -27,24 +27,37 @@ const keyColumns = {
 type KeyColumn = keyof typeof keyColumns
 
 const keyNames = sql.join(Object.keys(keyColumns).map((column) => sql.ref(column)))
-/** SQLite names no other table in what is returned, so rows are told apart by their key. */
-const newSeq = sql`${sql.join(Object.keys(keyColumns).map((column) => sql.ref(`editors.${column}`)))}, editors.seq`
+const keyValues = (row: Record<KeyColumn, RawBuilder<unknown>>) =>
+  sql`${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}`
 
-const advance = batched<KeyColumn | 'user_id' | 'session_id' | 'created_at' | 'now', Key & { seq: number }>(
-  { ...keyColumns, user_id: 'text', session_id: 'text', created_at: 'bigint', now: 'bigint' },
-  ({ row, rows, dialect }) => sql`
+/** The number that an entry got, by its place in the batch. */
+interface Numbered {
+  entry: number
+  seq: number
+}
+
+const advance = batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
+  {
+    ...keyColumns,
+    entry: 'bigint',
+    user_id: 'text',
+    session_id: 'text',
+    created_at: 'bigint',
+    now: 'bigint',
+  },
+  ({ row, fromRows, dialect }) => sql`
     update editors
     set seq = editors.seq + 1, last_updated = ${row.now}, last_updated_by = ${row.user_id}, session_id = ${row.session_id}
-    from ${
+    ${
       dialect === 'sqlite'
-        ? rows
+        ? fromRows
         : // Two servers that append to the same editors take their rows in one order.
-          sql`(select r.* from ${rows} join editors using (${keyNames}) order by ${keyNames} for no key update of editors) r`
+          sql`from (select r.* ${fromRows} join editors using (${keyNames}) order by ${keyNames} for no key update of editors) r`
     }
     where editors.api_key = ${row.api_key} and editors.organization_id = ${row.organization_id}
       and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
       and (${row.created_at} is null or editors.created_at = ${row.created_at})
-    returning ${newSeq}`,
+    returning ${row.entry} as entry, editors.seq as seq`,
 )
 
 const create = batched<
@@ -59,35 +72,40 @@ const create = batched<
     session_id: 'text',
     now: 'bigint',
   },
-  ({ row, rows }) => sql`
+  ({ row, fromRows }) => sql`
     insert into editors (${keyNames}, type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
-    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}, ${row.type}, ${row.content_key},
-      1, 0, ${row.now}, ${row.user_id}, ${row.session_id}, ${row.now}
-    from ${rows} join documents on documents.api_key = ${row.api_key}
-      and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id}
-    where true
+    select ${keyValues(row)}, ${row.type}, ${row.content_key}, 1, 0, ${row.now}, ${row.user_id}, ${row.session_id}, ${row.now}
+    ${fromRows}
+    where exists (
+      select 1 from documents where documents.api_key = ${row.api_key}
+        and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id})
     on conflict do nothing
-    returning ${newSeq}`,
+    returning ${keyNames}, seq`,
 )
 
 const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
   { ...keyColumns, seq: 'bigint', bytes: 'bytea', user_id: 'text', now: 'bigint' },
-  ({ row, rows }) => sql`
+  ({ row, fromRows }) => sql`
     insert into editor_updates (${keyNames}, seq, bytes, user_id, created_at)
-    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id},
-      ${row.seq}, ${row.bytes}, ${row.user_id}, ${row.now}
-    from ${rows}`,
+    select ${keyValues(row)}, ${row.seq}, ${row.bytes}, ${row.user_id}, ${row.now} ${fromRows}`,
 )
 
 const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
   { ...keyColumns, client_id: 'bigint', user_id: 'text' },
-  ({ row, rows }) => sql`
+  ({ row, fromRows }) => sql`
     insert into editor_clients (${keyNames}, client_id, user_id)
-    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}, ${row.client_id}, ${row.user_id}
-    from ${rows}
+    select ${keyValues(row)}, ${row.client_id}, ${row.user_id} ${fromRows}
     where true
     on conflict do nothing`,
 )
+
+interface Pending {
+  entry: Entry
+  /** The editor, as one string. */
+  id: string
+  row: Key & { user_id: string; session_id: string | null; now: number }
+  seq: number | undefined
+}
 
 /**
  * Appends each update to the log of its editor and tells its number; undefined where the editor, or the document that one
@@ -98,73 +116,51 @@ export async function append(
   entries: readonly Entry[],
   now: number,
 ): Promise<(number | undefined)[]> {
-  const numbers = new Map<Entry, number>()
-  let waiting = entries
-  while (waiting.length > 0) {
-    const round = new Map<string, Entry>()
-    const later: Entry[] = []
-    for (const entry of waiting) {
-      const id = idOf(keyOf(entry.apiKey, entry.place))
-      if (round.has(id)) later.push(entry)
-      else round.set(id, entry)
+  const all = entries.map((entry): Pending => {
+    const { apiKey, place, writer } = entry
+    const key = keyOf(apiKey, place)
+    return {
+      entry,
+      id: idOf(key),
+      row: { ...key, user_id: writer.userId, session_id: writer.sessionId, now },
+      seq: undefined,
     }
-    await appendRound(db, round, now, numbers)
-    waiting = later
+  })
+  let waiting = all
+  while (waiting.length > 0) {
+    const round = new Map<string, Pending>()
+    for (const one of waiting) if (!round.has(one.id)) round.set(one.id, one)
+    await appendRound(db, round)
+    waiting = waiting.filter((one) => round.get(one.id) !== one)
   }
-  return entries.map((entry) => numbers.get(entry))
+  return all.map(({ seq }) => seq)
 }
 
 const idOf = (key: Key) => JSON.stringify([key.api_key, key.organization_id, key.document_id, key.editor_id])
 
-/** At most one for each editor. */
-async function appendRound(
-  db: Db,
-  entries: ReadonlyMap<string, Entry>,
-  now: number,
-  numbers: Map<Entry, number>,
-): Promise<void> {
-  const ordered = inLockOrder(entries, ([id]) => id).map(([, entry]) => entry)
-  const common = ({ apiKey, place, writer }: Entry) => ({
-    ...keyOf(apiKey, place),
-    user_id: writer.userId,
-    session_id: writer.sessionId,
-    now,
-  })
-  const note = (rows: readonly (Key & { seq: number })[]) => {
-    for (const row of rows) numbers.set(entries.get(idOf(row)) as Entry, row.seq)
-  }
-  note(
-    await advance(
-      db,
-      ordered.map((entry) => ({ ...common(entry), created_at: entry.createdAt ?? null })),
-    ),
+/** At most one update for each editor. */
+async function appendRound(db: Db, round: ReadonlyMap<string, Pending>): Promise<void> {
+  const ordered = inLockOrder(round.values(), ({ id }) => id)
+  const advanced = await advance(
+    db,
+    ordered.map(({ entry, row }, index) => ({ ...row, entry: index, created_at: entry.createdAt ?? null })),
   )
-  note(
-    await create(
-      db,
-      ordered.flatMap((entry) =>
-        entry.create === null || numbers.has(entry)
-          ? []
-          : { ...common(entry), type: entry.create.type, content_key: entry.create.contentKey },
-      ),
-    ),
+  for (const { entry, seq } of advanced) (ordered[entry] as Pending).seq = seq
+
+  const missing = ordered.flatMap(({ entry: { create }, row, seq }) =>
+    seq !== undefined || create === null ? [] : { ...row, type: create.type, content_key: create.contentKey },
   )
-  const written = ordered.flatMap((entry) => {
-    const seq = numbers.get(entry)
-    return seq === undefined ? [] : { entry, seq }
-  })
+  for (const { seq, ...key } of await create(db, missing)) (round.get(idOf(key)) as Pending).seq = seq
+
+  const written = ordered.flatMap(({ entry, row, seq }) => (seq === undefined ? [] : { entry, row, seq }))
   await insertUpdates(
     db,
-    written.map(({ entry, seq }) => ({ ...common(entry), seq, bytes: entry.update })),
+    written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update })),
   )
   await insertOwners(
     db,
-    written.flatMap(({ entry }) =>
-      entry.owners.map(([clientId, userId]) => ({
-        ...keyOf(entry.apiKey, entry.place),
-        client_id: clientId,
-        user_id: userId,
-      })),
+    written.flatMap(({ entry, row }) =>
+      entry.owners.map(([clientId, userId]) => ({ ...row, client_id: clientId, user_id: userId })),
     ),
   )
 }

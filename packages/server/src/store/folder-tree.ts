@@ -78,14 +78,18 @@ async function levelsOf(
 export const levelsBelow = async (db: Db, apiKey: string, organizationId: string, folderId: string) =>
   (await levelsOf(db, apiKey, organizationId, folderId)).length - 1
 
-/** Removes the folder with its subfolders, their documents and the grants on all of them; false if there is none. */
+/**
+ * Removes the folder with its subfolders, their documents and the grants on all of them. Gives the ids of the documents;
+ * undefined if there is no such folder.
+ */
 export async function remove(
   db: Db,
   apiKey: string,
   organizationId: string,
   folderId: string,
-): Promise<boolean> {
+): Promise<string[] | undefined> {
   const ids = (await levelsOf(db, apiKey, organizationId, folderId)).flat()
+  const removed: string[] = []
   for (const folderIds of slices(ids)) {
     const documents = db
       .selectFrom('documents')
@@ -93,6 +97,7 @@ export async function remove(
       .where('api_key', '=', apiKey)
       .where('organization_id', '=', organizationId)
       .where('folder_id', 'in', folderIds)
+    for (const { document_id: id } of await documents.execute()) removed.push(id)
     await removeKeptById(db, apiKey, organizationId, documents)
     await db
       .deleteFrom('grants')
@@ -108,5 +113,5 @@ export async function remove(
     .where('organization_id', '=', organizationId)
     .where('folder_id', '=', folderId)
     .executeTakeFirstOrThrow()
-  return numDeletedRows > 0n
+  return numDeletedRows > 0n ? removed : undefined
 }

@@ -47,13 +47,24 @@ export async function listSince(
   return rows.map(toLiveState)
 }
 
-/** Sets the value, which is an object as JSON, and gives the number of the change; undefined if the document is gone. */
+/** A value to set, as an object in JSON. */
+interface NewState {
+  liveStateDataId: string
+  json: string
+  userId: string
+}
+
+/** The value as it will be read. */
+export const valueOf = ({ liveStateDataId, json, userId }: NewState, now: number): LiveState =>
+  toLiveState({ live_state_data_id: liveStateDataId, data: json, updated_by: userId, last_updated: now })
+
+/** Sets the value and gives the number of the change; undefined if the document is gone. */
 export async function put(
   db: Db,
   apiKey: string,
   organizationId: string,
   documentId: string,
-  state: { liveStateDataId: string; json: string; userId: string },
+  state: NewState,
   now: number,
 ): Promise<number | undefined> {
   const seq = await documents.countChange(db, apiKey, organizationId, documentId)

@@ -1,0 +1,61 @@
+import type { LiveStateValue } from '@plenum/protocol/realtime'
+import type { Log } from './log.ts'
+
+interface InDocument {
+  apiKey: string
+  organizationId: string
+  documentId: string
+}
+
+/** What has happened, and is durable. */
+export type BusMessage =
+  /** Somebody may do more or less than before. */
+  | { kind: 'access'; apiKey: string }
+  /** The auth token was reset. */
+  | { kind: 'credentials'; apiKey: string }
+  /** The log of an editor grew, or there is one now. */
+  | ({ kind: 'editor'; editorId: string } & InDocument)
+  /** `seq`: the change of the document that set these values. */
+  | ({ kind: 'liveState'; states: readonly LiveStateValue[]; seq: number } & InDocument)
+  /** The entries of these users that a backend keeps have changed; with `removed` there are none any more. */
+  | ({ kind: 'presence'; userIds: readonly string[]; removed?: boolean } & InDocument)
+  /** Documents were deleted; all of the organization if none are named. */
+  | { kind: 'gone'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
+  /** Another document was moved into this one: presence, live states and editors may all be different. */
+  | ({ kind: 'moved' } & InDocument)
+
+/** A message as the operations of an API key send it. */
+export type Emitted = BusMessage extends infer Message
+  ? Message extends BusMessage
+    ? Omit<Message, 'apiKey'>
+    : never
+  : never
+
+/** Tells those who follow along. Nothing depends on it: what was missed is found in the database. */
+export interface Bus {
+  publish(message: BusMessage): void
+  /** Returns what ends the subscription. */
+  subscribe(listener: (message: BusMessage) => void): () => void
+}
+
+/** Within one process: when `publish` returns, everybody has heard. */
+export function createMemoryBus(log: Log): Bus {
+  const listeners = new Set<(message: BusMessage) => void>()
+  return {
+    publish(message) {
+      for (const listener of listeners) {
+        try {
+          listener(message)
+        } catch (error) {
+          log.error({ err: error, kind: message.kind }, 'a listener of the bus failed')
+        }
+      }
+    },
+    subscribe(listener) {
+      // Each subscription is its own, even of the same function.
+      const own = (message: BusMessage) => listener(message)
+      listeners.add(own)
+      return () => void listeners.delete(own)
+    },
+  }
+}
