@@ -155,7 +155,7 @@ export const editorFrames = {
 /** Bounds of one frame from a client. */
 export const limits = {
   /** Before the client is known. */
-  firstMessageBytes: 8192,
+  firstMessageBytes: 16_384,
   /** An update of 1 MiB and what is around it. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,

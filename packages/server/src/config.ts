@@ -13,6 +13,8 @@ export interface Limits {
   apiKeyRequestsPerMinute: number
   workspacesPerOwner: number
   productionKeysPerWorkspace: number
+  /** WebSockets of this server. */
+  connections: number
 }
 
 export interface Config {
@@ -112,6 +114,7 @@ export function readConfig(env: Environment): Config {
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),
       workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
       productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
+      connections: integer('LIMIT_CONNECTIONS', 20_000, 0, 10_000_000),
     },
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))

@@ -28,6 +28,7 @@ import { handlers } from './operations/index.ts'
 import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
+import { createGateway } from './realtime/index.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
 
@@ -58,8 +59,6 @@ export function createServer(parts: Parts): Server {
   let draining = false
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
   const newRequestId = createRequestIds()
-  const connections = createConnections({ ...config, newRequestId })
-  const app = createApp(config, log, connections, newRequestId)
 
   const credentials = new Credentials(database, secrets.authTokenKey)
   const services: Services = {
@@ -74,6 +73,14 @@ export function createServer(parts: Parts): Server {
     workspaceCreation: config.workspaceCreation,
     lock: database.lock,
   }
+  const { userTokens } = services
+  const gateway = createGateway({ database, credentials, userTokens, bus, log, now, limits: config.limits })
+  const connections = createConnections({
+    ...config,
+    newRequestId,
+    attach: (server) => gateway.attach(server),
+  })
+  const app = createApp(config, log, connections, newRequestId)
   const jobs = createJobRunner({ database, bus, log, now, pollMs: parts.jobPollMs })
   const housekeeping = createHousekeeping({ database, log, now })
 
@@ -129,12 +136,14 @@ export function createServer(parts: Parts): Server {
       if (config.host === 'localhost') {
         await connections.listenAtSecondLoopback(app.server.address() as AddressInfo)
       }
+      gateway.start()
       await jobs.start()
       housekeeping.start()
       return address
     },
     async stop() {
       draining = true
+      await gateway.drain()
       connections.endAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
       await jobs.stop()

@@ -33,6 +33,7 @@ const defaults: Config = {
     apiKeyRequestsPerMinute: 0,
     workspacesPerOwner: 5,
     productionKeysPerWorkspace: 10,
+    connections: 20_000,
   },
 }
 
@@ -68,6 +69,7 @@ const numbers: [name: string, key: Key, least: number, most: number][] = [
   ['LIMIT_API_KEY_REQUESTS_PER_MINUTE', 'limits.apiKeyRequestsPerMinute', 0, 100_000_000],
   ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
   ['LIMIT_PRODUCTION_KEYS', 'limits.productionKeysPerWorkspace', 0, 1_000_000],
+  ['LIMIT_CONNECTIONS', 'limits.connections', 0, 10_000_000],
 ]
 const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['DURABILITY', 'durability', ['full', 'relaxed']],

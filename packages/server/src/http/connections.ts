@@ -20,10 +20,12 @@ export interface Connections {
 interface Options {
   requestTimeoutSeconds: number
   newRequestId: () => string
+  /** Gets every server, for what is no request. */
+  attach: (server: Server) => void
 }
 
 /** What lies below requests: sockets, their timeouts, and bytes that never become a request. */
-export function createConnections({ requestTimeoutSeconds, newRequestId }: Options): Connections {
+export function createConnections({ requestTimeoutSeconds, newRequestId, attach }: Options): Connections {
   const requestTimeout = requestTimeoutSeconds * 1000
   const open = new Set<Socket>()
   const newest = new WeakMap<Socket, ServerResponse>()
@@ -52,6 +54,7 @@ export function createConnections({ requestTimeoutSeconds, newRequestId }: Optio
     })
     // Expectations other than `100-continue` may be ignored; Node's refusal would have no envelope either.
     server.on('checkExpectation', handler)
+    attach(server)
     return server
   }
 

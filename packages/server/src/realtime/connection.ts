@@ -1,0 +1,112 @@
+import type { Socket } from 'node:net'
+import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
+import type { WebSocket } from 'ws'
+
+/** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
+export const mostQueued = 1024 * 1024
+/** How long a client may take nothing of what waits for it. */
+const stalledMs = 10_000
+/** How long a client has for its half of the goodbye; a slow one must first take what waits for it. */
+const goodbyeMs = 2_000
+const slowGoodbyeMs = 5_000
+
+/** One client's socket: frames out, with a bound on what waits; the end, once. */
+export class Connection {
+  readonly id: string
+  readonly #ws: WebSocket
+  readonly #socket: Socket
+  #allowance = 0
+  #taken = 0
+  #takenAt = performance.now()
+  #held = 0
+  #ended = false
+
+  constructor(id: string, ws: WebSocket, socket: Socket) {
+    this.id = id
+    this.#ws = ws
+    this.#socket = socket
+    // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
+    ws.on('error', () => {})
+    ws.on('close', () => {
+      this.#ended = true
+    })
+  }
+
+  get isOpen(): boolean {
+    return !this.#ended
+  }
+
+  /** Whether frames that can be made up for later should be left out. */
+  get isBehind(): boolean {
+    return this.#socket.writableLength - this.#allowance > mostQueued / 4
+  }
+
+  /** A frame of `frames.ts`: the same bytes may go to many. */
+  send(frame: Buffer): void {
+    if (this.#ended) return
+    this.#socket.write(frame)
+    if (this.#socket.writableLength > mostQueued) this.#refuseSlow()
+  }
+
+  /** What the client asked for, such as a whole document: may be larger than what else may wait. */
+  answer(frame: Buffer): void {
+    if (this.#ended) return
+    if (this.#socket.writableLength === 0) this.#allowance = 0
+    this.#allowance += frame.length
+    this.#socket.write(frame)
+  }
+
+  #refuseSlow(): void {
+    if (this.#socket.writableLength - this.#allowance > mostQueued)
+      this.close('slow', 'The client reads too slowly.')
+  }
+
+  /** Called every now and then: a client that takes nothing is given up, however little waits. */
+  checkProgress(now = performance.now()): void {
+    const { writableLength, bytesWritten } = this.#socket
+    const taken = bytesWritten - writableLength
+    if (writableLength === 0 || taken !== this.#taken) {
+      this.#taken = taken
+      this.#takenAt = now
+      if (writableLength === 0) this.#allowance = 0
+    } else if (now - this.#takenAt > stalledMs) {
+      this.close('slow', 'The client takes no more data.')
+    }
+  }
+
+  ping(): void {
+    if (!this.#ended) this.#ws.ping()
+  }
+
+  /** Reads nothing more until every holder has released it. */
+  hold(): void {
+    if (this.#held++ === 0 && !this.#ended) this.#ws.pause()
+  }
+
+  release(): void {
+    if (--this.#held === 0 && !this.#ended) this.#ws.resume()
+  }
+
+  close(reason: CloseReason, message: string): void {
+    if (this.#ended) return
+    this.#ended = true
+    this.#ws.close(closeCodes[reason], shortened(message))
+    // A client that reads nothing cannot say goodbye; one that is paused could not be heard.
+    if (reason === 'slow') this.#socket.resume()
+    else this.#ws.resume()
+    setTimeout(() => this.#ws.terminate(), reason === 'slow' ? slowGoodbyeMs : goodbyeMs).unref()
+  }
+
+  /** Nothing was heard for too long: nobody is there to be told. */
+  terminate(): void {
+    this.#ended = true
+    this.#ws.terminate()
+  }
+}
+
+/** A reason of a close frame has at most 123 bytes. */
+function shortened(message: string): string {
+  return Buffer.byteLength(message) <= 123
+    ? message
+    : `${Buffer.from(message).subarray(0, 119).toString('latin1')}…`
+}

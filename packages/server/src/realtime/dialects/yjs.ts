@@ -1,0 +1,122 @@
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+import type { CloseReason } from '@plenum/protocol/realtime'
+import { emptyAwareness } from '../awareness.ts'
+import type { Connection } from '../connection.ts'
+import { EditorSession, type Voice } from '../editor-session.ts'
+import { binaryFrame } from '../frames.ts'
+import type { Arrival, DialectClient } from '../gateway.ts'
+import type { Hub } from '../hub.ts'
+import type { Identity } from '../identify.ts'
+import type { Participant } from '../participant.ts'
+import { namePattern, placeIn } from '../place.ts'
+
+/** The protocol of y-websocket: one editor for each connection. */
+export const messages = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as const
+export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
+const authMessages = { permissionDenied: 0 } as const
+
+const withBytes = (head: readonly number[], bytes: Uint8Array): Buffer => {
+  const encoder = encoding.createEncoder()
+  for (const one of head) encoding.writeVarUint(encoder, one)
+  encoding.writeVarUint(encoder, bytes.length)
+  return binaryFrame(encoding.toUint8Array(encoder), bytes)
+}
+
+const syncStep1 = (stateVector: Uint8Array) => withBytes([messages.sync, syncMessages.step1], stateVector)
+const syncStep2 = (update: Uint8Array) => withBytes([messages.sync, syncMessages.step2], update)
+const update = (bytes: Uint8Array) => withBytes([messages.sync, syncMessages.update], bytes)
+const awareness = (bytes: Uint8Array) => withBytes([messages.awareness], bytes)
+const denied = (message: string) =>
+  withBytes([messages.auth, authMessages.permissionDenied], Buffer.from(message))
+
+const voice: Voice = {
+  key: 'yjs',
+  syncStep1,
+  syncStep2,
+  update,
+  awareness,
+  // What is new comes back with everybody's updates; the receipt for what was known comes back alone.
+  saved: (_number, bytes, isNews) => (isNews ? undefined : update(bytes)),
+  // Clients write it to the console; once is enough.
+  refused: (_number, message, isRepeated) => (isRepeated ? undefined : denied(message)),
+}
+
+export class YjsClient implements DialectClient {
+  readonly needsToken = true
+  readonly #connection: Connection
+  readonly #hub: Hub
+  readonly #name: string
+  #session: EditorSession | undefined
+  #participant: Participant | undefined
+
+  constructor({ connection, hub }: Arrival, name: string) {
+    this.#connection = connection
+    this.#hub = hub
+    this.#name = name
+  }
+
+  get isIdentified(): boolean {
+    return this.#session !== undefined
+  }
+
+  enter(identity: Identity): void {
+    const place = placeIn(this.#name)
+    if (place === undefined) return this.deny('badMessage', namePattern)
+    const ended = (reason: CloseReason, message: string) => {
+      this.deny(reason, message)
+      this.closed()
+    }
+    this.#participant = this.#hub.join(this.#connection, identity, place, {
+      opened: () => this.#session?.open(place.editorId),
+      changed: () => {},
+      ended,
+    })
+    this.#session = new EditorSession({
+      sessionId: this.#connection.id,
+      participant: this.#participant,
+      voice,
+      ended,
+    })
+  }
+
+  receive(data: Buffer): boolean {
+    const session = this.#session
+    if (session === undefined) return false
+    const decoder = decoding.createDecoder(data)
+    const type = decoding.readVarUint(decoder)
+    if (type === messages.sync) return readSync(decoder, session)
+    if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
+    else if (type === messages.queryAwareness) session.queryAwareness()
+    else return type === messages.auth
+    return true
+  }
+
+  keepAlive(): void {
+    this.#connection.send(awareness(emptyAwareness))
+  }
+
+  deny(reason: CloseReason, message: string): void {
+    this.#connection.send(denied(message))
+    this.#connection.close(reason, message)
+  }
+
+  /** The close code says all that this protocol can. */
+  move(): void {}
+
+  closed(): void {
+    this.#session?.leave()
+    this.#participant?.leave()
+  }
+}
+
+/** The part that the dialects of Yjs share. With `asksBack`, a question is answered with an answer and a question. */
+export function readSync(decoder: decoding.Decoder, session: EditorSession, asksBack = false): boolean {
+  const type = decoding.readVarUint(decoder)
+  const bytes = decoding.readVarUint8Array(decoder)
+  if (type === syncMessages.step1) session.syncStep1(bytes, asksBack)
+  else if (type === syncMessages.step2) session.update(0, bytes, true)
+  else if (type === syncMessages.update) session.update(0, bytes, false)
+  else return false
+  return true
+}

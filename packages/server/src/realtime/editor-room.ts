@@ -1,0 +1,305 @@
+import { mergeUpdates } from 'yjs'
+import type { CloseReason } from '@plenum/protocol/realtime'
+import { serverClientId } from '../editors/content.ts'
+import type { EditorLog, Entry } from '../store/editor-log.ts'
+import type { Place } from '../store/editors.ts'
+import { AwarenessStates, type Owner } from './awareness.ts'
+import { CommittedLog } from './committed-log.ts'
+import type { Crdt } from './crdt.ts'
+import type { DocumentIndex } from './document-index.ts'
+import { EarlyUpdates } from './early-updates.ts'
+import type { Fault } from './validate-update.ts'
+import { withoutClients } from './without-clients.ts'
+
+/** How a dialect puts things to its clients. Those with the same `key` get the very same bytes. */
+export interface Framing {
+  readonly key: string
+  update(update: Uint8Array): Buffer
+  awareness(update: Uint8Array): Buffer
+}
+
+/** A session that has the editor open. */
+export interface Member extends Owner {
+  readonly framing: Framing
+  send(frame: Buffer): void
+  /** Leaves the frame out for a client that is behind. */
+  sendIfQuick(frame: Buffer): void
+  /** Sends instead of what was left out the state as it is now, if the client has caught up. */
+  makeUp(): void
+  /** The server lacks something that this client has. */
+  askForMore(): void
+  end(reason: CloseReason, message: string): void
+}
+
+/** What becomes of an update; exactly one is called, once. */
+export interface Outcome {
+  /** It is durable. Not `isNews`: it was before. */
+  saved(seq: number, isNews: boolean): void
+  /** Nothing of it is stored. `gap`: it will be, once what it builds upon is here. */
+  refused(fault: Fault): void
+}
+
+interface Pending {
+  update: Uint8Array
+  from: Member
+  outcome: Outcome
+  isNews: boolean
+}
+
+export interface Row {
+  seq: number
+  bytes: Uint8Array
+}
+
+/** What one tick stores of a room. */
+export interface Batch {
+  entry: Entry | undefined
+  pending: readonly Pending[]
+}
+
+export interface RoomParts {
+  apiKey: string
+  place: Place
+  index: DocumentIndex
+  /** Undefined: the editor does not exist yet. */
+  stored: EditorLog | undefined
+  crdt: Crdt
+  /** There is something to store. */
+  wake: (room: EditorRoom) => void
+  /** Awareness has changed: call `publishAwareness` soon. */
+  awarenessChanged: (room: EditorRoom) => void
+  /** The room does not know any more what is stored. */
+  drop: (room: EditorRoom, reason: CloseReason, message: string) => void
+}
+
+/** Yjs clients of one editor: each is in every joiner's state vector for ever. */
+const mostClients = 100_000
+
+/**
+ * An open editor: what is stored of it, what waits to be stored, and who is to be told. A cache that may vanish at any
+ * moment: nothing in it is acknowledged before it is durable, and no client sees what might not be.
+ */
+export class EditorRoom {
+  readonly apiKey: string
+  readonly place: Place
+  readonly members = new Set<Member>()
+  readonly awareness = new AwarenessStates()
+  readonly log: CommittedLog
+  /** Knows everything that is stored, and what waits to be. */
+  readonly #index: DocumentIndex
+  readonly #owners: Map<number, string>
+  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'awarenessChanged' | 'drop'>
+  readonly #early = new EarlyUpdates<Pending>()
+  #queue: Pending[] = []
+  #newOwners: [client: number, userId: string][] = []
+  #exists: boolean
+  readonly #createdAt: number | undefined
+  #create: { type: EditorLog['type']; contentKey: string | null } = { type: null, contentKey: null }
+  /** Batches that are on their way to the disk. */
+  #storing = 0
+  queuedBytes = 0
+
+  constructor({ apiKey, place, index, stored, ...parts }: RoomParts) {
+    this.#parts = parts
+    this.apiKey = apiKey
+    this.place = place
+    this.#index = index
+    this.#owners = new Map(stored?.owners)
+    this.#exists = stored !== undefined
+    this.#createdAt = stored?.createdAt
+    this.log = new CommittedLog(stored)
+  }
+
+  /** What a client says that the editor holds; counts if it does not exist yet. */
+  describe(type: EditorLog['type'], contentKey: string | null): void {
+    if (!this.#exists) this.#create = { type, contentKey }
+  }
+
+  stateVector(): Uint8Array {
+    return this.#index.stateVector()
+  }
+
+  /** Everything stored that a client with that state vector lacks, as one update. */
+  async missingFor(stateVector: Uint8Array): Promise<Uint8Array> {
+    const { parts, seq } = this.log
+    const isNew = stateVector.length === 1 && stateVector[0] === 0
+    if (!isNew) return this.#parts.crdt.diff(parts, stateVector)
+    const whole = await this.#parts.crdt.merge(parts)
+    this.log.joined(seq, whole)
+    return whole
+  }
+
+  /** Whether it holds nothing new. */
+  knows(update: Uint8Array): boolean {
+    const verdict = this.#index.check(update)
+    return verdict.ok && !verdict.value.isNews
+  }
+
+  /** The update must come from somebody who may write. */
+  submit(from: Member, update: Uint8Array, outcome: Outcome): void {
+    const pending = { update, from, outcome, isNews: true }
+    const fault = this.#admit(pending)
+    if (fault === undefined) return this.#admitEarly()
+    if (!isEarly(fault)) return outcome.refused(fault)
+    // A client that writes through several connections may overtake itself.
+    if (!this.#early.hold(pending)) outcome.refused(fault)
+    from.askForMore()
+  }
+
+  #admitEarly(): void {
+    if (this.#early.size === 0) return
+    this.#early.offer((pending) => {
+      const fault = this.#admit(pending)
+      if (fault !== undefined && !isEarly(fault)) pending.outcome.refused(fault)
+      return fault === undefined || !isEarly(fault)
+    })
+  }
+
+  /** Gives up on updates whose base did not come. */
+  expireEarly(): void {
+    for (const { outcome } of this.#early.takeExpired()) {
+      outcome.refused({ code: 'gap', message: 'It builds upon something that did not arrive.' })
+    }
+  }
+
+  #admit(pending: Pending): Fault | undefined {
+    const { from } = pending
+    const mayWrite = (client: number) => this.#mayWrite(client, from.userId)
+    let verdict = this.#index.check(pending.update, { mayWrite })
+    if (!verdict.ok && verdict.fault.code === 'foreign_client') {
+      // Clients pass on what they heard from others by another way. Those will send it themselves.
+      const own = withoutClients(pending.update, (client) => !mayWrite(client), this.#index.clocks)
+      if (own === undefined) return verdict.fault
+      verdict = this.#index.check(own, { mayWrite })
+      if (verdict.ok && !verdict.value.isNews) {
+        return { code: 'foreign_client', message: 'It holds nothing of its sender.' }
+      }
+      pending.update = own
+    }
+    if (!verdict.ok) return verdict.fault
+    if (!verdict.value.isNews) {
+      this.#confirm(pending)
+      return undefined
+    }
+    if (this.#index.clocks.size > mostClients) {
+      return { code: 'too_large', message: `The editor has more than ${mostClients} clients.` }
+    }
+    this.#index.take(verdict.value)
+    for (const client of verdict.value.clients) this.#own(client, from.userId)
+    this.#queue.push(pending)
+    this.queuedBytes += pending.update.length
+    this.#parts.wake(this)
+    return undefined
+  }
+
+  /** It is known; the sender hears so when what it is known from is durable. */
+  #confirm(pending: Pending): void {
+    pending.isNews = false
+    if (this.#queue.length === 0 && this.#storing === 0) pending.outcome.saved(this.log.seq, false)
+    else {
+      this.#queue.push(pending)
+      this.#parts.wake(this)
+    }
+  }
+
+  #mayWrite(client: number, userId: string): boolean {
+    if (client === serverClientId) return false
+    const owner = this.#owners.get(client)
+    return owner === undefined ? !this.awareness.isForeign(client, userId) : owner === userId
+  }
+
+  #own(client: number, userId: string): void {
+    if (this.#owners.has(client)) return
+    this.#owners.set(client, userId)
+    this.#newOwners.push([client, userId])
+  }
+
+  /** What waits, as one row; called once a tick. */
+  takeBatch(): Batch {
+    const pending = this.#queue
+    const updates = pending.filter(({ isNews }) => isNews).map(({ update }) => update)
+    const owners = this.#newOwners
+    this.#queue = []
+    this.#newOwners = []
+    this.queuedBytes = 0
+    this.#storing++
+    const last = pending.findLast(({ isNews }) => isNews)
+    if (last === undefined) return { entry: undefined, pending }
+    return {
+      pending,
+      entry: {
+        apiKey: this.apiKey,
+        place: this.place,
+        // A copy: what came from the socket is part of a larger buffer.
+        update: updates.length === 1 ? Uint8Array.from(last.update) : mergeUpdates(updates),
+        writer: { userId: last.from.userId, sessionId: last.from.sessionId },
+        create: this.#exists ? null : this.#create,
+        ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
+        owners,
+      },
+    }
+  }
+
+  /** Whether that row comes right after those that were told; if not, others lie between. */
+  continues(seq: number): boolean {
+    return seq === this.log.seq + 1
+  }
+
+  /** Rows are durable: everyone is sent them, their writers too, to whom they are the receipt. False if they do not fit. */
+  take(rows: readonly Row[], areOwn = false): boolean {
+    this.#exists = true
+    for (const { seq, bytes } of rows) {
+      if (!areOwn && !this.#knows(bytes)) return false
+      this.log.append(seq, bytes)
+    }
+    const update = rows.length === 1 ? rows[0]?.bytes : mergeUpdates(rows.map(({ bytes }) => bytes))
+    if (update !== undefined) this.#tell((framing) => framing.update(update))
+    this.#admitEarly()
+    return true
+  }
+
+  /** Our own rows are known since they came; those of others may be new. */
+  #knows(update: Uint8Array): boolean {
+    const verdict = this.#index.check(update, { isStored: true })
+    if (verdict.ok && verdict.value.isNews) this.#index.take(verdict.value)
+    return verdict.ok
+  }
+
+  settled({ pending }: Batch, seq: number): void {
+    this.#storing--
+    for (const { outcome, isNews } of pending) outcome.saved(seq, isNews)
+  }
+
+  awarenessChanged(): void {
+    if (this.awareness.hasChanges) this.#parts.awarenessChanged(this)
+  }
+
+  publishAwareness(): void {
+    if (!this.awareness.hasChanges) return
+    const update = this.awareness.takeChanges()
+    this.#tell((framing) => framing.awareness(update), true)
+  }
+
+  /** Framed once for all who speak alike. */
+  #tell(frame: (framing: Framing) => Buffer, mayBeMissed = false): void {
+    const frames = new Map<string, Buffer>()
+    for (const member of this.members) {
+      const { framing } = member
+      let bytes = frames.get(framing.key)
+      if (bytes === undefined) frames.set(framing.key, (bytes = frame(framing)))
+      if (mayBeMissed) member.sendIfQuick(bytes)
+      else member.send(bytes)
+    }
+  }
+
+  get isIdle(): boolean {
+    return this.members.size === 0 && this.#queue.length === 0 && this.#storing === 0
+  }
+
+  drop(reason: CloseReason, message: string): void {
+    this.#parts.drop(this, reason, message)
+  }
+}
+
+/** It may fit once something else has arrived. */
+const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'

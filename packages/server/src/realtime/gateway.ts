@@ -1,0 +1,277 @@
+import type { IncomingMessage, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { ApiError } from '@plenum/protocol'
+import { type CloseReason, limits } from '@plenum/protocol/realtime'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { newId } from '../access/ids.ts'
+import type { Log } from '../platform/log.ts'
+import { Connection } from './connection.ts'
+import type { Crdt } from './crdt.ts'
+import { HocuspocusClient } from './dialects/hocuspocus.ts'
+import { JsonClient } from './dialects/json.ts'
+import { YjsClient } from './dialects/yjs.ts'
+import type { Hub } from './hub.ts'
+import { Denial, identifyBackend, type Identity, type IdentityParts, identifyUser } from './identify.ts'
+
+/** A client as its dialect sees it. Whatever it throws ends this one connection. */
+export interface DialectClient {
+  /** Whether the address must say who the client is, because its messages never do. */
+  readonly needsToken: boolean
+  /** Whether it is known who speaks. */
+  readonly isIdentified: boolean
+  /** The address or the headers said who it is. */
+  enter(identity: Identity): void
+  /** False if it is no message of the protocol. */
+  receive(data: Buffer, isBinary: boolean): boolean
+  /** Says something of no meaning, for clients that take silence for a dead connection. */
+  keepAlive(): void
+  /** Tells the client why it is not let in, or not any more, and closes. */
+  deny(reason: CloseReason, message: string): void
+  /** Asks the client to come back after a moment. */
+  move(retryAfterMs: number): void
+  closed(): void
+}
+
+/** What a dialect is given. */
+export interface Arrival {
+  connection: Connection
+  hub: Hub
+  /** Throws a `Denial`. */
+  identify: (token: string) => Promise<Identity>
+}
+
+export interface GatewayParts extends IdentityParts {
+  hub: Hub
+  crdt: Crdt
+  log: Log
+  maxConnections: number
+  /** Ends clients so long after they connected without saying who they are. */
+  identifyMs?: number
+}
+
+const sweepMs = 1_000
+const pingSweeps = 10
+const keepAliveSweeps = 20
+/** A connection on which nothing was heard for so many sweeps is dead: its user is gone within 35 s. */
+const silentSweeps = 25
+/** Clients that are sent away come back at random within this, not all at once. */
+const spreadMs = 5_000
+
+interface Held {
+  connection: Connection
+  client: DialectClient
+  sweeps: number
+  heardAt: number
+}
+
+/** Everything that comes in over WebSockets: who it is, in which dialect it speaks, whether it is still there. */
+export class Gateway {
+  readonly #parts: GatewayParts
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: limits.messageBytes,
+  })
+  readonly #held = new Set<Held>()
+  #sweeping: NodeJS.Timeout | undefined
+  #draining = false
+
+  constructor(parts: GatewayParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs)
+    this.#sweeping.unref()
+  }
+
+  get connections(): number {
+    return this.#held.size
+  }
+
+  attach(server: Server): void {
+    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head))
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy())
+    const endpoint = endpointOf(request.url ?? '')
+    if (endpoint === undefined)
+      return refuse(socket, new ApiError('NOT_FOUND', 'There is nothing at this path.'))
+    if (this.#draining) return refuse(socket, new ApiError('UNAVAILABLE', 'The server is shutting down.'))
+    if (this.#held.size >= this.#parts.maxConnections) {
+      return refuse(socket, new ApiError('UNAVAILABLE', 'The server has as many connections as it may have.'))
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+      this.#accept(ws, socket as Socket, request, endpoint)
+    })
+  }
+
+  #accept(ws: WebSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
+    socket.setNoDelay(true)
+    const connection = new Connection(newId('conn'), ws, socket)
+    const arrival: Arrival = {
+      connection,
+      hub: this.#parts.hub,
+      identify: (token) => identifyUser(this.#parts, token, request.headers.origin),
+    }
+    connection.hold()
+    this.#open(arrival, request, dialect, url)
+      .then((client) => {
+        if (client === undefined || !connection.isOpen) return client?.closed()
+        this.#listen(ws, socket, connection, client)
+      })
+      .catch((error: unknown) => {
+        this.#parts.log.error({ err: error }, 'a client could not be let in')
+        connection.close('unavailable', 'The server could not let the client in.')
+      })
+      .finally(() => connection.release())
+  }
+
+  /** Undefined if the client was turned away. */
+  async #open(arrival: Arrival, request: IncomingMessage, dialect: Dialect, url: URL) {
+    const client = dialect(arrival, url)
+    try {
+      const backend = await identifyBackend(this.#parts, request.headers)
+      if (backend) client.enter(backend)
+      else {
+        const token = url.searchParams.get('token')
+        if (token !== null) client.enter(await arrival.identify(token))
+        else if (client.needsToken)
+          throw new Denial('unauthenticated', 'token_missing: The address has no token.')
+      }
+      return client
+    } catch (error) {
+      if (!(error instanceof Denial)) throw error
+      client.deny(error.reason, error.message)
+      return undefined
+    }
+  }
+
+  #listen(ws: WebSocket, socket: Socket, connection: Connection, client: DialectClient): void {
+    const held: Held = { connection, client, sweeps: 0, heardAt: 0 }
+    this.#held.add(held)
+    const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
+    ws.on('message', (data: Buffer, isBinary) => {
+      held.heardAt = held.sweeps
+      if (!connection.isOpen) return
+      try {
+        if (!client.receive(data, isBinary)) client.deny('badMessage', 'This is no message of the protocol.')
+      } catch {
+        client.deny('badMessage', 'The message is malformed.')
+      }
+    })
+    ws.on('pong', () => {
+      held.heardAt = held.sweeps
+    })
+    ws.on('close', () => {
+      guard?.()
+      this.#held.delete(held)
+      client.closed()
+    })
+  }
+
+  /** Until a client is known it may send little, and not for long. */
+  #guard(socket: Socket, connection: Connection, client: DialectClient): () => void {
+    let bytes = 0
+    const count = (chunk: Buffer) => {
+      if (client.isIdentified) return stop()
+      bytes += chunk.length
+      if (bytes > limits.firstMessageBytes + 1024) {
+        connection.close('badMessage', 'The first message must say who the client is, in few bytes.')
+        stop()
+      }
+    }
+    const timer = setTimeout(() => {
+      if (!client.isIdentified)
+        client.deny('unauthenticated', 'token_missing: The client did not say who it is.')
+      stop()
+    }, this.#parts.identifyMs ?? 5_000)
+    const stop = () => {
+      clearTimeout(timer)
+      socket.off('data', count)
+    }
+    socket.on('data', count)
+    return stop
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const held of this.#held) {
+      const { connection, client } = held
+      held.sweeps++
+      if (held.sweeps - held.heardAt > silentSweeps) connection.terminate()
+      else {
+        if (held.sweeps % pingSweeps === 0) connection.ping()
+        if (held.sweeps % keepAliveSweeps === 0) client.keepAlive()
+        connection.checkProgress(now)
+      }
+    }
+    this.#parts.hub.sweep()
+  }
+
+  /** Tells everyone to come back, stores what they sent, and closes. */
+  async drain(): Promise<void> {
+    this.#draining = true
+    for (const { client } of this.#held) client.move(Math.round(Math.random() * spreadMs))
+    await this.#parts.hub.idle()
+    const closing = [...this.#held]
+    for (const { connection } of closing) connection.close('restarting', 'The server is shutting down.')
+    for (let waits = 0; this.#held.size > 0 && waits < 20; waits++) await pause(100)
+    for (const { connection } of this.#held) connection.terminate()
+    clearInterval(this.#sweeping)
+    await this.#parts.hub.idle()
+    this.#parts.hub.close()
+    await this.#parts.crdt.close()
+  }
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+type Dialect = (arrival: Arrival, url: URL) => DialectClient
+
+interface Endpoint {
+  dialect: Dialect
+  url: URL
+}
+
+const dialects: Record<string, Dialect> = {
+  yjs: (arrival, url) => new YjsClient(arrival, decoded(url.pathname.slice('/yjs/'.length))),
+  hocuspocus: (arrival) => new HocuspocusClient(arrival),
+  realtime: (arrival) => new JsonClient(arrival),
+}
+
+function endpointOf(address: string): Endpoint | undefined {
+  if (!URL.canParse(address, 'http://host')) return undefined
+  const url = new URL(address, 'http://host')
+  const [, name = '', ...rest] = url.pathname.split('/')
+  const dialect = Object.hasOwn(dialects, name) ? dialects[name] : undefined
+  const fits = name === 'yjs' ? rest.length === 3 : rest.every((part) => part === '')
+  return dialect && fits ? { dialect, url } : undefined
+}
+
+/** Names with characters that addresses escape. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Before the handshake the answer is HTTP, in the envelope. */
+function refuse(socket: Duplex, error: ApiError): void {
+  const body = JSON.stringify(error.toBody())
+  socket.end(
+    [
+      `HTTP/1.1 ${error.httpStatus} ${error.httpStatus === 404 ? 'Not Found' : 'Service Unavailable'}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}

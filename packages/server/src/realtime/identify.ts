@@ -1,0 +1,79 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Credentials } from '../access/credentials.ts'
+import { originMayConnect } from '../access/origins.ts'
+import { identifyServer } from '../access/server-credentials.ts'
+import type { SessionUser } from '../access/session-access.ts'
+import { signIn } from '../access/sign-in.ts'
+import { TokenError, type UserTokens } from '../access/user-tokens.ts'
+import type { Database } from '../store/db.ts'
+
+/** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
+export interface Identity {
+  readonly apiKey: string
+  readonly userId: string
+  readonly name: string | undefined
+  readonly email: string | undefined
+  readonly access: SessionUser
+  /** Unix seconds. */
+  readonly expiresAt: number
+}
+
+/** Why somebody is not let in. */
+export class Denial extends Error {
+  readonly reason: CloseReason
+
+  constructor(reason: CloseReason, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+export interface IdentityParts {
+  database: Database
+  credentials: Credentials
+  userTokens: UserTokens
+  now: () => number
+}
+
+/** Throws a `Denial`. A browser must come from an allowed domain of the API key; others send no origin. */
+export async function identifyUser(
+  { database, credentials, userTokens, now }: IdentityParts,
+  token: string,
+  origin: string | undefined,
+): Promise<Identity> {
+  const user = await userTokens.verify(token, now()).catch((error: unknown) => {
+    if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
+    throw error
+  })
+  const known = await credentials.apiKey(user.apiKey)
+  if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
+  if (!(await originMayConnect(database.read, user.apiKey, origin))) {
+    throw new Denial('permissionDenied', 'The origin is not among the allowed domains of the API key.')
+  }
+  await signIn(database, known.caller, user, now())
+  const { apiKey, userId, name, email, resources, expiresAt } = user
+  return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
+}
+
+/** The backend whose credentials the headers carry, if they carry any. */
+export async function identifyBackend(
+  { credentials }: IdentityParts,
+  headers: IncomingHttpHeaders,
+): Promise<Identity | undefined> {
+  if (headers['x-svc-auth-token'] === undefined) return undefined
+  const key = await identifyServer(credentials, headers)
+  if (!key) throw new Denial('unauthenticated', 'Invalid API key or auth token.')
+  const { apiKey } = key
+  return {
+    apiKey,
+    userId: serverUserId,
+    name: undefined,
+    email: undefined,
+    access: 'server',
+    expiresAt: Infinity,
+  }
+}
+
+/** Under this name backends write that connect with the credentials of the API key. */
+export const serverUserId = 'server'

@@ -1,0 +1,139 @@
+import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Decision } from '../access/permissions.ts'
+import type { EditorRoom } from './editor-room.ts'
+import type { Participant } from './participant.ts'
+
+export interface DocumentParts {
+  apiKey: string
+  organizationId: string
+  documentId: string
+  now: () => number
+  /** Counts up with every change of access under this API key. */
+  epoch: () => number
+  /** Judges those participants; in their order. */
+  evaluate: (document: OpenDocument, participants: readonly Participant[]) => Promise<Decision[]>
+  load: (document: OpenDocument, editorId: string) => Promise<EditorRoom>
+  /** There are rows that the room does not know. */
+  grown: (room: EditorRoom) => void
+  failed: (error: unknown) => void
+}
+
+interface Slot {
+  loading: Promise<EditorRoom>
+  room: EditorRoom | undefined
+  /** Something was stored while it was loading. */
+  hasGrown: boolean
+}
+
+/** A judgement that cannot be made is tried again so often; then the clients are sent away. */
+const attempts = 5
+const pauseMs = 200
+
+/** A document that somebody has open: who is there, under which judgement, and its open editors. */
+export class OpenDocument {
+  readonly apiKey: string
+  readonly organizationId: string
+  readonly documentId: string
+  readonly participants = new Set<Participant>()
+  readonly editors = new Map<string, Slot>()
+  /** Whether it is known to be stored. */
+  exists = false
+  readonly #parts: DocumentParts
+  #judging: Promise<void> | undefined
+
+  constructor(parts: DocumentParts) {
+    this.#parts = parts
+    this.apiKey = parts.apiKey
+    this.organizationId = parts.organizationId
+    this.documentId = parts.documentId
+  }
+
+  get epoch(): number {
+    return this.#parts.epoch()
+  }
+
+  now(): number {
+    return this.#parts.now()
+  }
+
+  join(participant: Participant): void {
+    this.participants.add(participant)
+    void this.judge()
+  }
+
+  leave(participant: Participant): void {
+    this.participants.delete(participant)
+  }
+
+  /** The participant's user has just done something. */
+  active(_participant: Participant): void {}
+
+  /** Judges everyone whose judgement is not current, until all are. */
+  judge(): Promise<void> {
+    this.#judging ??= this.#judgeAll().finally(() => {
+      this.#judging = undefined
+    })
+    return this.#judging
+  }
+
+  async #judgeAll(): Promise<void> {
+    for (let failures = 0; ;) {
+      // Not before the caller is done: many who join together are judged together.
+      await Promise.resolve()
+      const stale = [...this.participants].filter((one) => !one.isCurrent(this.now()))
+      if (stale.length === 0) return
+      const { epoch } = this
+      try {
+        const decisions = await this.#parts.evaluate(this, stale)
+        stale.forEach((one, index) => one.judged(decisions[index] as Decision, epoch, this.now()))
+      } catch (error) {
+        this.#parts.failed(error)
+        if (++failures === attempts) {
+          for (const one of stale) one.end('unavailable', 'Access could not be checked.')
+          return
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      }
+    }
+  }
+
+  /** The room of an editor, one for all who ask; fails if it cannot be loaded. */
+  editor(editorId: string): Promise<EditorRoom> {
+    const held = this.editors.get(editorId)
+    if (held) return held.loading
+    const slot: Slot = { loading: this.#parts.load(this, editorId), room: undefined, hasGrown: false }
+    this.editors.set(editorId, slot)
+    slot.loading.then(
+      (room) => {
+        slot.room = room
+        if (slot.hasGrown) this.#parts.grown(room)
+      },
+      () => this.#forget(editorId, slot),
+    )
+    return slot.loading
+  }
+
+  /** Somebody has stored updates of that editor. */
+  grown(editorId: string): void {
+    const slot = this.editors.get(editorId)
+    if (slot?.room) this.#parts.grown(slot.room)
+    else if (slot) slot.hasGrown = true
+  }
+
+  /** Whoever asks next gets a room that is loaded anew. */
+  forget(room: EditorRoom): void {
+    const slot = this.editors.get(room.place.editorId)
+    if (slot?.room === room) this.#forget(room.place.editorId, slot)
+  }
+
+  #forget(editorId: string, slot: Slot): void {
+    if (this.editors.get(editorId) === slot) this.editors.delete(editorId)
+  }
+
+  /** Sends everyone away and forgets all rooms: what is stored now has nothing to do with them. */
+  reset(reason: CloseReason, message: string): void {
+    this.exists = false
+    this.editors.clear()
+    for (const participant of [...this.participants]) participant.end(reason, message)
+  }
+}

@@ -1,0 +1,137 @@
+import { closeCodes, type AccessRole, type CloseReason } from '@plenum/protocol/realtime'
+import type { Decision } from '../access/permissions.ts'
+import type { Connection } from './connection.ts'
+import type { Identity } from './identify.ts'
+import type { OpenDocument } from './open-document.ts'
+
+/** What a dialect wants to hear about its client's place in a document. */
+export interface Listener {
+  /** The document is open, with that role. */
+  opened(role: AccessRole): void
+  /** The role changed while it was open. */
+  changed(role: AccessRole): void
+  /** The token is about to end. */
+  expiring?(): void
+  /** It is closed for this client; called once. */
+  ended(reason: CloseReason, message: string): void
+}
+
+/** One client in one document. What it sends counts only under a judgement that is current. */
+export class Participant {
+  readonly connection: Connection
+  readonly document: OpenDocument
+  identity: Identity
+  readonly #listener: Listener
+  #role: AccessRole | undefined
+  #judgedAt = -1
+  /** Epoch milliseconds: time alone may change the judgement then. */
+  #validUntil = 0
+  #inbox: (() => void)[] = []
+  #ended = false
+  #wasWarned = false
+
+  constructor(connection: Connection, identity: Identity, document: OpenDocument, listener: Listener) {
+    this.connection = connection
+    this.identity = identity
+    this.document = document
+    this.#listener = listener
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended
+  }
+
+  get role(): AccessRole | undefined {
+    return this.#role
+  }
+
+  get canWrite(): boolean {
+    return this.#role === 'editor'
+  }
+
+  /** Whether the judgement still holds at this moment. */
+  isCurrent(now: number): boolean {
+    return this.#judgedAt === this.document.epoch && now < this.#validUntil
+  }
+
+  /** Does it now, or as soon as the judgement is current; never, if that ends the session. */
+  run(work: () => void): void {
+    if (this.#ended) return
+    if (this.#inbox.length === 0 && this.isCurrent(this.document.now())) return work()
+    this.#inbox.push(work)
+    if (this.#inbox.length === 1) this.connection.hold()
+    void this.document.judge()
+  }
+
+  /** `epoch`: the state of access that was judged. */
+  judged(decision: Decision, epoch: number, now: number): void {
+    if (this.#ended) return
+    if (now >= this.identity.expiresAt * 1000) return this.end('unauthenticated', 'token_expired')
+    if (!decision.allowed) return this.end('permissionDenied', denials[decision.reason])
+    this.#judgedAt = epoch
+    this.#validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
+    const before = this.#role
+    this.#role = decision.accessRole
+    if (before === undefined) this.#listener.opened(this.#role)
+    else if (before !== this.#role) this.#listener.changed(this.#role)
+    if (epoch === this.document.epoch) this.#work()
+  }
+
+  /** A fresh token of the same user. */
+  renew(identity: Identity): void {
+    if (this.#ended) return
+    const { apiKey, userId } = this.identity
+    if (identity.apiKey !== apiKey || identity.userId !== userId) {
+      return this.end('unauthenticated', 'token_invalid: The token is that of another user.')
+    }
+    this.identity = identity
+    this.#wasWarned = false
+    this.#validUntil = 0
+    void this.document.judge()
+  }
+
+  /** Asks for a fresh token in time; called every now and then. */
+  warn(now: number): void {
+    if (this.#wasWarned || this.identity.expiresAt * 1000 - now > warnMs) return
+    this.#wasWarned = true
+    this.#listener.expiring?.()
+  }
+
+  #work(): void {
+    const inbox = this.#inbox
+    if (inbox.length === 0) return
+    this.#inbox = []
+    for (const work of inbox) if (!this.#ended) work()
+    this.connection.release()
+  }
+
+  end(reason: CloseReason, message: string): void {
+    if (this.#ended) return
+    this.leave()
+    this.#listener.ended(reason, message)
+  }
+
+  /** Gone by itself: nobody is to be told. */
+  leave(): void {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.#inbox.length > 0) {
+      this.#inbox = []
+      this.connection.release()
+    }
+    this.document.leave(this)
+  }
+}
+
+/** Clients are asked for a fresh token so long before theirs ends. */
+const warnMs = 60_000
+
+const denials: Record<Extract<Decision, { allowed: false }>['reason'], string> = {
+  unauthenticated: 'The token is not accepted.',
+  disabled: 'The document or its organization is disabled.',
+  provider_denied: 'The permission provider denies access.',
+  no_grant: 'The user may not open this document.',
+}
+
+/** Whether connecting again is of no use. */
+export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500
