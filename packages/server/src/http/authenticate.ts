@@ -2,14 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { type Access, ApiError, type Option } from '@plenum/protocol'
 import { isOneOf } from '../access/auth-tokens.ts'
 import type { Credentials, Known } from '../access/credentials.ts'
+import { headerOf, presentedBy } from '../access/server-credentials.ts'
 import type { Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
-
-const single = (value: string | string[] | undefined) =>
-  (Array.isArray(value) ? value.join(',') : value) || undefined
 
 /** Checks the credentials in the order of spec 0.2; the first failure is answered. */
 export function createAuthenticator(credentials: Credentials) {
@@ -21,9 +19,8 @@ export function createAuthenticator(credentials: Credentials) {
 
   /** Answers at once when the key is at hand: every request of an embedded server but the first. */
   function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
-    const token = single(headers['x-svc-auth-token'])
+    const { id, token } = presentedBy(headers)
     if (!token) throw invalid('Auth Token not found in headers.')
-    const id = single(headers['x-svc-api-key'])
     if (!id) throw invalid('API key not found in headers.')
     const known = credentials.peek(id)
     if (known) return accept(known, token)
@@ -31,9 +28,9 @@ export function createAuthenticator(credentials: Credentials) {
   }
 
   async function workspace(headers: IncomingHttpHeaders, path: string): Promise<Callers['workspace']> {
-    const workspaceId = single(headers['x-svc-workspace-id'])
+    const workspaceId = headerOf(headers, 'x-svc-workspace-id')
     if (!workspaceId) throw invalid('Workspace ID not found in headers.')
-    const token = single(headers['x-svc-auth-token']) ?? single(headers['x-svc-workspace-auth-token'])
+    const token = headerOf(headers, 'x-svc-auth-token') ?? headerOf(headers, 'x-svc-workspace-auth-token')
     if (!token) throw invalid('Auth Token not found in headers.')
     const known = await credentials.workspace(workspaceId)
     if (known && isOneOf(token, known.tokens)) return known.caller
@@ -45,8 +42,9 @@ export function createAuthenticator(credentials: Credentials) {
   /** Credentials inside `data`, or in the headers instead (spec 7.2, 11). */
   async function body(data: unknown, headers: IncomingHttpHeaders): Promise<ApiKey> {
     const { apiKey, authToken } = (data ?? {}) as { apiKey?: unknown; authToken?: unknown }
-    const id = typeof apiKey === 'string' && apiKey ? apiKey : single(headers['x-svc-api-key'])
-    const token = typeof authToken === 'string' && authToken ? authToken : single(headers['x-svc-auth-token'])
+    const presented = presentedBy(headers)
+    const id = typeof apiKey === 'string' && apiKey ? apiKey : presented.id
+    const token = typeof authToken === 'string' && authToken ? authToken : presented.token
     if (!token) throw invalid('Auth token not found.')
     if (!id) throw invalid('API key not found.')
     return accept(await credentials.apiKey(id), token)
