@@ -1,5 +1,6 @@
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
+import { prepared } from './prepared.ts'
 import type { GrantTable } from './schema.ts'
 
 /** Where a user can be: an organization, one of its folders, one of its documents. */
@@ -103,6 +104,31 @@ export async function find(
       { userId: row.user_id, accessRole: row.access_role, expiresAt: row.expires_at },
     ]),
   )
+}
+
+const selectMemberships = prepared(
+  (db, of: { apiKey: string; userId: string; organizationIds: readonly string[]; seconds: number }) =>
+    db
+      .selectFrom('grants')
+      .select('organization_id')
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', 'in', of.organizationIds)
+      .where('resource_type', '=', 'organization')
+      .where('user_id', '=', of.userId)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', of.seconds)])),
+)
+
+/** Those of these organizations, at most 500, that the user is a member of. */
+export async function memberships(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationIds: readonly string[],
+  now: number,
+): Promise<Set<string>> {
+  if (organizationIds.length === 0) return new Set()
+  const of = { apiKey, userId, organizationIds, seconds: Math.floor(now / 1000) }
+  return new Set((await selectMemberships(db, of)).map((row) => row.organization_id))
 }
 
 /** Removes the grants at that level, and tells whose. */

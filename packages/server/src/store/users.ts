@@ -16,6 +16,24 @@ export async function findMany(
   return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
 }
 
+const selectOne = prepared((db, { apiKey, userId }: { apiKey: string; userId: string }) =>
+  db
+    .selectFrom('users')
+    .select(['profile', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('user_id', '=', userId),
+)
+
+/** What callers said of the user, and when that changed last. */
+export async function findProfile(
+  db: Db,
+  apiKey: string,
+  userId: string,
+): Promise<{ profile: Profile; lastUpdated: number } | undefined> {
+  const [row] = await selectOne(db, { apiKey, userId })
+  return row && { profile: parse(row.profile), lastUpdated: row.last_updated }
+}
+
 /** Profiles for those who have none yet (spec 0.8: stubs). */
 export async function ensure(
   db: Db,

@@ -1,0 +1,109 @@
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Database, Db } from '../store/db.ts'
+import * as documents from '../store/documents.ts'
+import * as grants from '../store/grants.ts'
+import * as organizations from '../store/organizations.ts'
+import type { Profile } from '../store/profiles.ts'
+import * as users from '../store/users.ts'
+import { type TokenGrant, userTokenSeconds, type VerifiedUser } from './token-claims.ts'
+
+type Key = Pick<ApiKey, 'apiKey' | 'options'>
+
+/**
+ * What identifying with a token leaves behind (spec 7.1, 25.7): the organizations it names, membership in them, and the
+ * profile. Reads first: most who sign in were here before, and thousands may come back at once. Tells whether the user
+ * became a member somewhere, which changes what the user's other sessions may do.
+ */
+export async function signIn(
+  database: Database,
+  key: Key,
+  user: VerifiedUser,
+  now: number,
+): Promise<boolean> {
+  const { apiKey } = key
+  const { userId } = user
+  if (!(await findMissing(database.read, key, user, now))) return false
+  return database.write(async (db) => {
+    // Another session of the user may have been faster.
+    const missing = await findMissing(db, key, user, now)
+    if (!missing) return false
+    const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
+    await organizations.add(db, apiKey, added, now)
+    if (missing.profile) await users.put(db, apiKey, new Map([[userId, missing.profile]]), now)
+    const memberships = missing.memberships.map(({ id, accessRole, expiresAt }) => ({
+      level: grants.organizationLevel(id),
+      userId,
+      accessRole,
+      expiresAt,
+    }))
+    await grants.putAll(db, apiKey, memberships, now)
+    return memberships.length > 0
+  })
+}
+
+/** The document and its organization exist afterwards (spec 0.8). */
+export async function openDocument(
+  database: Database,
+  { apiKey }: Pick<ApiKey, 'apiKey'>,
+  organizationId: string,
+  documentId: string,
+  now: number,
+): Promise<void> {
+  if (await documents.exists(database.read, apiKey, organizationId, documentId)) return
+  await database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, now))
+}
+
+interface Missing {
+  organizationIds: readonly string[]
+  memberships: readonly TokenGrant[]
+  /** Fields to set; undefined if the profile is there and fits. */
+  profile: Profile | undefined
+}
+
+/** Undefined if the sign-in has no effect. */
+async function findMissing(
+  db: Db,
+  { apiKey, options }: Key,
+  user: VerifiedUser,
+  now: number,
+): Promise<Missing | undefined> {
+  const named = user.resources.filter(
+    ({ type, expiresAt }) => type === 'organization' && (expiresAt === null || expiresAt > now / 1000),
+  )
+  const ids = named.map(({ id }) => id).sort()
+  const there = new Set((await organizations.findMany(db, apiKey, ids)).map(({ id }) => id))
+  const organizationIds = ids.filter((id) => !there.has(id))
+
+  const memberOf = await grants.memberships(db, apiKey, user.userId, ids, now)
+  const memberships = options.requireAutoOrgUser ? named.filter(({ id }) => !memberOf.has(id)) : []
+
+  const profile = missingOf(user, await users.findProfile(db, apiKey, user.userId))
+  const nothing = organizationIds.length === 0 && memberships.length === 0 && profile === undefined
+  return nothing ? undefined : { organizationIds, memberships, profile }
+}
+
+/** What a token may say of how its user is shown, by the longest text. `isAdmin` counts in the token only (spec 22.1). */
+const shown = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, textColor: 50 }
+
+/**
+ * The token tells what was known when it was issued, and may come back for two days: it fills what is missing, but does
+ * not undo what was changed since.
+ */
+function missingOf(
+  { properties, expiresAt }: VerifiedUser,
+  stored: { profile: Profile; lastUpdated: number } | undefined,
+): Profile | undefined {
+  const said = Object.entries(shown).flatMap(([field, longest]): [string, string][] => {
+    const value = properties[field]
+    return typeof value === 'string' && value.trim() !== '' && value.length <= longest ? [[field, value]] : []
+  })
+  if (!stored) return Object.fromEntries(said)
+  // The issue is known to the second.
+  const issuedBefore = (expiresAt - userTokenSeconds + 1) * 1000
+  const isNewer = issuedBefore > stored.lastUpdated
+  const differing = said.filter(([field, value]) => {
+    const before = stored.profile[field]
+    return before === undefined || (isNewer && before !== value)
+  })
+  return differing.length === 0 ? undefined : Object.fromEntries(differing)
+}
