@@ -7,6 +7,7 @@ export interface Measured {
   port: number
   process: ChildProcess
   cpuMicroseconds(): number
+  residentKilobytes(): number
   stop(): Promise<void>
 }
 
@@ -20,8 +21,11 @@ export async function measuredProcess(
   const child = fork(new URL(script, import.meta.url), {
     env: { ...process.env, LOG_LEVEL: 'warn', PORT: String(port), HOST: '127.0.0.1', ...env },
     execArgv,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
+  // A run that fails leaves nothing behind.
+  const kill = () => void child.kill()
+  process.once('exit', kill)
   for (let tries = 0; ; tries++) {
     try {
       await fetch(`http://127.0.0.1:${port}/healthz`)
@@ -42,7 +46,11 @@ export async function measuredProcess(
       )
       return nanoseconds.reduce((sum, one) => sum + one, 0) / 1000
     },
+    residentKilobytes() {
+      return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
+    },
     async stop() {
+      process.off('exit', kill)
       child.kill('SIGTERM')
       await once(child, 'exit')
     },

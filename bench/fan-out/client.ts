@@ -1,0 +1,104 @@
+import { once } from 'node:events'
+import WebSocket from 'ws'
+import * as Y from 'yjs'
+import type { Dialect } from './dialects.ts'
+
+export interface Target {
+  server: string
+  token: string
+  room: string
+  dialect: Dialect
+  /** False: the server knows nothing of documents, so nothing is asked of it. */
+  answersSync: boolean
+}
+
+const emptyState = Y.encodeStateAsUpdate(new Y.Doc())
+const emptyStateVector = Y.encodeStateVector(new Y.Doc())
+
+/** One socket in one document. It keeps what it receives; applying it would cost the machine more than the server does. */
+export class Client {
+  readonly received: Uint8Array[] = []
+  lastReceivedAt = 0
+  saved = 0
+  onUpdate?: (bytes: Uint8Array, at: number) => void
+  onSaved?: (at: number) => void
+
+  readonly #socket: WebSocket
+  readonly #target: Target
+  readonly #synced: Promise<void>
+  #open!: () => void
+  #refuse!: (error: Error) => void
+  #state: 'opening' | 'open' | 'closing' = 'opening'
+
+  private constructor(target: Target) {
+    const { dialect, server, room, token } = target
+    this.#target = target
+    this.#synced = new Promise((resolve, reject) => {
+      this.#open = resolve
+      this.#refuse = reject
+    })
+    this.#socket = new WebSocket(dialect.address(server, room, token), { perMessageDeflate: false })
+    this.#socket.on('message', (bytes: Buffer) => this.#hear(bytes))
+    this.#socket.on('error', (error) => this.#fail(error))
+    this.#socket.on('close', (code, reason) => {
+      if (this.#state !== 'closing') this.#fail(new Error(`${room} was closed: ${code} ${reason.toString()}`))
+    })
+  }
+
+  /** Resolves when the state of the document is here. */
+  static async open(target: Target): Promise<Client> {
+    const client = new Client(target)
+    await Promise.race([once(client.#socket, 'open'), client.#synced])
+    if (target.dialect.auth) client.send(target.dialect.auth(target.room, target.token))
+    else if (target.answersSync) client.#askForState()
+    else client.#open()
+    await client.#synced
+    client.#state = 'open'
+    return client
+  }
+
+  send(frame: Uint8Array): void {
+    this.#socket.send(frame)
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'closing'
+    this.#socket.close()
+    if (this.#socket.readyState !== WebSocket.CLOSED) await once(this.#socket, 'close')
+  }
+
+  #askForState(): void {
+    this.send(this.#target.dialect.stateVector(this.#target.room, emptyStateVector))
+  }
+
+  #hear(frame: Buffer): void {
+    const heard = this.#target.dialect.read(frame)
+    switch (heard.kind) {
+      case 'update':
+      case 'state': {
+        this.received.push(heard.bytes)
+        this.lastReceivedAt = performance.now()
+        this.onUpdate?.(heard.bytes, this.lastReceivedAt)
+        if (heard.kind === 'state') this.#open()
+        return
+      }
+      case 'saved':
+        this.saved++
+        return this.onSaved?.(performance.now())
+      case 'stateVector':
+        return this.send(this.#target.dialect.state(this.#target.room, emptyState))
+      case 'authenticated':
+        return this.#askForState()
+      case 'refused':
+        return this.#fail(new Error(`${this.#target.room} was refused: ${heard.reason}`))
+      default:
+    }
+  }
+
+  /** Whoever opens the client hears of it; later nobody waits, so it ends the run. */
+  #fail(error: Error): void {
+    if (this.#state !== 'opening') throw error
+    this.#state = 'closing'
+    this.#refuse(error)
+  }
+}

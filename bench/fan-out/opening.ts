@@ -1,0 +1,91 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { Client } from './client.ts'
+import type { Contender, Running } from './contenders.ts'
+import { type Dialect, hocuspocus } from './dialects.ts'
+import { textOf } from './typing.ts'
+
+export interface Opened {
+  milliseconds: number
+  cpuMilliseconds: number
+  kilobytes: number
+}
+
+/** `warm`: another client has the document open. `cold`: the first one to open it after a start of the server. */
+export interface Openings {
+  dialect: Dialect
+  warm: Opened[]
+  cold: Opened[]
+}
+
+/** How many updates may be on their way while a document is written. */
+const window = 500
+const quietMilliseconds = 300
+
+/** Writes the updates into some documents, then opens each of them, in each dialect, `times` times warm and once cold. */
+export async function openings(
+  contender: Contender,
+  updates: Uint8Array[],
+  copies: number,
+  times: number,
+): Promise<Openings[]> {
+  const running = await contender.start()
+  const rooms = contender.dialects.flatMap((dialect) =>
+    Array.from({ length: copies }, (_, copy) => ({ dialect, name: `${dialect.name}-${copy}` })),
+  )
+  const expected = textOf(updates)
+  const found = contender.dialects.map((dialect): Openings => ({ dialect, warm: [], cold: [] }))
+  const open = async (name: string, dialect: Dialect) => {
+    const { opened, text } = await timedOpen(running, name, dialect)
+    if (text !== expected) throw new Error(`${name} was not whole: ${text.length} of ${expected.length}.`)
+    return opened
+  }
+
+  for (const { name, dialect } of rooms) {
+    const writer = await write(running, name, updates)
+    const own = found.find((one) => one.dialect === dialect)
+    for (let time = 0; time < times; time++) own?.warm.push(await open(name, dialect))
+    await writer.close()
+  }
+  if (contender.keeps === 'disk') {
+    await running.restart()
+    for (const dialect of contender.dialects) {
+      for (let n = 0; n < 20; n++) await timedOpen(running, `warm-up-${n}`, dialect)
+    }
+    for (const { name, dialect } of rooms) {
+      found.find((one) => one.dialect === dialect)?.cold.push(await open(name, dialect))
+    }
+  }
+  await running.stop()
+  return found
+}
+
+async function write(running: Running, name: string, updates: Uint8Array[]): Promise<Client> {
+  const target = running.target(name, hocuspocus)
+  const client = await Client.open(target)
+  await savedOf(client, 1) // The state that the client sent when it opened the document.
+  const before = client.saved
+  for (const [n, update] of updates.entries()) {
+    client.send(hocuspocus.update(target.room, update))
+    if (n % 100 === 0) await savedOf(client, before + n - window)
+  }
+  await savedOf(client, before + updates.length)
+  return client
+}
+
+async function savedOf(client: Client, count: number): Promise<void> {
+  while (client.saved < count) await wait(1)
+}
+
+async function timedOpen(running: Running, name: string, dialect: Dialect) {
+  const cpuBefore = running.measured.cpuMicroseconds()
+  const began = performance.now()
+  const client = await Client.open(running.target(name, dialect))
+  // A server may send the state in several frames.
+  while (performance.now() - client.lastReceivedAt < quietMilliseconds) await wait(10)
+  const milliseconds = client.lastReceivedAt - began
+  const cpuMilliseconds = (running.measured.cpuMicroseconds() - cpuBefore) / 1000
+  const bytes = client.received.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const text = textOf(client.received)
+  await client.close()
+  return { opened: { milliseconds, cpuMilliseconds, kilobytes: bytes / 1024 }, text }
+}

@@ -1,0 +1,36 @@
+/**
+ * @hocuspocus/server as it comes. With DATA_DIR it stores with the schema and statements of its SQLite extension, on
+ * the SQLite package of this repository: the extension's own has to be compiled where no binary of it is at hand.
+ */
+import { join } from 'node:path'
+import { Database } from '@hocuspocus/extension-database'
+import { Server } from '@hocuspocus/server'
+import { DatabaseSync } from '@photostructure/sqlite'
+
+const db = process.env.DATA_DIR && new DatabaseSync(join(process.env.DATA_DIR, 'documents.db'))
+
+function storage() {
+  db.exec(
+    'create table if not exists documents (name varchar(255) not null, data blob not null, unique(name))',
+  )
+  const select = db.prepare('select data from documents where name = ?')
+  const upsert = db.prepare(
+    'insert into documents (name, data) values (?, ?) on conflict(name) do update set data = excluded.data',
+  )
+  return new Database({
+    fetch: async ({ documentName }) => select.get(documentName)?.data ?? null,
+    store: async ({ documentName, state }) => void upsert.run(documentName, state),
+  })
+}
+
+const server = new Server({ quiet: true, extensions: db ? [storage()] : [] })
+// Its own listen() ignores the address.
+server.httpServer.listen(Number(process.env.PORT), process.env.HOST)
+
+async function stop() {
+  await server.destroy()
+  // Nothing else holds it, and a database that is collected is closed.
+  if (db) db.close()
+  process.exit()
+}
+process.on('SIGTERM', () => void stop())

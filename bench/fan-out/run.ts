@@ -1,0 +1,159 @@
+/**
+ * Live updates beside other servers, all of them in every round.
+ *   npm run bench:fan-out -- [--quick] [--rounds N] [--only hot,many,memory,opening] [--contenders plenum,relay]
+ * Times differ on a shared machine; the ratio of CPU times is what to compare.
+ */
+import { parseArgs } from 'node:util'
+import { type Contender, contenders as all, relay, type Running } from './contenders.ts'
+import type { Dialect } from './dialects.ts'
+import { fanOut, type Load, type Turn } from './fan-out.ts'
+import { memoryPerConnection } from './memory.ts'
+import { type Opened, openings } from './opening.ts'
+import { figure, median, percentile, printTable, progress } from './report.ts'
+import { edited, pasted } from './typing.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    only: { type: 'string', default: 'hot,many,memory,opening' },
+    contenders: { type: 'string', default: '' },
+  },
+})
+const rounds = Number(options.rounds ?? (options.quick ? 1 : 5))
+const seconds = options.quick ? 2 : 6
+const label = (contender: Contender, dialect: Dialect) => `${contender.name} (${dialect.name})`
+const wanted = options.contenders.toLowerCase().split(',')
+const entries = all
+  .flatMap((contender) => contender.dialects.map((dialect): [Contender, Dialect] => [contender, dialect]))
+  .filter((entry) =>
+    wanted.some((part) =>
+      label(...entry)
+        .toLowerCase()
+        .includes(part),
+    ),
+  )
+const contenders = [...new Set(entries.map(([contender]) => contender))]
+
+const parts: Record<string, () => Promise<void>> = {
+  hot: () =>
+    measureFanOut({
+      name: '1 document × 50 clients × 500/s',
+      documents: 1,
+      clients: 50,
+      perSecond: 500,
+      seconds,
+    }),
+  many: () =>
+    measureFanOut({
+      name: '100 documents × 2 clients × 20/s',
+      documents: 100,
+      clients: 2,
+      perSecond: 20,
+      seconds,
+    }),
+  memory: measureMemory,
+  opening: measureOpening,
+}
+for (const part of options.only.split(',')) {
+  const measure = parts[part]
+  if (!measure) throw new Error(`--only knows ${Object.keys(parts).join(', ')}, but not "${part}".`)
+  await measure()
+}
+
+async function measureFanOut(load: Load): Promise<void> {
+  const running = new Map<Contender, Running>()
+  for (const contender of contenders) running.set(contender, await contender.start())
+  const turns = new Map<string, Turn[]>(entries.map((entry) => [label(...entry), []]))
+  /** Of the same round, so that a slow moment of the machine slows both. */
+  const ratios = new Map<string, number[]>(entries.map((entry) => [label(...entry), []]))
+  // The first round warms up.
+  for (let round = 0; round <= rounds; round++) {
+    let floor = Number.NaN
+    for (const [contender, dialect] of entries) {
+      progress(`${load.name}, round ${round} of ${rounds}: ${label(contender, dialect)}`)
+      const turn = await fanOut(running.get(contender) as Running, dialect, load)
+      if (contender === relay) floor = turn.cpuMicroseconds
+      if (round === 0) continue
+      turns.get(label(contender, dialect))?.push(turn)
+      ratios.get(label(contender, dialect))?.push(turn.cpuMicroseconds / floor)
+    }
+  }
+  for (const one of running.values()) await one.stop()
+  printFanOut(load, turns, ratios)
+}
+
+function printFanOut(load: Load, turns: Map<string, Turn[]>, ratios: Map<string, number[]>): void {
+  const spread = (values: number[]) => `${figure(Math.min(...values))}–${figure(Math.max(...values))}`
+  const times = (values: number[]) =>
+    [0.5, 0.99, 1].map((share) => figure(percentile(values, share))).join(' / ')
+  const rows = [...turns].map(([name, found]) => {
+    const cpu = found.map((turn) => turn.cpuMicroseconds)
+    return [
+      name,
+      figure(median(cpu)),
+      spread(cpu),
+      figure(median(ratios.get(name) ?? [])),
+      figure(median(found.map((turn) => turn.framesPerDelivered))),
+      times(found.flatMap((turn) => turn.latencies.saved)),
+      times(found.flatMap((turn) => turn.latencies.delivered)),
+    ]
+  })
+  printTable(
+    load.name,
+    [
+      'server (dialect)',
+      'CPU µs per delivered update',
+      'least–most',
+      '× relay',
+      'frames per delivered update',
+      'saved after ms, p50 / p99 / max',
+      'delivered after ms, p50 / p99 / max',
+    ],
+    rows,
+  )
+}
+
+async function measureMemory(): Promise<void> {
+  const connections = options.quick ? 500 : 2000
+  const found = new Map<string, number[]>(entries.map((entry) => [label(...entry), []]))
+  for (let round = 1; round <= Math.min(rounds, 3); round++) {
+    for (const [contender, dialect] of entries) {
+      progress(`${connections} idle connections, round ${round}: ${label(contender, dialect)}`)
+      found.get(label(contender, dialect))?.push(await memoryPerConnection(contender, dialect, connections))
+    }
+  }
+  printTable(
+    `${connections} idle connections, 10 to a document`,
+    ['server (dialect)', 'KB per connection'],
+    [...found].map(([name, kilobytes]) => [name, figure(median(kilobytes))]),
+  )
+}
+
+async function measureOpening(): Promise<void> {
+  const [characters, changes] = options.quick ? [131_072, 5000] : [1_048_576, 100_000]
+  const copies = options.quick ? 1 : 3
+  const documents: [string, Uint8Array[]][] = [
+    [`A document of ${characters / 1024} KB`, pasted(characters)],
+    [`A document of ${changes} updates`, edited(changes)],
+  ]
+  const cells = (opened: Opened[]) => [
+    figure(median(opened.map(({ milliseconds }) => milliseconds))),
+    figure(median(opened.map(({ cpuMilliseconds }) => cpuMilliseconds))),
+  ]
+  for (const [title, updates] of documents) {
+    const rows: string[][] = []
+    for (const contender of contenders.filter(({ keeps }) => keeps !== 'nowhere')) {
+      progress(`${title}: ${contender.name}`)
+      for (const { dialect, warm, cold } of await openings(contender, updates, copies, 5)) {
+        const kilobytes = figure(median(warm.map((opened) => opened.kilobytes)))
+        rows.push([label(contender, dialect), ...cells(warm), ...cells(cold), kilobytes])
+      }
+    }
+    printTable(
+      title,
+      ['server (dialect)', 'open: ms', 'CPU ms', 'first after a start: ms', 'CPU ms', 'KB received'],
+      rows,
+    )
+  }
+}
