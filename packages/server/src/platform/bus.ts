@@ -1,4 +1,3 @@
-import type { LiveStateValue } from '@plenum/protocol/realtime'
 import type { Log } from './log.ts'
 
 interface InDocument {
@@ -15,8 +14,8 @@ export type BusMessage =
   | { kind: 'credentials'; apiKey: string }
   /** The log of an editor grew, or there is one now. */
   | ({ kind: 'editor'; editorId: string } & InDocument)
-  /** `seq`: the change of the document that set these values. */
-  | ({ kind: 'liveState'; states: readonly LiveStateValue[]; seq: number } & InDocument)
+  /** Live states were set, by that change of the document. */
+  | ({ kind: 'liveState'; seq: number } & InDocument)
   /** The entries of these users that a backend keeps have changed; with `removed` there are none any more. */
   | ({ kind: 'presence'; userIds: readonly string[]; removed?: boolean } & InDocument)
   /** Documents were deleted; all of the organization if none are named. */

@@ -186,43 +186,38 @@ export async function set(
   return new Set(rows.map((row) => row.document_id))
 }
 
-/** Where a document is in its changes. The epoch is another one when the document was deleted and made anew. */
-export async function position(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  documentId: string,
-): Promise<{ epoch: string; seq: number } | undefined> {
-  const [row] = await selectPosition(db, { apiKey, organizationId, documentId })
-  return row && { epoch: row.created_at.toString(36), seq: row.event_seq }
+/** Where a document is in its changes. */
+export interface Position {
+  /** Another one when the document was deleted and made anew. */
+  epoch: string
+  seq: number
 }
 
-const selectPosition = prepared((db, place: { apiKey: string; organizationId: string; documentId: string }) =>
-  db
-    .selectFrom('documents')
-    .select(['created_at', 'event_seq'])
-    .where('api_key', '=', place.apiKey)
-    .where('organization_id', '=', place.organizationId)
-    .where('document_id', '=', place.documentId),
-)
+export const positionOf = (row: { created_at: number; event_seq: number }): Position => ({
+  epoch: row.created_at.toString(36),
+  seq: row.event_seq,
+})
 
-/** The number of a change of the document, which no other change has; undefined if it is gone. */
+/** Counts a change of the document, whose number no other change has; undefined if it is gone. */
 export async function countChange(
   db: Db,
   apiKey: string,
   organizationId: string,
   documentId: string,
-): Promise<number | undefined> {
-  const row = await db
+): Promise<Position | undefined> {
+  const [row] = await updateSeq(db, { apiKey, organizationId, documentId })
+  return row && positionOf(row)
+}
+
+const updateSeq = prepared((db, place: { apiKey: string; organizationId: string; documentId: string }) =>
+  db
     .updateTable('documents')
     .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('document_id', '=', documentId)
-    .returning('event_seq')
-    .executeTakeFirst()
-  return row?.event_seq
-}
+    .where('api_key', '=', place.apiKey)
+    .where('organization_id', '=', place.organizationId)
+    .where('document_id', '=', place.documentId)
+    .returning(['created_at', 'event_seq']),
+)
 
 /** Removes them with everything inside, and tells which were there. */
 export async function remove(
