@@ -1,5 +1,7 @@
 import type { Db } from './db.ts'
 import type { Grant, Level } from './grants.ts'
+import { prepared } from './prepared.ts'
+import { padded } from './slices.ts'
 
 type AccessType = 'public' | 'organizationPrivate' | 'restricted'
 
@@ -18,20 +20,34 @@ export interface StoredFolder {
   accessType: AccessType | null
 }
 
+const selectOrganization = prepared((db, of: { apiKey: string; organizationId: string }) =>
+  db
+    .selectFrom('organizations')
+    .select('disabled')
+    .where('api_key', '=', of.apiKey)
+    .where('organization_id', '=', of.organizationId),
+)
+
 export async function findOrganization(
   db: Db,
   apiKey: string,
   organizationId: string,
 ): Promise<{ disabled: boolean } | undefined> {
-  const row = await db
-    .selectFrom('organizations')
-    .select('disabled')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .executeTakeFirst()
+  const [row] = await selectOrganization(db, { apiKey, organizationId })
   return row && { disabled: row.disabled === 1 }
 }
 
+const selectDocuments = prepared(
+  (db, of: { apiKey: string; organizationId: string; documentIds: readonly string[] }) =>
+    db
+      .selectFrom('documents')
+      .select(['document_id', 'folder_id', 'access_type', 'disabled'])
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', '=', of.organizationId)
+      .where('document_id', 'in', of.documentIds),
+)
+
+/** At most 500. */
 export async function findDocuments(
   db: Db,
   apiKey: string,
@@ -39,13 +55,7 @@ export async function findDocuments(
   documentIds: readonly string[],
 ): Promise<Map<string, StoredDocument>> {
   if (documentIds.length === 0) return new Map()
-  const rows = await db
-    .selectFrom('documents')
-    .select(['document_id', 'folder_id', 'access_type', 'disabled'])
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('document_id', 'in', documentIds)
-    .execute()
+  const rows = await selectDocuments(db, { apiKey, organizationId, documentIds })
   return new Map(
     rows.map((row) => [
       row.document_id,
@@ -58,6 +68,30 @@ export async function findDocuments(
   )
 }
 
+const selectChains = (db: Db, of: { apiKey: string; organizationId: string; folderIds: readonly string[] }) =>
+  db
+    .withRecursive('chain(folder_id, parent_folder_id, access_type)', (query) =>
+      query
+        .selectFrom('folders')
+        .select(['folder_id', 'parent_folder_id', 'access_type'])
+        .where('api_key', '=', of.apiKey)
+        .where('organization_id', '=', of.organizationId)
+        .where('folder_id', 'in', of.folderIds)
+        // Not `union all`: a folder that several chains share is walked once.
+        .union(
+          query
+            .selectFrom('chain')
+            .innerJoin('folders', 'folders.folder_id', 'chain.parent_folder_id')
+            .select(['folders.folder_id', 'folders.parent_folder_id', 'folders.access_type'])
+            .where('folders.api_key', '=', of.apiKey)
+            .where('folders.organization_id', '=', of.organizationId),
+        ),
+    )
+    .selectFrom('chain')
+    .select(['folder_id', 'parent_folder_id', 'access_type'])
+
+const selectChain = prepared(selectChains)
+
 /** These folders and all above them. */
 export async function findFolderChains(
   db: Db,
@@ -66,27 +100,8 @@ export async function findFolderChains(
   folderIds: readonly string[],
 ): Promise<Map<string, StoredFolder>> {
   if (folderIds.length === 0) return new Map()
-  const rows = await db
-    .withRecursive('chain(folder_id, parent_folder_id, access_type)', (query) =>
-      query
-        .selectFrom('folders')
-        .select(['folder_id', 'parent_folder_id', 'access_type'])
-        .where('api_key', '=', apiKey)
-        .where('organization_id', '=', organizationId)
-        .where('folder_id', 'in', folderIds)
-        // Not `union all`: a folder that several chains share is walked once.
-        .union(
-          query
-            .selectFrom('chain')
-            .innerJoin('folders', 'folders.folder_id', 'chain.parent_folder_id')
-            .select(['folders.folder_id', 'folders.parent_folder_id', 'folders.access_type'])
-            .where('folders.api_key', '=', apiKey)
-            .where('folders.organization_id', '=', organizationId),
-        ),
-    )
-    .selectFrom('chain')
-    .select(['folder_id', 'parent_folder_id', 'access_type'])
-    .execute()
+  const of = { apiKey, organizationId, folderIds }
+  const rows = folderIds.length === 1 ? await selectChain(db, of) : await selectChains(db, of).execute()
   return new Map(
     rows.map((row) => [
       row.folder_id,
@@ -94,6 +109,37 @@ export async function findFolderChains(
     ]),
   )
 }
+
+interface GrantsOf {
+  apiKey: string
+  organizationId: string
+  userIds: readonly string[]
+  documentIds: readonly string[]
+  folderIds: readonly string[]
+}
+
+const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) =>
+  db
+    .selectFrom('grants')
+    .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at'])
+    .where('api_key', '=', of.apiKey)
+    .where('organization_id', '=', of.organizationId)
+    .where('user_id', 'in', of.userIds)
+    .where((eb) => {
+      const resources: [type: Level['type'], ids: readonly string[]][] = [
+        ['organization', [of.organizationId]],
+        ['folder', of.folderIds],
+        ['document', of.documentIds],
+      ]
+      return eb.or(
+        resources
+          .filter(([, ids]) => ids.length > 0)
+          .map(([type, ids]) => eb.and([eb('resource_type', '=', type), eb('resource_id', 'in', ids)])),
+      )
+    })
+
+const selectFewGrants = prepared(selectGrants)
+const few = 64
 
 /** Users of one query: far below the number of parameters that either database takes. */
 const usersAtOnce = 5000
@@ -106,27 +152,15 @@ export async function findGrants(
   userIds: readonly string[],
   { documentIds, folderIds }: { documentIds: readonly string[]; folderIds: readonly string[] },
 ): Promise<(Grant & { type: Level['type']; id: string })[]> {
-  const resources: [type: Level['type'], ids: readonly string[]][] = [
-    ['organization', [organizationId]],
-    ['folder', folderIds],
-    ['document', documentIds],
-  ]
   const found = []
   for (let from = 0; from < userIds.length; from += usersAtOnce) {
-    const rows = await db
-      .selectFrom('grants')
-      .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at'])
-      .where('api_key', '=', apiKey)
-      .where('organization_id', '=', organizationId)
-      .where('user_id', 'in', userIds.slice(from, from + usersAtOnce))
-      .where((eb) =>
-        eb.or(
-          resources
-            .filter(([, ids]) => ids.length > 0)
-            .map(([type, ids]) => eb.and([eb('resource_type', '=', type), eb('resource_id', 'in', ids)])),
-        ),
-      )
-      .execute()
+    const users = userIds.slice(from, from + usersAtOnce)
+    const of = { apiKey, organizationId, userIds: users, documentIds, folderIds }
+    // One document and its folders: what everybody who opens one waits for.
+    const rows =
+      documentIds.length === 1 && folderIds.length < few && users.length <= few
+        ? await selectFewGrants(db, { ...of, userIds: padded(users) })
+        : await selectGrants(db, of).execute()
     found.push(...rows)
   }
   return found.map((row) => ({

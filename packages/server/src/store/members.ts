@@ -4,6 +4,7 @@ import type { Level } from './grants.ts'
 import { prepared } from './prepared.ts'
 import type { Profile } from './profiles.ts'
 import type { GrantTable } from './schema.ts'
+import { padded } from './slices.ts'
 import * as userGroups from './user-groups.ts'
 import * as users from './users.ts'
 
@@ -59,13 +60,6 @@ export async function update(
   }
   await users.save(db, apiKey, profiles, changes, now)
   return new Map(rows.map((row) => [row.user_id, row.access_role]))
-}
-
-/** Repeats the last id up to a power of two: ten queries are compiled, not one for each size of a batch. */
-function padded(ids: string[]): string[] {
-  const last = ids.at(-1)
-  if (last !== undefined) while (!Number.isInteger(Math.log2(ids.length))) ids.push(last)
-  return ids
 }
 
 /** Takes users from the level and tells who was there. Who leaves an organization leaves all of it (spec 12.4). */
