@@ -68,7 +68,7 @@ export async function startProcess(
   program: keyof typeof programs,
   env: Record<string, string>,
 ): Promise<ServerProcess> {
-  const port = await freePort()
+  const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, programs[program], {
     cwd: root,
     env: environment({ PORT: String(port), ...env }),
