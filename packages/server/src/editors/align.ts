@@ -1,0 +1,105 @@
+import * as Y from 'yjs'
+import {
+  areAlike,
+  areOfOneKind,
+  equalUnits,
+  idOf,
+  part,
+  type Shared,
+  typeIn,
+  type Units,
+  unitsOf,
+} from './units.ts'
+
+/** Units that a list should have, and those of its own that can stand for them. */
+export interface Pair {
+  wanted: Units
+  kept: Units | null
+}
+
+/**
+ * What a list can keep of itself to become another, in the order of both. They are states of one document,
+ * so most is known by its id; what was deleted and written again is found by its content.
+ */
+export function* align(list: Shared, wanted: Shared): Generator<Pair> {
+  const present = unitsOf(list)
+  const places = new Map(present.map(({ item }, place) => [item, place]))
+  // The first unit of the list that nothing before stands for.
+  let [next, offset] = [0, 0]
+  const isAhead = (place: number, start: number) => place > next || (place === next && start >= offset)
+  const passTo = (place: number, start: number): Units[] => {
+    const passed: Units[] = []
+    for (; next < place; [next, offset] = [next + 1, 0]) passed.push(rest(present[next]!, offset))
+    if (start > offset) passed.push(part(present[next]!, offset, start - offset))
+    return passed.filter(({ length }) => length > 0)
+  }
+
+  let fresh: Units[] = []
+  for (const all of unitsOf(wanted)) {
+    let units = all
+    while (units.length > 0) {
+      const found = sameIds(list.doc!, units)
+      const place = found ? places.get(found.item) : undefined
+      const isKept = found && place !== undefined && isAhead(place, found.start)
+      const count = isKept ? equalUnits(units, found, 'start', areOfOneKind) : 0
+      if (isKept && count > 0) {
+        yield* fillGap(fresh, passTo(place, found.start))
+        fresh = []
+        yield { wanted: part(units, 0, count), kept: part(found, 0, count) }
+        offset = found.start + count
+      } else {
+        add(fresh, part(units, 0, found?.length ?? units.length))
+      }
+      units = rest(units, count || (found?.length ?? units.length))
+    }
+  }
+  yield* fillGap(fresh, passTo(present.length, 0))
+}
+
+const rest = (units: Units, from: number) => part(units, from, units.length - from)
+
+/** The units with the same ids in a document, wherever they are there, as far as one item has them. */
+function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
+  const id = idOf(units)
+  if (Y.getState(store, id.client) <= id.clock) return undefined
+  const item = Y.getItem(store, id)
+  const start = id.clock - item.id.clock
+  return { item, start, length: Math.min(item.length - start, units.length) }
+}
+
+/** Neighbours stay together: between them could be the halves of a character. */
+function add(list: Units[], units: Units) {
+  const last = list.at(-1)
+  if (last?.item === units.item && last.start + last.length === units.start) last.length += units.length
+  else list.push(units)
+}
+
+/** Keeps what is equal at both ends, and between them the types that can be changed inside. */
+function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<Pair> {
+  const [fromEnd, spareFromEnd] = [fresh.toReversed(), spare.toReversed()]
+  yield* trim(fromEnd, spareFromEnd, 'start')
+  const [between, spareBetween] = [fromEnd.toReversed(), spareFromEnd.toReversed()]
+  const atEnd = [...trim(between, spareBetween, 'end')]
+  for (const [index, wanted] of between.entries()) {
+    const kept = spareBetween[index] ?? null
+    const [type, other] = [typeIn(wanted.item), kept && typeIn(kept.item)]
+    yield { wanted, kept: type && other && areOfOneKind(type, other) ? kept : null }
+  }
+  yield* atEnd.toReversed()
+}
+
+/** Takes what is equal off the ends of both lists. Reversed lists give what they start with. */
+function* trim(fresh: Units[], spare: Units[], from: 'start' | 'end'): Generator<Pair> {
+  while (fresh.length > 0 && spare.length > 0) {
+    const count = equalUnits(fresh.at(-1)!, spare.at(-1)!, from, areAlike)
+    if (count === 0) return
+    yield { wanted: take(fresh, count, from), kept: take(spare, count, from) }
+  }
+}
+
+function take(list: Units[], count: number, from: 'start' | 'end'): Units {
+  const units = list.pop()!
+  const left = units.length - count
+  if (left > 0) list.push(from === 'start' ? part(units, count, left) : part(units, 0, left))
+  return part(units, from === 'start' ? 0 : left, count)
+}

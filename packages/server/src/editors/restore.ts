@@ -1,0 +1,154 @@
+import * as Y from 'yjs'
+import { align, type Pair } from './align.ts'
+import { Formats } from './formats.ts'
+import {
+  areOfOneKind,
+  copyOf,
+  entryOf,
+  equalUnits,
+  idOf,
+  keysOf,
+  partsOf,
+  type Shared,
+  typeIn,
+  visible,
+} from './units.ts'
+
+/** A type and what it should become. */
+type Task = [type: Shared, wanted: Shared]
+
+/**
+ * Gives a document the content of an earlier state of it, in one transaction that goes forward: what is
+ * still there stays, what is not is written again, whatever kinds the roots are of. Gives the update to
+ * append, or null if nothing differs.
+ */
+export function restore(doc: Y.Doc, version: Y.Doc): Uint8Array | null {
+  let written: Uint8Array | null = null
+  const keep = (update: Uint8Array) => void (written = update)
+  doc.on('update', keep)
+  doc.transact((transaction) => {
+    const names = new Set([...doc.share.keys(), ...version.share.keys()])
+    const tasks = [...names].map((name): Task => [doc.get(name), version.get(name)])
+    // Not by recursion: how deep types are nested is up to clients.
+    for (let task = tasks.pop(); task; task = tasks.pop()) {
+      writeEntries(transaction, task, tasks)
+      new ListWriter(transaction, task, tasks).write()
+    }
+  })
+  doc.off('update', keep)
+  return written
+}
+
+function writeEntries(transaction: Y.Transaction, [type, wanted]: Task, tasks: Task[]) {
+  for (const key of keysOf(type, wanted)) {
+    const [present, after] = [entryOf(type, key), entryOf(wanted, key)]
+    if (!after) {
+      present?.item.delete(transaction)
+    } else {
+      const isKept = present && equalUnits(present, after, 'start', areOfOneKind) === 1
+      const left = partsOf(type).entries.get(key) ?? null
+      const item = isKept ? present.item : insert(transaction, type, left, null, copyOf(after), key)
+      addTask(tasks, item, after.item)
+    }
+  }
+}
+
+/** Goes along a list and leaves behind it what the list should have. */
+class ListWriter {
+  readonly #transaction: Y.Transaction
+  readonly #list: Shared
+  readonly #wanted: Shared
+  readonly #tasks: Task[]
+  readonly #formats = new Formats()
+  #left: Y.Item | null = null
+  /** Whether a unit was written since the last one that was kept. */
+  #isChanged = false
+
+  constructor(transaction: Y.Transaction, [list, wanted]: Task, tasks: Task[]) {
+    this.#transaction = transaction
+    this.#list = list
+    this.#wanted = wanted
+    this.#tasks = tasks
+  }
+
+  write(): void {
+    const pairs = [...align(this.#list, this.#wanted)].toReversed()
+    // Yjs remembers places in lists, which only its own methods keep up to date.
+    const { _searchMarker: remembered } = this.#list
+    if (remembered) remembered.length = 0
+    for (const item of visible(this.#wanted)) {
+      if (!item.countable) this.#formats.want(item)
+      while (pairs.at(-1)?.wanted.item === item) this.#writeUnits(pairs.pop()!)
+    }
+    this.#removeUpTo(null)
+    this.#writeFormats()
+  }
+
+  #writeUnits({ wanted, kept }: Pair): void {
+    const item = kept && this.#cutOut(kept)
+    if (item) this.#removeUpTo(item)
+    this.#writeFormats()
+    if (item) this.#left = item
+    else this.#insert(copyOf(wanted))
+    this.#isChanged = item === null
+    addTask(this.#tasks, this.#left!, wanted.item)
+  }
+
+  /** Only here items are split, so `kept` may tell where the units were before. */
+  #cutOut(kept: { item: Y.Item; start: number; length: number }): Y.Item {
+    const { client, clock } = idOf(kept)
+    const item = Y.getItemCleanStart(this.#transaction, Y.createID(client, clock))
+    if (item.length > kept.length) {
+      Y.getItemCleanStart(this.#transaction, Y.createID(client, clock + kept.length))
+    }
+    return item
+  }
+
+  #removeUpTo(end: Y.Item | null): void {
+    const formats: Y.Item[] = []
+    for (let item = this.#right; item !== null && item !== end; item = item.right) {
+      this.#left = item
+      if (item.deleted) continue
+      if (item.countable) {
+        item.delete(this.#transaction)
+        this.#isChanged = true
+      } else {
+        formats.push(item)
+      }
+    }
+    this.#formats.pass(formats, this.#isChanged, (item) => item.delete(this.#transaction))
+  }
+
+  #writeFormats(): void {
+    for (const format of this.#formats.missing()) this.#insert(format)
+  }
+
+  #insert(content: Y.Item['content']): void {
+    this.#left = insert(this.#transaction, this.#list, this.#left, this.#right, content, null)
+  }
+
+  get #right(): Y.Item | null {
+    return this.#left === null ? partsOf(this.#list).first : this.#left.right
+  }
+}
+
+function insert(
+  transaction: Y.Transaction,
+  type: Shared,
+  left: Y.Item | null,
+  right: Y.Item | null,
+  content: Y.Item['content'],
+  key: string | null,
+): Y.Item {
+  const { clientID, store } = transaction.doc
+  const id = Y.createID(clientID, Y.getState(store, clientID))
+  const item = new Y.Item(id, left, left && left.lastId, right, right && right.id, type, key, content)
+  item.integrate(transaction, 0)
+  return item
+}
+
+/** What a type has inside is written later. */
+function addTask(tasks: Task[], item: Y.Item, wanted: Y.Item): void {
+  const [type, after] = [typeIn(item), typeIn(wanted)]
+  if (type && after) tasks.push([type, after])
+}

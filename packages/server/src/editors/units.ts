@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util'
+import * as Y from 'yjs'
+
+/** Whatever holds content: a list, entries by key, or both. Roots of a loaded document have no other kind. */
+export type Shared = Y.AbstractType<unknown>
+
+/** Neighbours in a list that one item holds: characters, values or a type. */
+export interface Units {
+  item: Y.Item
+  /** Where they begin in the item. */
+  start: number
+  length: number
+}
+
+/** What all kinds of types are made of: a list, and the newest item of each key. */
+export const partsOf = ({ _start: first, _map: entries }: Shared) => ({ first, entries })
+
+/** What a list shows, formats among it. */
+export function* visible(list: Shared): Generator<Y.Item> {
+  for (let item = partsOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
+}
+
+export const unitsOf = (list: Shared): Units[] =>
+  [...visible(list)].filter((item) => item.countable).map((item) => ({ item, start: 0, length: item.length }))
+
+export const part = ({ item, start }: Units, from: number, length: number): Units => ({
+  item,
+  start: start + from,
+  length,
+})
+
+export const idOf = ({ item: { id }, start }: Units): Y.ID => Y.createID(id.client, id.clock + start)
+
+/** The same units for another place; of a type only the shell. */
+export function copyOf({ item, start, length }: Units): Y.Item['content'] {
+  const copy = item.content.copy()
+  const rest = start > 0 ? copy.splice(start) : copy
+  if (length < rest.getLength()) rest.splice(length)
+  return rest
+}
+
+export const keysOf = (a: Shared, b: Shared): Set<string> =>
+  new Set([...partsOf(a).entries.keys(), ...partsOf(b).entries.keys()])
+
+/** What a key holds, or undefined. */
+export function entryOf(holder: Shared, key: string): Units | undefined {
+  const item = partsOf(holder).entries.get(key)
+  if (!item || item.deleted) return undefined
+  return { item, start: item.length - 1, length: 1 }
+}
+
+export const typeIn = ({ content }: Y.Item): Shared | null =>
+  content instanceof Y.ContentType ? content.type : null
+
+type AreEqual = (a: Shared, b: Shared) => boolean
+
+/** How many units are equal, counted from the start or from the end. Never cuts a surrogate pair. */
+export function equalUnits(a: Units, b: Units, from: 'start' | 'end', areEqual: AreEqual): number {
+  const [{ content: one }, { content: other }] = [a.item, b.item]
+  if (one.constructor !== other.constructor) return 0
+  const most = Math.min(a.length, b.length)
+  const forwards = from === 'start'
+  const [edgeA, edgeB] = forwards ? [a.start, b.start] : [a.start + a.length, b.start + b.length]
+  const at = (edge: number, count: number) => (forwards ? edge + count : edge - 1 - count)
+  const cut = (edge: number, count: number) => (forwards ? edge + count : edge - count)
+  let count = 0
+  if (one instanceof Y.ContentString && other instanceof Y.ContentString) {
+    const [x, y] = [one.str, other.str]
+    while (count < most && x.charCodeAt(at(edgeA, count)) === y.charCodeAt(at(edgeB, count))) count++
+    if (isInsidePair(x, edgeA) || isInsidePair(y, edgeB)) return 0
+    const cutsPair = isInsidePair(x, cut(edgeA, count)) || isInsidePair(y, cut(edgeB, count))
+    return cutsPair ? count - 1 : count
+  }
+  const [x, y] = [one.getContent(), other.getContent()]
+  while (count < most && isEqual(x[at(edgeA, count)], y[at(edgeB, count)], areEqual)) count++
+  return count
+}
+
+const isInsidePair = (text: string, index: number) =>
+  (text.charCodeAt(index - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(index) & 0xfc00) === 0xdc00
+
+function isEqual(a: unknown, b: unknown, areEqual: AreEqual): boolean {
+  if (a instanceof Y.AbstractType) return b instanceof Y.AbstractType && areEqual(a, b)
+  if (a instanceof Y.Doc) return b instanceof Y.Doc && isDeepStrictEqual(subdocument(a), subdocument(b))
+  return isDeepStrictEqual(a, b)
+}
+
+const subdocument = ({ guid, gc, autoLoad, meta }: Y.Doc) => [guid, gc, autoLoad, meta as unknown]
+
+/** Whether one can become the other by changes inside. */
+export const areOfOneKind: AreEqual = (a, b) => a.constructor === b.constructor && nameOf(a) === nameOf(b)
+
+const nameOf = (type: Shared) =>
+  type instanceof Y.XmlElement ? type.nodeName : type instanceof Y.XmlHook ? type.hookName : ''
+
+/**
+ * How deep types are compared. Whoever asks looks inside again, level by level: with a bound that costs a few
+ * times the size of a document, and not its depth.
+ */
+const comparedDepth = 8
+
+/** Whether both show the same, as far as they are compared, but for formats. */
+export function areAlike(a: Shared, b: Shared, depth = 0): boolean {
+  if (!areOfOneKind(a, b)) return false
+  if (depth === comparedDepth) return true
+  const inside: AreEqual = (x, y) => areAlike(x, y, depth + 1)
+  return haveEqualEntries(a, b, inside) && haveEqualLists(a, b, inside)
+}
+
+function haveEqualEntries(a: Shared, b: Shared, inside: AreEqual): boolean {
+  for (const key of keysOf(a, b)) {
+    const [x, y] = [entryOf(a, key), entryOf(b, key)]
+    if (x && y ? equalUnits(x, y, 'start', inside) === 0 : x || y) return false
+  }
+  return true
+}
+
+function haveEqualLists(a: Shared, b: Shared, inside: AreEqual): boolean {
+  const [xs, ys] = [unitsOf(a).toReversed(), unitsOf(b).toReversed()]
+  while (xs.length > 0 && ys.length > 0) {
+    const [x, y] = [xs.pop()!, ys.pop()!]
+    const count = equalUnits(x, y, 'start', inside)
+    if (count === 0) return false
+    if (count < x.length) xs.push(part(x, count, x.length - count))
+    if (count < y.length) ys.push(part(y, count, y.length - count))
+  }
+  return xs.length === ys.length
+}
