@@ -138,7 +138,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
         Y.applyUpdate(doc, bytes)
         expect(doc.store.pendingStructs ?? doc.store.pendingDs).toBeNull()
         index.take(verdict.value)
-        rows.push(bytes)
+        rows.push(verdict.value.update)
         expect(difference(index, doc, 'deleted or collected')).toBeUndefined()
         if (random(10) > 0) continue
         rows = [Y.encodeStateAsUpdate(doc)]
@@ -146,6 +146,9 @@ describe('[V2] the index of a document agrees with Yjs', () => {
         doc = docOf(...rows)
       }
       expect(difference(DocumentIndex.of(rows), doc, 'deleted or collected')).toBeUndefined()
+      const merged = Y.mergeUpdates(rows)
+      expect(difference(DocumentIndex.of([merged]), doc, 'deleted or collected')).toBeUndefined()
+      expect(difference(DocumentIndex.of([merged]), docOf(merged), 'deleted or collected')).toBeUndefined()
     }
     expect(accepted).toBeGreaterThan(2_000)
   })

@@ -1,10 +1,10 @@
 import * as Y from 'yjs'
-import { addRun, codeAt, placeOfCode, type Place, type PlaceCode, type Runs } from './places.ts'
+import { addRun, codeAt, placeOfCode, type Place, type PlaceCode, type Runs } from './item-places.ts'
 import { covers, unite, type Ranges } from './ranges.ts'
+import { unbounded } from './update-bounds.ts'
 import {
   validateUpdate,
   type Accepted,
-  type Bounds,
   type Change,
   type Options,
   type StateVector,
@@ -21,18 +21,6 @@ export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
 interface KnownClient {
   places: Runs
   deletes: Ranges
-}
-
-const unbounded: Bounds = {
-  bytes: Infinity,
-  structs: Infinity,
-  clients: Infinity,
-  deletes: Infinity,
-  subdocs: Infinity,
-  depth: Infinity,
-  nesting: Infinity,
-  nameLength: Infinity,
-  copies: Infinity,
 }
 
 /**

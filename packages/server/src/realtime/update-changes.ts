@@ -1,4 +1,4 @@
-import { addRun, type Runs } from './places.ts'
+import { addRun, type Runs } from './item-places.ts'
 import { addRange, unite, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import type { Client } from './update-order.ts'

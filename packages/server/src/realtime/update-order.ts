@@ -1,4 +1,4 @@
-import { codeInRoot, codeInside, codeOf, collected, type Place, type PlaceCode } from './places.ts'
+import { codeInRoot, codeInside, codeOf, collected, type Place, type PlaceCode } from './item-places.ts'
 import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import { Refusal } from './update-reader.ts'
@@ -14,6 +14,10 @@ export interface Client {
   /** How many of the structs have been taken. */
   settled: number
   isWaiting: boolean
+  /** Where the bytes of the new structs are, and what is left of a first one that is collected and known in part. */
+  from: number
+  to: number
+  cut: number
   deletes: Ranges | undefined
 }
 

@@ -53,7 +53,10 @@ class Trial {
     const verdict = judgeInTime(bytes, this.known, this.options)
     if (!verdict.ok) return
     this.accepted++
-    const problem = disagreement(docOf(this.base), bytes, verdict.value)
+    const { update } = verdict.value
+    const problem =
+      disagreement(docOf(this.base), bytes, verdict.value) ??
+      (update === bytes ? undefined : disagreement(docOf(this.base), update, verdict.value))
     if (problem !== undefined) throw new Error(`${problem}: ${Buffer.from(bytes).toString('hex')}`)
   }
 }

@@ -23,8 +23,9 @@ import {
   type StructScene,
 } from '../../test/update-scenes.ts'
 import { knownDoc } from './known-doc.ts'
-import { codeInRoot } from './places.ts'
-import { defaultBounds, validateUpdate, type Options } from './validate-update.ts'
+import { codeInRoot } from './item-places.ts'
+import { defaultBounds } from './update-bounds.ts'
+import { validateUpdate, type Options } from './validate-update.ts'
 
 const nothing = new Map<number, number>()
 const repeat = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
@@ -85,6 +86,10 @@ describe('[V1] what an update may hold', () => {
     expect(judge(doc, more)).toEqual({
       ok: true,
       value: {
+        update: update({
+          structs: [{ client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] }],
+          deletes: [{ client: 5, ranges: [[0, 1]] }],
+        }),
         clocks: new Map([
           [9, 3],
           [5, 3],

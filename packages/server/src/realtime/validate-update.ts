@@ -1,45 +1,14 @@
-import { codeInRoot, placeOfCode, collected, type Place } from './places.ts'
+import { codeInRoot, placeOfCode, collected, type Place } from './item-places.ts'
 import { addRange, type Ranges } from './ranges.ts'
+import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
-import { contentRefs, readContent } from './update-contents.ts'
+import { contentRefs } from './update-contents.ts'
 import { checkOrder, isDivisible, type Client, type Struct } from './update-order.ts'
-import { Refusal, UpdateReader, type Fault } from './update-reader.ts'
+import { Refusal, type Fault } from './update-reader.ts'
+import { noClient, StructReader } from './update-structs.ts'
+import { writeUpdate } from './update-writer.ts'
 
-export type { Change, Fault, Place }
-
-export interface Bounds {
-  bytes: number
-  structs: number
-  /** Clients with structs. The delete set of an answer to a state vector names all that ever deleted. */
-  clients: number
-  /** Ranges of the delete set. */
-  deletes: number
-  /** Each costs Yjs a document with its promises. */
-  subdocs: number
-  /** Objects and arrays inside each other in one value. */
-  depth: number
-  /** Shared types inside each other: Yjs deletes them by recursion. */
-  nesting: number
-  /** Names of root types and elements, and keys, in UTF-16 units. */
-  nameLength: number
-  /**
-   * Values that Yjs copies while it joins neighbouring array items, quadratic in their number: 50,000 items in 350 kB
-   * end the process for want of memory.
-   */
-  copies: number
-}
-
-export const defaultBounds: Readonly<Bounds> = {
-  bytes: 1_048_576,
-  structs: 50_000,
-  clients: 64,
-  deletes: 200_000,
-  subdocs: 1_000,
-  depth: 32,
-  nesting: 64,
-  nameLength: 4_096,
-  copies: 2_000_000,
-}
+export type { Bounds, Change, Fault, Place }
 
 /** The next clock of each client. */
 export type StateVector = ReadonlyMap<number, number>
@@ -63,6 +32,11 @@ export interface Options {
 }
 
 export interface Accepted {
+  /**
+   * The update without the structs that are known; it takes the place of the one that came. Where updates are merged,
+   * Yjs believes either of two structs with the same clock, and those of a hostile sender say something else.
+   */
+  update: Uint8Array
   /** The next clock of each client that has structs in the update, after it. */
   clocks: Map<number, number>
   /** Whether it adds anything to what is known; if not, it need not be stored or applied. */
@@ -93,7 +67,7 @@ export function validateUpdate(bytes: Uint8Array, known: StateVector, options: O
 }
 
 class Validation {
-  private readonly reader: UpdateReader
+  private readonly reader: StructReader
   private readonly known: StateVector
   private readonly options: Options
   private readonly bounds: Bounds
@@ -105,6 +79,9 @@ class Validation {
   private subdocs = 0
   private deletes = 0
   private isNews = false
+  /** Whether it has structs that are known. */
+  private repeats = false
+  private deletesAt = 0
   /** How many items before the last one Yjs will join with it, and what they hold. */
   private joins = 0
   private lastRef: number = contentRefs.gc
@@ -113,7 +90,7 @@ class Validation {
   private needsOrder: boolean
 
   constructor(bytes: Uint8Array, known: StateVector, options: Options) {
-    this.reader = new UpdateReader(bytes, options.isStored)
+    this.reader = new StructReader(bytes, options.isStored)
     this.known = known
     this.options = options
     this.needsOrder = options.placeOf !== undefined
@@ -146,15 +123,25 @@ class Validation {
       if (end > known) clients.push(id)
       if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
     }
-    return { clocks, isNews: this.isNews, structs: this.structs, clients, changes }
+    return { update: this.news(), clocks, isNews: this.isNews, structs: this.structs, clients, changes }
+  }
+
+  private news(): Uint8Array {
+    const { bytes } = this.reader
+    if (!this.repeats || this.options.isStored) return bytes
+    const sections = []
+    for (const { id, known, structs, cut, from, to } of this.clients.values()) {
+      if (structs.length > 0)
+        sections.push({ client: id, clock: known, structs: structs.length, cut, from, to })
+    }
+    return writeUpdate(bytes, sections, bytes.subarray(this.deletesAt))
   }
 
   private refuseMore(what: 'bytes' | 'clients' | 'structs' | 'deletes' | 'subdocs'): never {
     this.reader.refuse('too_large', `The update has more than ${this.bounds[what]} ${what}.`)
   }
 
-  private readClient(): Client {
-    const id = this.reader.uint()
+  private clientOf(id: number): Client {
     if (this.lastClient?.id === id) return this.lastClient
     let client = this.clients.get(id)
     if (client === undefined) {
@@ -170,6 +157,9 @@ class Validation {
         structs: [],
         settled: 0,
         isWaiting: false,
+        cut: 0,
+        from: 0,
+        to: 0,
         deletes: undefined,
       }
       this.clients.set(id, client)
@@ -187,20 +177,23 @@ class Validation {
     const count = reader.count(2)
     this.structs += count
     if (this.structs > this.bounds.structs) this.refuseMore('structs')
-    const client = this.readClient()
-    const { id, known } = client
+    const id = reader.uint()
+    const client = this.clientOf(id)
+    const { known } = client
     if (count === 0) reader.refuse('malformed', `Client ${id} is named without structs.`)
     if (id >= previous) reader.refuse('malformed', 'Clients are not in order.')
     client.isNamed = true
     let clock = reader.uint()
     if (clock > known)
       reader.refuse('gap', `Client ${id} goes on at ${clock}, but is known to ${known} only.`)
+    if (clock < known) this.repeats = true
 
     this.joins = 0
     this.lastRef = contentRefs.gc
     for (let i = 0; i < count; i++) clock = this.readStruct(client, clock)
     if (clock <= known) return id
     client.end = clock
+    client.to = reader.at
     this.isNews = true
     if (this.options.mayWrite?.(id) === false) {
       reader.refuse('foreign_client', `The sender may not write as client ${id}.`)
@@ -211,20 +204,12 @@ class Validation {
   /** Answers the clock after it. */
   private readStruct(client: Client, start: number): number {
     const { reader } = this
-    const info = reader.byte()
-    const ref = info & 31
-    if (ref === contentRefs.skip) return this.readSkip(client, start)
-    const isItem = ref !== contentRefs.gc
-    const hasRight = isItem && (info & 0x40) !== 0
-    const namesParent = isItem && (info & 0xc0) === 0
-    const isChild = namesParent && this.readsParentId()
-    const isEntry = namesParent && (info & 0x20) !== 0
-    const left = isChild || (isItem && (info & 0x80) !== 0) ? this.readClient() : undefined
-    const leftClock = left ? reader.uint() : 0
-    const right = hasRight ? this.readClient() : undefined
-    const rightClock = right ? reader.uint() : 0
-    if (isEntry) reader.key(this.bounds.nameLength)
-    const length = isItem ? readContent(reader, ref, this.bounds) : reader.uint()
+    const from = reader.at
+    reader.struct(this.bounds)
+    const { ref, length, leftClient, leftClock, rightClient, rightClock, isChild, isEntry } = reader
+    if (ref === contentRefs.skip) return this.skip(client, start)
+    const left = leftClient === noClient ? undefined : this.clientOf(leftClient)
+    const right = rightClient === noClient ? undefined : this.clientOf(rightClient)
     if (ref === contentRefs.subdocument && ++this.subdocs > this.bounds.subdocs) this.refuseMore('subdocs')
 
     const end = start + length
@@ -232,7 +217,8 @@ class Validation {
     if (end > Number.MAX_SAFE_INTEGER) reader.refuse('malformed', 'A clock is too large.')
     const isNew = end > client.known
     // Yjs would cut the known part off, but throws where that part is collected.
-    if (isNew && isItem && start < client.known && !this.options.isStored) {
+    const isCut = isNew && start < client.known
+    if (isCut && ref !== contentRefs.gc && !this.options.isStored) {
       reader.refuse('gap', `An item of client ${client.id} is known in part.`)
     }
     if (left) this.checkLink(left, leftClock, client, start, isNew)
@@ -251,23 +237,20 @@ class Validation {
       isEntry,
       place: collected,
     }
+    if (client.structs.length === 0) {
+      client.from = isCut ? reader.at : from
+      client.cut = isCut ? end - client.known : 0
+    }
     client.structs.push(struct)
     if (ref === contentRefs.type || isDivisible(struct)) this.needsOrder = true
     this.countCopies(ref, length, !isChild && left === client && leftClock === start - 1)
     return end
   }
 
-  private readSkip({ id, known }: Client, start: number): number {
-    const end = start + this.reader.uint()
+  private skip({ id, known }: Client, start: number): number {
+    const end = start + this.reader.length
     if (!this.options.isStored || end > known) this.reader.refuse('gap', `Client ${id} has structs left out.`)
     return end
-  }
-
-  /** Reads the name if the parent is a root type. */
-  private readsParentId(): boolean {
-    if (this.reader.uint() !== 1) return true
-    this.reader.key(this.bounds.nameLength)
-    return false
   }
 
   /** Yjs looks for what a struct refers to even if the struct is known, and takes it for present in its own client. */
@@ -292,9 +275,10 @@ class Validation {
 
   private readDeleteSet(): void {
     const { reader } = this
+    this.deletesAt = reader.at
     const clients = reader.count(2)
     for (let i = 0; i < clients; i++) {
-      const client = this.readClient()
+      const client = this.clientOf(reader.uint())
       const count = reader.count(2)
       if (client.deletes !== undefined) reader.refuse('malformed', `Client ${client.id} is named twice.`)
       this.deletes += count

@@ -1,0 +1,59 @@
+import { contentRefs, readContent, type ValueBounds } from './update-contents.ts'
+import { UpdateReader } from './update-reader.ts'
+
+/** Stands for no client. */
+export const noClient = -1
+
+/** Reads the structs of an update one after the other. What it has read of one is there until it reads the next. */
+export class StructReader extends UpdateReader {
+  /** What the struct holds, one of `contentRefs`. */
+  ref: number = contentRefs.gc
+  /** By how much the clock goes on. */
+  length = 0
+  /** Whose item stood to its left when it was made, and at which clock. Without neighbours, the type around it. */
+  leftClient = noClient
+  leftClock = 0
+  rightClient = noClient
+  rightClock = 0
+  /** Whether it names the type around it by an item, and not by the name of a root type. */
+  isChild = false
+  /** Whether it names a key. */
+  isEntry = false
+
+  struct(bounds: ValueBounds): void {
+    const info = this.byte()
+    this.ref = info & 31
+    this.leftClient = noClient
+    this.rightClient = noClient
+    this.isChild = false
+    this.isEntry = false
+    if (this.ref === contentRefs.gc || this.ref === contentRefs.skip) {
+      this.length = this.uint()
+    } else {
+      this.links(info, bounds)
+      this.length = readContent(this, this.ref, bounds)
+    }
+  }
+
+  private links(info: number, bounds: ValueBounds): void {
+    const hasLeft = (info & 0x80) !== 0
+    const hasRight = (info & 0x40) !== 0
+    const namesParent = !hasLeft && !hasRight
+    if (namesParent) {
+      this.isChild = this.uint() !== 1
+      if (!this.isChild) this.key(bounds.nameLength)
+    }
+    if (hasLeft || this.isChild) {
+      this.leftClient = this.uint()
+      this.leftClock = this.uint()
+    }
+    if (hasRight) {
+      this.rightClient = this.uint()
+      this.rightClock = this.uint()
+    }
+    if (namesParent && (info & 0x20) !== 0) {
+      this.isEntry = true
+      this.key(bounds.nameLength)
+    }
+  }
+}
