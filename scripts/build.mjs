@@ -50,7 +50,15 @@ async function buildLibraries() {
     'packages/protocol/dist',
     'neutral',
   )
-  await bundle({ index: 'packages/client/src/index.ts' }, 'packages/client/dist', 'browser')
+  await bundle(
+    {
+      index: 'packages/client/src/index.ts',
+      rest: 'packages/client/src/rest.ts',
+      react: 'packages/client/src/react.ts',
+    },
+    'packages/client/dist',
+    'browser',
+  )
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
     stdio: 'inherit',
   })

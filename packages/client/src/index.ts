@@ -1,2 +1,35 @@
+import { type ConnectOptions, type Connection, connect } from './live/connection.ts'
+import { createClient as createRestClient, type Client as RestClient, type ClientOptions } from './rest.ts'
+
 export { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
-export { type CallOptions, type Client, type ClientOptions, createClient, type Result } from './client.ts'
+export type {
+  AccessRole,
+  LiveStateValue,
+  OnlineStatus,
+  Position,
+  PresentUser,
+  Topic,
+} from '@plenum/protocol/realtime'
+export { closeCodes } from '@plenum/protocol/realtime'
+export type { IdleTimes } from './live/activity.ts'
+export type { Connection, ConnectOptions } from './live/connection.ts'
+export type { DocumentOptions, LiveDocument } from './live/document.ts'
+export type { Editor, EditorOptions, EditorState } from './live/editor.ts'
+export type { Unsubscribe } from './live/listeners.ts'
+export type { LiveState } from './live/live-state.ts'
+export type { OwnPresence, Presence } from './live/presence.ts'
+export type { CallOptions, ClientOptions, Result } from './rest.ts'
+export type { Ending, Status } from './live/status.ts'
+export type { TokenSource } from './live/token.ts'
+export type { WebSocketClass } from './live/web-socket.ts'
+
+export type Client = RestClient & {
+  /** Opens a connection for a user; documents are opened on it. */
+  connect(options: ConnectOptions): Connection
+}
+
+/** Every operation as a method, and `connect` for live documents. */
+export const createClient = (options: ClientOptions): Client => ({
+  ...createRestClient(options),
+  connect: (more) => connect(options.url, more),
+})

@@ -7,26 +7,37 @@ import { describe, expect, test } from 'vitest'
 import { chromiumForTests } from '../../../scripts/browser.ts'
 import * as given from '../../server/test/given.ts'
 import { startServer } from '../../server/test/harness.ts'
-import type * as Plenum from '../src/index.ts'
+import type * as Plenum from '../src/rest.ts'
 
-/** The client as an application would ship it. */
-async function bundle(): Promise<string> {
+/** An entry of the client as an application would ship it; `external` stays outside. */
+async function bundle(entry: 'rest' | 'index' | 'react', external: string[] = []): Promise<string> {
   const build = await rolldown({
-    input: resolve(import.meta.dirname, '../src/index.ts'),
+    input: resolve(import.meta.dirname, `../src/${entry}.ts`),
     platform: 'browser',
     resolve: { conditionNames: ['source', 'import', 'default'] },
+    external,
   })
-  const { output } = await build.generate({ format: 'iife', name: 'plenum', minify: true })
+  const { output } = await build.generate({
+    format: 'iife',
+    name: 'plenum',
+    minify: true,
+    globals: Object.fromEntries(external.map((name) => [name, name])),
+  })
   await build.close()
   expect(output).toHaveLength(1)
   return output[0].code
 }
 
 describe('[K1] in browsers', () => {
-  test('[K1] the client takes less than 4 KB, compressed, and needs nothing else', async () => {
-    const code = await bundle()
+  test('[K1] the operations take less than 4 KB, compressed, and need nothing else', async () => {
+    const code = await bundle('rest')
     expect(gzipSync(code).length).toBeLessThan(4096)
     expect(code).not.toMatch(/\b(require|import)\s*\(/)
+  })
+
+  test('[K1] live documents take less than 14 KB, compressed, beside Yjs; the hooks 2 KB beside React', async () => {
+    expect(gzipSync(await bundle('index', ['yjs'])).length).toBeLessThan(14_336)
+    expect(gzipSync(await bundle('react', ['react'])).length).toBeLessThan(2048)
   })
 
   test(
@@ -35,7 +46,7 @@ describe('[K1] in browsers', () => {
     async ({ skip }) => {
       const executablePath = chromiumForTests()
       if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
-      const code = await bundle()
+      const code = await bundle('rest')
       const page = createServer((_request, response) => {
         response
           .setHeader('content-type', 'text/html')

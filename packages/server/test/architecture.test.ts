@@ -5,7 +5,10 @@ import { describe, expect, test } from 'vitest'
 /** Who may import whom. Reading it is the shortest way to know the design; `ARCHITECTURE.md` explains it. */
 const layers: Record<string, { ours: readonly string[]; theirs: readonly string[] }> = {
   protocol: { ours: [], theirs: ['typebox'] },
-  client: { ours: ['protocol:types', 'protocol/errors'], theirs: [] },
+  client: {
+    ours: ['protocol:types', 'protocol/errors', 'protocol/realtime'],
+    theirs: ['yjs', 'lib0', 'y-protocols', 'react'],
+  },
   'server/config.ts': { ours: ['server/store'], theirs: [] },
   'server/platform': {
     ours: ['protocol', 'server/config.ts'],

@@ -2,6 +2,8 @@ import type { Input, Operation, Operations, Output } from '@plenum/protocol'
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
 import { type Route, routes } from './routes.ts'
 
+export { ApiError, type ErrorStatus }
+
 export interface ClientOptions {
   /** Address of the server, such as `http://localhost:4000`. */
   url: string

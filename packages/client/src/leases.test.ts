@@ -1,0 +1,41 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { Leases } from './leases.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function scene() {
+  const leases = new Leases<{ close(): void }>()
+  const events: string[] = []
+  const open = () => {
+    events.push('open')
+    return { close: () => void events.push('close') }
+  }
+  return { leases, events, take: () => leases.take('key', open) }
+}
+
+test('[K10] what several use is opened once and closed after the last', () => {
+  const { leases, events, take } = scene()
+  const releases = [take(), take()]
+  expect(leases.peek('key')).toBeDefined()
+  releases[0]?.()
+  releases[0]?.()
+  vi.runAllTimers()
+  expect(events).toEqual(['open'])
+  releases[1]?.()
+  vi.runAllTimers()
+  expect(events).toEqual(['open', 'close'])
+  expect(leases.peek('key')).toBeUndefined()
+})
+
+test('[K10] what is left and used again in one moment stays open', () => {
+  const { events, take } = scene()
+  take()()
+  const release = take()
+  vi.runAllTimers()
+  expect(events).toEqual(['open'])
+  release()
+  vi.runAllTimers()
+  take()
+  expect(events).toEqual(['open', 'close', 'open'])
+})

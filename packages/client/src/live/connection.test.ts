@@ -1,0 +1,313 @@
+import { describe, expect, test, vi } from 'vitest'
+import { closeCodes } from '@plenum/protocol/realtime'
+import { settle, useFakes } from '../../test/fake-time.ts'
+import { type ApiError, createClient, type Status } from '../index.ts'
+
+const fakes = useFakes()
+const { connect, untilNextSocket } = fakes
+
+describe('[K2] a connection', () => {
+  test('[K2] sends the token first and only there, and nothing else before it is known', async () => {
+    const connection = await connect({ token: 'secret' })
+    connection.document('org_1', 'doc_1')
+    expect(fakes.server.socket.url).toBe('ws://plenum.test/base/realtime')
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'secret' }])
+    expect(connection.status).toBe('connecting')
+    fakes.server.socket.say({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt: 4_000_000_000 })
+    expect(connection.status).toBe('connected')
+    expect(connection.userId).toBe('ada')
+    expect(fakes.server.socket.messages.map(({ type }) => type)).toEqual(['auth', 'open'])
+  })
+
+  test.each([
+    ['https://plenum.test', 'wss://plenum.test/realtime'],
+    ['http://plenum.test:4000/', 'ws://plenum.test:4000/realtime'],
+    ['https://plenum.test/a/b?c=d#e', 'wss://plenum.test/a/b/realtime'],
+  ])('[K2] of %s is at %s', async (url, address) => {
+    fakes.closeLater(createClient({ url }).connect({ token: 't', WebSocket: fakes.server.WebSocket }))
+    await settle()
+    expect(fakes.server.socket.url).toBe(address)
+  })
+
+  test('[K2] without a WebSocket says what to give', () => {
+    vi.stubGlobal('WebSocket', undefined)
+    const { connect } = createClient({ url: 'http://plenum.test' })
+    expect(() => connect({ token: 't' })).toThrow("import WebSocket from 'ws'")
+  })
+
+  test('[K2] tells of its status, and of nothing once it is closed', async () => {
+    const connection = await connect()
+    const heard: Status[] = []
+    connection.subscribe((status) => heard.push(status))
+    fakes.server.socket.welcome()
+    fakes.server.socket.drop()
+    await untilNextSocket()
+    fakes.server.socket.welcome()
+    connection.close()
+    expect(heard).toEqual(['connected', 'reconnecting', 'connected', 'closed'])
+    expect(fakes.server.socket.readyState).toBe(3)
+    connection.reconnect()
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(fakes.server.sockets).toHaveLength(2)
+    expect(() => connection.document('org_1', 'doc_1')).toThrow('The connection was closed.')
+  })
+
+  test('[K2] that an address forbids has failed', async () => {
+    function Forbidden() {
+      throw new DOMException('insecure', 'SecurityError')
+    }
+    const connection = await connect({ WebSocket: Forbidden as never })
+    expect(connection.status).toBe('failed')
+    expect(connection.ended?.reason).toContain('insecure')
+  })
+})
+
+describe('[K2] a lost connection', () => {
+  test('[K2] is tried again at a moment drawn from a span that doubles up to 30 s', async () => {
+    await connect()
+    const waits: number[] = []
+    for (let attempt = 0; attempt < 10; attempt++) {
+      fakes.server.socket.drop()
+      waits.push(await untilNextSocket())
+    }
+    expect(waits).toEqual([100, 200, 400, 800, 1600, 3200, 6400, 12_800, 15_000, 15_000])
+    vi.mocked(Math.random).mockReturnValue(0)
+    fakes.server.socket.drop()
+    expect(await untilNextSocket()).toBe(0)
+  })
+
+  test('[K2] that lasted comes back soon; one that is cut again and again does not', async () => {
+    await connect()
+    for (let attempt = 0; attempt < 5; attempt++) {
+      fakes.server.socket.welcome()
+      fakes.server.socket.drop(closeCodes.unavailable)
+      await untilNextSocket()
+    }
+    fakes.server.socket.welcome()
+    fakes.server.socket.drop(closeCodes.slow)
+    expect(await untilNextSocket()).toBe(3200)
+    fakes.server.socket.welcome()
+    await vi.advanceTimersByTimeAsync(10_000)
+    fakes.server.socket.drop(closeCodes.restarting)
+    expect(await untilNextSocket()).toBe(100)
+  })
+
+  test('[K2] comes back when the server said so', async () => {
+    const connection = await connect()
+    fakes.server.socket.welcome()
+    fakes.server.socket.say({ type: 'moved', retryAfterMs: 4000 })
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(connection.status).toBe('connected')
+    fakes.server.socket.drop(closeCodes.restarting)
+    expect(connection.status).toBe('reconnecting')
+    expect(await untilNextSocket()).toBe(3000)
+    fakes.server.socket.welcome()
+    fakes.server.socket.say({ type: 'moved', retryAfterMs: 4000 })
+    expect(await untilNextSocket()).toBe(4000)
+    expect(connection.status).toBe('reconnecting')
+    expect(fakes.server.sockets[1]?.readyState).toBe(3)
+  })
+
+  test('[K2] is noticed by its silence within 30 s', async () => {
+    const connection = await connect()
+    fakes.server.socket.welcome()
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(fakes.server.socket.sent('ping')).toHaveLength(1)
+    fakes.server.socket.say({ type: 'pong' })
+    await vi.advanceTimersByTimeAsync(15_000)
+    expect(fakes.server.socket.sent('ping')).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(14_999)
+    expect(connection.status).toBe('connected')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(connection.status).toBe('reconnecting')
+    await untilNextSocket()
+    fakes.server.sockets[0]?.say({ type: 'ready', connectionId: 'c', userId: 'late', expiresAt: 1 })
+    fakes.server.sockets[0]?.drop(closeCodes.permissionDenied)
+    expect(connection.userId).toBe('ada')
+    expect(connection.status).toBe('reconnecting')
+  })
+
+  test('[K2] is not a socket over which anything comes', async () => {
+    const connection = await connect()
+    fakes.server.socket.welcome()
+    for (let second = 0; second < 120; second += 10) {
+      fakes.server.socket.sayFrame(9, 'saved', 1)
+      await vi.advanceTimersByTimeAsync(10_000)
+    }
+    expect(connection.status).toBe('connected')
+  })
+
+  test('[K2] is given up when the server does not greet', async () => {
+    await connect()
+    fakes.server.socket.accept()
+    expect(await untilNextSocket()).toBe(10_100)
+    expect(await untilNextSocket()).toBe(10_200)
+  })
+
+  test.each(['no JSON', '[]', 'null', '{"type":1}'])('[K2] is one that says %s', async (nonsense) => {
+    const connection = await connect()
+    fakes.server.socket.welcome()
+    fakes.server.socket.say(nonsense)
+    expect(connection.status).toBe('reconnecting')
+  })
+
+  test('[K2] is tried at once when the network is back, and looked after when it seems alive', async () => {
+    const page = new EventTarget()
+    vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
+    vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))
+    vi.mocked(Math.random).mockReturnValue(1)
+    const connection = await connect()
+    for (let attempt = 0; attempt < 8; attempt++) {
+      fakes.server.socket.drop()
+      await untilNextSocket()
+    }
+    fakes.server.socket.drop()
+    page.dispatchEvent(new Event('online'))
+    await settle()
+    expect(fakes.server.sockets).toHaveLength(10)
+    fakes.server.socket.welcome()
+    page.dispatchEvent(new Event('online'))
+    expect(fakes.server.socket.sent('ping')).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(connection.status).toBe('reconnecting')
+    connection.close()
+    page.dispatchEvent(new Event('online'))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(fakes.server.sockets).toHaveLength(10)
+  })
+})
+
+describe('[K3] what the server ends', () => {
+  test.each([
+    [closeCodes.permissionDenied, 'denied'],
+    [closeCodes.badMessage, 'failed'],
+    [closeCodes.tooMany, 'failed'],
+    [closeCodes.invalidUpdate, 'failed'],
+  ] as const)('[K3] with %i is %s until told otherwise', async (code, status) => {
+    const connection = await connect()
+    const document = connection.document('org_1', 'doc_1')
+    const editor = document.editor('note')
+    const { whenSynced } = editor
+    fakes.server.socket.welcome()
+    const set = document.liveState('player').set({ position: 1 })
+    fakes.server.socket.drop(code, 'Because.')
+    for (const one of [connection, document, editor]) expect(one.status).toBe(status)
+    expect(connection.ended).toEqual({ code, reason: 'Because.' })
+    for (const promise of [whenSynced, set, editor.whenSynced, document.liveState('player').set({})]) {
+      await expect(promise).rejects.toMatchObject({ name: 'ApiError', message: 'Because.' })
+    }
+    await vi.advanceTimersByTimeAsync(600_000)
+    expect(fakes.server.sockets).toHaveLength(1)
+
+    connection.reconnect()
+    for (const one of [connection, document]) expect(one.status).toBe('reconnecting')
+    await settle()
+    fakes.server.socket.welcome()
+    expect(connection.status).toBe('connected')
+    expect(connection.ended).toBeUndefined()
+    expect(fakes.server.socket.sent('open')).toHaveLength(1)
+  })
+
+  test('[K3] for want of a valid token is tried once more with a new one', async () => {
+    let asked = 0
+    const connection = await connect({ token: async () => `token ${++asked}` })
+    fakes.server.socket.accept()
+    fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
+    await settle()
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
+    fakes.server.socket.drop(closeCodes.unauthenticated, 'token_invalid')
+    expect(connection.status).toBe('denied')
+    expect(connection.ended).toEqual({ code: 4401, reason: 'token_invalid' })
+    connection.reconnect()
+    await settle()
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 3' }])
+  })
+
+  test('[K3] for want of a valid token stays denied when there is no other one', async () => {
+    const connection = await connect({ token: 'stale' })
+    fakes.server.socket.accept()
+    fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
+    expect(connection.status).toBe('denied')
+  })
+})
+
+describe('[K3] a token', () => {
+  test('[K3] is kept for the next connection while it is good, and asked for again when it is not', async () => {
+    let asked = 0
+    await connect({ token: () => `token ${++asked}` })
+    fakes.server.socket.welcome(Date.now() / 1000 + 60)
+    fakes.server.socket.drop()
+    await untilNextSocket()
+    fakes.server.socket.welcome(Date.now() / 1000 + 60)
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 1' }])
+    await vi.advanceTimersByTimeAsync(29_000)
+    fakes.server.socket.say({ type: 'pong' })
+    await vi.advanceTimersByTimeAsync(31_000)
+    fakes.server.socket.drop()
+    await untilNextSocket()
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
+  })
+
+  test('[K3] that is about to expire is replaced on the open connection', async () => {
+    let asked = 0
+    const connection = await connect({ token: async () => `token ${++asked}` })
+    fakes.server.socket.welcome()
+    fakes.server.socket.say({ type: 'tokenExpiring', expiresAt: 4_000_000_000 })
+    fakes.server.socket.say({ type: 'tokenExpiring', expiresAt: 4_000_000_000 })
+    await settle()
+    expect(fakes.server.socket.sent('auth').at(-1)).toEqual({ type: 'auth', token: 'token 2' })
+    expect(asked).toBe(2)
+    fakes.server.socket.say({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt: 4_000_009_000 })
+    expect(connection.status).toBe('connected')
+    expect(fakes.server.sockets).toHaveLength(1)
+  })
+
+  test('[K3] that cannot be had is told and asked for again', async () => {
+    const answers = [
+      () => Promise.reject(new Error('offline')),
+      () => new Promise<string>(() => {}),
+      () => 5 as never,
+      () => 'good',
+    ]
+    const connection = fakes.server.connect({ token: () => answers.shift()?.() ?? 'none' })
+    fakes.closeLater(connection)
+    const errors: ApiError[] = []
+    connection.on('error', (error) => errors.push(error))
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(errors.map(({ status, message }) => [status, message])).toEqual([
+      ['UNAUTHENTICATED', 'The token callback failed: Error: offline'],
+      ['UNAUTHENTICATED', 'The token callback failed: Error: No token after 30 seconds.'],
+      ['UNAUTHENTICATED', 'The token callback failed: TypeError: A token must be a string.'],
+    ])
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'good' }])
+  })
+
+  test('[K3] that comes after the connection was closed opens nothing', async () => {
+    let give: (token: string) => void = () => {}
+    const connection = await connect({ token: () => new Promise((resolve) => (give = resolve)) })
+    connection.close()
+    give('late')
+    await settle()
+    expect(fakes.server.sockets).toHaveLength(0)
+  })
+})
+
+test('[K2] a listener that throws is told of as uncaught, and keeps nothing from the others', async () => {
+  const connection = await connect()
+  const heard: Status[] = []
+  connection.subscribe(() => {
+    throw new Error('of a listener')
+  })
+  const unsubscribe = connection.subscribe((status) => heard.push(status))
+  const later = vi.spyOn(globalThis, 'queueMicrotask').mockImplementation(() => {})
+  fakes.server.socket.welcome()
+  unsubscribe()
+  connection.close()
+  expect(heard).toEqual(['connected'])
+  expect(later.mock.calls[0]?.[0]).toThrow('of a listener')
+})

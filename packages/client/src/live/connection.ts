@@ -1,0 +1,236 @@
+import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
+import type { ClientMessage, OnlineStatus, Position, ServerMessage } from '@plenum/protocol/realtime'
+import { type Activity, type IdleTimes, watchActivity } from './activity.ts'
+import type { DocumentOptions, LiveDocument } from './document.ts'
+import { type DocumentHost, DocumentSession } from './document-session.ts'
+import type { EditorSession } from './editor-session.ts'
+import { decodeFrame } from './frames.ts'
+import { Link } from './link.ts'
+import { Listeners, type Unsubscribe } from './listeners.ts'
+import { watchPage } from './page.ts'
+import { type Ending, errorOf, type Status } from './status.ts'
+import type { TokenSource } from './token.ts'
+import { chooseWebSocket, realtimeAddress, type WebSocketClass } from './web-socket.ts'
+
+export interface ConnectOptions {
+  /** Of the user; a callback is asked again when a token expires or is refused. */
+  token: TokenSource
+  /** Where there is none, as in Node 20: that of the package `ws`. */
+  WebSocket?: WebSocketClass
+  /** When a user counts as away and offline; `false` leaves that to `presence.set`. */
+  idle?: IdleTimes | false
+}
+
+export interface Connection {
+  readonly status: Status
+  /** Why it is `denied` or `failed`. */
+  readonly ended: Ending | undefined
+  /** Of the token; unknown until the first connection. */
+  readonly userId: string | undefined
+  /** The same object for the same document until it is closed; the options count the first time. */
+  document(organizationId: string, documentId: string, options?: DocumentOptions): LiveDocument
+  /** Called at each change of the status, not at once. */
+  subscribe(listener: (status: Status) => void): Unsubscribe
+  /** What the server refuses, in all documents, and what keeps the token callback from answering. */
+  on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
+  /** At once instead of after a pause, and after `denied` and `failed` too, with another token. */
+  reconnect(): void
+  /** Closes all documents, then itself, for good. */
+  close(): void
+}
+
+type Answer = (outcome: Position | ApiError) => void
+
+class ConnectionSession implements Connection, DocumentHost {
+  readonly #link: Link
+  readonly #documents = new Map<string, DocumentSession>()
+  readonly #refs = new Map<number, DocumentSession>()
+  readonly #channels = new Map<number, EditorSession>()
+  readonly #answers = new Map<number, Answer>()
+  readonly #listeners = new Listeners<Status>()
+  readonly #errors = new Listeners<ApiError>()
+  readonly #activity: Activity
+  readonly #leavePage: () => void
+  #lastRef = 0
+  #lastChannel = 0
+  #lastId = 0
+
+  constructor(url: string, { token, WebSocket, idle = {} }: ConnectOptions) {
+    const options = { address: realtimeAddress(url), token, WebSocket: chooseWebSocket(WebSocket) }
+    this.#link = new Link(options, {
+      ready: () => this.#each((document) => document.open()),
+      lost: () => this.#lost(),
+      statusChanged: () => this.#statusChanged(),
+      message: (message) => this.#receive(message),
+      frame: (bytes) => this.#receiveFrame(bytes),
+      error: (error) => this.error(error),
+    })
+    this.#activity = watchActivity(
+      idle,
+      () => this.#each(({ presence }) => presence.active()),
+      () => this.#each(({ presence }) => presence.publish()),
+    )
+    this.#leavePage = watchPage({
+      online: () => this.#link.wake(),
+      shown: (isShown) => this.#each((document) => document.pageShown(isShown)),
+    })
+    // Not before the caller has what this gives: the token callback may use it.
+    queueMicrotask(() => this.#link.wake())
+  }
+
+  get status(): Status {
+    return this.#link.status
+  }
+
+  get ended(): Ending | undefined {
+    return this.#link.ended
+  }
+
+  get userId(): string | undefined {
+    return this.#link.userId
+  }
+
+  get isReady(): boolean {
+    return this.#link.isReady
+  }
+
+  get idleStatus(): OnlineStatus {
+    return this.#activity.status
+  }
+
+  get failure(): ApiError | undefined {
+    if (this.status === 'closed') return new ApiError('ABORTED', 'The connection was closed.')
+    return this.ended && errorOf(this.ended)
+  }
+
+  document(organizationId: string, documentId: string, options: DocumentOptions = {}): LiveDocument {
+    if (this.failure?.status === 'ABORTED') throw this.failure
+    const key = JSON.stringify([organizationId, documentId])
+    const known = this.#documents.get(key)
+    if (known) return known
+    const document = new DocumentSession(organizationId, documentId, options, this)
+    this.#documents.set(key, document)
+    document.connectionChanged(this.status)
+    document.open()
+    return document
+  }
+
+  subscribe(listener: (status: Status) => void): Unsubscribe {
+    return this.#listeners.add(listener)
+  }
+
+  on(_event: 'error', listener: (error: ApiError) => void): Unsubscribe {
+    return this.#errors.add(listener)
+  }
+
+  reconnect(): void {
+    this.#link.connect()
+  }
+
+  close(): void {
+    if (this.status === 'closed') return
+    this.#each((document) => document.close())
+    this.#activity.stop()
+    this.#leavePage()
+    this.#link.close()
+    this.#listeners.clear()
+    this.#errors.clear()
+  }
+
+  send(message: ClientMessage): void {
+    this.#link.send(message)
+  }
+
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#link.sendBytes(bytes)
+  }
+
+  newRef(document: DocumentSession): number {
+    this.#refs.set(++this.#lastRef, document)
+    return this.#lastRef
+  }
+
+  freeRef(ref: number): void {
+    this.#refs.delete(ref)
+  }
+
+  newChannel(editor: EditorSession): number {
+    this.#channels.set(++this.#lastChannel, editor)
+    return this.#lastChannel
+  }
+
+  freeChannel(channel: number): void {
+    this.#channels.delete(channel)
+  }
+
+  request(message: (id: number) => ClientMessage, answer: Answer): void {
+    const id = ++this.#lastId
+    this.#answers.set(id, answer)
+    this.send(message(id))
+  }
+
+  error(error: ApiError): void {
+    this.#errors.emit(error)
+  }
+
+  closed(document: DocumentSession): void {
+    this.#documents.delete(JSON.stringify([document.organizationId, document.documentId]))
+  }
+
+  #receive(message: ServerMessage): void {
+    switch (message.type) {
+      case 'done':
+        return this.#answer(message.id, message.position)
+      case 'error':
+        return this.#refused(message)
+      case 'editorOpened':
+      case 'editorClosed':
+        return this.#channels.get(message.channel)?.receive(message)
+      case 'opened':
+      case 'closed':
+      case 'access':
+      case 'presence':
+      case 'liveState':
+        return this.#refs.get(message.ref)?.receive(message)
+    }
+  }
+
+  #receiveFrame(bytes: Uint8Array): boolean {
+    const decoded = decodeFrame(bytes)
+    if (!decoded) return false
+    const { channel, frame } = decoded
+    if (frame) this.#channels.get(channel)?.receiveFrame(frame)
+    return true
+  }
+
+  #answer(id: number, outcome: Position | ApiError): void {
+    const answer = this.#answers.get(id)
+    this.#answers.delete(id)
+    answer?.(outcome)
+  }
+
+  #refused({ id, ref, channel, status, message }: ServerMessage & { type: 'error' }): void {
+    const error = new ApiError(status as ErrorStatus, message)
+    if (id !== undefined) this.#answer(id, error)
+    else if (channel !== undefined) this.#channels.get(channel)?.error(error)
+    else if (ref !== undefined) this.#refs.get(ref)?.error(error)
+    else this.error(error)
+  }
+
+  #lost(): void {
+    this.#answers.clear()
+    this.#each((document) => document.lost())
+  }
+
+  #statusChanged(): void {
+    this.#each((document) => document.connectionChanged(this.status))
+    this.#listeners.emit(this.status)
+  }
+
+  #each(visit: (document: DocumentSession) => void): void {
+    for (const document of this.#documents.values()) visit(document)
+  }
+}
+
+export const connect = (url: string, options: ConnectOptions): Connection =>
+  new ConnectionSession(url, options)

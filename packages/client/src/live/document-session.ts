@@ -1,0 +1,243 @@
+import { ApiError } from '@plenum/protocol/errors'
+import type {
+  AccessRole,
+  ClientMessage,
+  OnlineStatus,
+  Position,
+  ServerMessage,
+  Topic,
+} from '@plenum/protocol/realtime'
+import type { DocumentOptions, LiveDocument } from './document.ts'
+import type { Editor, EditorOptions } from './editor.ts'
+import { EditorSession } from './editor-session.ts'
+import { Listeners, type Unsubscribe } from './listeners.ts'
+import type { LiveState } from './live-state.ts'
+import { LiveStates } from './live-states.ts'
+import { PresenceList } from './presence.ts'
+import { Retry } from './retry.ts'
+import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
+
+type DocumentMessage = ServerMessage & {
+  type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
+}
+
+/** What a document needs of its connection. */
+export interface DocumentHost {
+  readonly isReady: boolean
+  /** Why the connection will not come back. */
+  readonly failure: ApiError | undefined
+  readonly idleStatus: OnlineStatus
+  send(message: ClientMessage): void
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void
+  /** Never given twice: what the server still sends for an earlier opening finds nobody. */
+  newRef(document: DocumentSession): number
+  freeRef(ref: number): void
+  newChannel(editor: EditorSession): number
+  freeChannel(channel: number): void
+  request(message: (id: number) => ClientMessage, answer: (outcome: Position | ApiError) => void): void
+  error(error: ApiError): void
+  closed(document: DocumentSession): void
+}
+
+export class DocumentSession implements LiveDocument {
+  readonly organizationId: string
+  readonly documentId: string
+  status: Status = 'connecting'
+  ended: Ending | undefined
+  accessRole: AccessRole | undefined
+  readonly presence: PresenceList
+  readonly host: DocumentHost
+  /** While it is open at the server. */
+  ref: number | undefined
+  readonly #topics: Topic[]
+  readonly #liveStates: LiveStates
+  readonly #editors = new Map<string, EditorSession>()
+  readonly #listeners = new Listeners<LiveDocument>()
+  readonly #errors = new Listeners<ApiError>()
+  readonly #retry = new Retry(() => this.open())
+  #isOpen = false
+
+  constructor(organizationId: string, documentId: string, options: DocumentOptions, host: DocumentHost) {
+    this.organizationId = organizationId
+    this.documentId = documentId
+    this.host = host
+    this.#topics = options.topics ?? ['presence', 'liveState']
+    this.presence = new PresenceList(
+      (message) => this.#isOpen && host.send({ ...message, ref: this.ref as number }),
+      () => host.idleStatus,
+    )
+    this.#liveStates = new LiveStates({
+      failure: () => this.failure,
+      request: (message, answer) => {
+        const { ref } = this
+        if (!this.#isOpen || ref === undefined) return false
+        host.request((id) => ({ ...message, ref, id }), answer)
+        return true
+      },
+      refused: (error) => this.error(error),
+    })
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen
+  }
+
+  /** Why nothing will be sent any more. */
+  get failure(): ApiError | undefined {
+    if (this.status === 'closed') return new ApiError('ABORTED', 'The document was closed.')
+    return this.ended ? errorOf(this.ended) : this.host.failure
+  }
+
+  liveState<T extends object>(liveStateDataId: string): LiveState<T> {
+    return this.#liveStates.get(liveStateDataId) as unknown as LiveState<T>
+  }
+
+  editor(editorId: string, options: EditorOptions = {}): Editor {
+    const known = this.#editors.get(editorId)
+    if (known) return known
+    const editor = new EditorSession(editorId, options, this)
+    this.#editors.set(editorId, editor)
+    editor.open()
+    return editor
+  }
+
+  subscribe(listener: (document: LiveDocument) => void): Unsubscribe {
+    return this.#listeners.add(listener)
+  }
+
+  on(_event: 'error', listener: (error: ApiError) => void): Unsubscribe {
+    return this.#errors.add(listener)
+  }
+
+  close(): void {
+    if (this.status === 'closed') return
+    for (const editor of this.#editors.values()) editor.close()
+    if (this.ref !== undefined) this.host.send({ type: 'close', ref: this.ref })
+    this.#leave()
+    this.status = 'closed'
+    this.#retry.cancel()
+    this.presence.closed()
+    this.#liveStates.closed(this.failure as ApiError)
+    this.host.closed(this)
+    this.#listeners.emit(this)
+    this.#listeners.clear()
+    this.#errors.clear()
+  }
+
+  editorClosed(editor: EditorSession): void {
+    this.#editors.delete(editor.editorId)
+  }
+
+  error(error: ApiError): void {
+    this.#errors.emit(error)
+    this.host.error(error)
+  }
+
+  /** Once the connection is there. */
+  open(): void {
+    if (!this.host.isReady || this.ref !== undefined || this.status === 'closed' || this.ended) return
+    this.#retry.cancel()
+    this.ref = this.host.newRef(this)
+    const { ref, organizationId, documentId } = this
+    const since = this.#liveStates.position
+    this.host.send({
+      type: 'open',
+      ref,
+      organizationId,
+      documentId,
+      topics: this.#topics,
+      ...(since && { since }),
+    })
+  }
+
+  receive(message: DocumentMessage): void {
+    switch (message.type) {
+      case 'opened':
+        return this.#opened(message)
+      case 'closed':
+        return this.#closed(message)
+      case 'access':
+        return this.#changeRole(message.accessRole)
+      case 'presence':
+        return this.presence.changed(message.users, message.left)
+      case 'liveState':
+        if (!this.#liveStates.changed(message)) this.#openAnew()
+    }
+  }
+
+  /** The connection is gone; it may come back. */
+  lost(): void {
+    this.#leave()
+    if (this.status === 'connected') this.#change('reconnecting')
+  }
+
+  /** The status of the connection has changed: what ended with it, ends; what it revives, lives. */
+  connectionChanged(status: Status): void {
+    if (this.ended || this.status === 'closed') return
+    if (status === 'denied' || status === 'failed') this.#end(status)
+    else if (this.status === 'denied' || this.status === 'failed') this.#change('reconnecting')
+    for (const editor of this.#editors.values()) editor.documentChanged()
+  }
+
+  /** The page is put away, or shown again. */
+  pageShown(isShown: boolean): void {
+    for (const editor of this.#editors.values()) editor.pageShown(isShown)
+  }
+
+  #opened({ accessRole, position, reset, presence, liveStates }: DocumentMessage & { type: 'opened' }): void {
+    this.#isOpen = true
+    this.#retry.succeeded()
+    this.accessRole = accessRole
+    this.#liveStates.opened(position, reset, liveStates ?? [])
+    this.presence.opened(presence)
+    this.#change('connected', true)
+    for (const editor of this.#editors.values()) editor.open()
+  }
+
+  #closed(ending: Ending): void {
+    this.#leave()
+    if (isFinal(ending)) {
+      this.ended = { code: ending.code, reason: ending.reason }
+      this.#end(statusAfter(ending))
+    } else {
+      this.#change('reconnecting')
+      this.#retry.later()
+    }
+  }
+
+  /** The server speaks of another document under the same id: what is known of the old one is worth nothing. */
+  #openAnew(): void {
+    if (this.ref !== undefined) this.host.send({ type: 'close', ref: this.ref })
+    this.#leave()
+    this.#liveStates.forget()
+    this.open()
+  }
+
+  #end(status: 'denied' | 'failed'): void {
+    this.#retry.cancel()
+    this.presence.ended()
+    this.#change(status)
+    this.#liveStates.ended(this.failure as ApiError)
+    for (const editor of this.#editors.values()) editor.documentChanged()
+  }
+
+  #leave(): void {
+    if (this.ref !== undefined) this.host.freeRef(this.ref)
+    this.ref = undefined
+    this.#isOpen = false
+    this.#liveStates.lost()
+    for (const editor of this.#editors.values()) editor.lost()
+  }
+
+  #changeRole(accessRole: AccessRole): void {
+    this.accessRole = accessRole
+    for (const editor of this.#editors.values()) editor.roleChanged(accessRole)
+    this.#listeners.emit(this)
+  }
+
+  #change(status: Status, always = false): void {
+    if (this.status === status && !always) return
+    this.status = status
+    this.#listeners.emit(this)
+  }
+}

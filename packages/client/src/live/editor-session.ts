@@ -1,0 +1,274 @@
+import type { Awareness } from 'y-protocols/awareness'
+import * as Y from 'yjs'
+import { ApiError } from '@plenum/protocol/errors'
+import { type AccessRole, limits, type ServerMessage } from '@plenum/protocol/realtime'
+import type { DocumentSession } from './document-session.ts'
+import type { Editor, EditorOptions, EditorState } from './editor.ts'
+import { EditorAwareness } from './editor-awareness.ts'
+import { EditorSync } from './editor-sync.ts'
+import { type EditorFrame, encodeFrame } from './frames.ts'
+import { Listeners, type Unsubscribe } from './listeners.ts'
+import { Retry } from './retry.ts'
+import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
+import { Waiting } from './waiting.ts'
+
+export class EditorSession implements Editor {
+  readonly editorId: string
+  readonly doc: Y.Doc
+  state: EditorState
+  ended: Ending | undefined
+  readonly #options: EditorOptions
+  readonly #document: DocumentSession
+  readonly #sync: EditorSync
+  readonly #awareness: EditorAwareness
+  readonly #listeners = new Listeners<EditorState>()
+  readonly #errors = new Listeners<ApiError>()
+  readonly #synced = new Waiting()
+  readonly #saved = new Waiting()
+  readonly #retry = new Retry(() => this.open())
+  #channel: number | undefined
+  #isOpen = false
+  #isClosed = false
+  #wasSynced = false
+  #role: AccessRole | undefined
+  #isAwarenessStale = false
+  #isFlushing = false
+
+  constructor(editorId: string, options: EditorOptions, document: DocumentSession) {
+    this.editorId = editorId
+    this.#options = options
+    this.#document = document
+    this.doc = options.doc ?? new Y.Doc()
+    this.#sync = new EditorSync(this.doc, this, {
+      send: (bytes) => document.host.sendBytes(bytes),
+      waiting: () => this.#flushSoon(),
+      changed: () => this.#update(),
+      startOver: () => this.#startOver(),
+      error: (error) => this.#failed(error),
+    })
+    this.#awareness = new EditorAwareness(this.doc, () => {
+      this.#isAwarenessStale = true
+      this.#flushSoon()
+    })
+    this.state = this.#currentState()
+    this.doc.on('destroy', this.#destroyed)
+  }
+
+  get awareness(): Awareness {
+    return this.#awareness.awareness
+  }
+
+  get status(): Status {
+    return this.state.status
+  }
+
+  get saved(): boolean {
+    return this.state.saved
+  }
+
+  get readOnly(): boolean {
+    return this.state.readOnly
+  }
+
+  get whenSynced(): Promise<void> {
+    if (this.#wasSynced) return Promise.resolve()
+    return this.#promise(this.#synced)
+  }
+
+  whenSaved(): Promise<void> {
+    return this.saved ? Promise.resolve() : this.#promise(this.#saved)
+  }
+
+  #promise(waiting: Waiting): Promise<void> {
+    const promise = waiting.promise()
+    const failure = this.#failure
+    if (failure) waiting.reject(failure)
+    return promise
+  }
+
+  subscribe(listener: (state: EditorState) => void): Unsubscribe {
+    return this.#listeners.add(listener)
+  }
+
+  on(_event: 'error', listener: (error: ApiError) => void): Unsubscribe {
+    return this.#errors.add(listener)
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.awareness.setLocalState(null)
+    this.#flush()
+    this.#leave()
+    this.#isClosed = true
+    this.doc.off('destroy', this.#destroyed)
+    this.#sync.destroy()
+    this.#awareness.destroy()
+    this.#document.editorClosed(this)
+    this.#update()
+    this.#listeners.clear()
+    this.#errors.clear()
+  }
+
+  /** Once the document is open. */
+  open(): void {
+    const { host, ref, isOpen } = this.#document
+    if (!isOpen || ref === undefined || this.#isClosed || this.ended) return
+    this.#retry.cancel()
+    this.#channel = host.newChannel(this)
+    const { type, contentKey } = this.#options
+    host.send({
+      type: 'openEditor',
+      ref,
+      channel: this.#channel,
+      editorId: this.editorId,
+      ...(type && { contentType: type }),
+      ...(contentKey !== undefined && { contentKey }),
+    })
+  }
+
+  receive(message: ServerMessage & { type: 'editorOpened' | 'editorClosed' }): void {
+    if (message.type === 'editorOpened') this.#opened(message.channel, message.accessRole)
+    else this.#closed({ code: message.code, reason: message.reason })
+  }
+
+  receiveFrame(frame: EditorFrame): void {
+    if (!this.#isOpen) return
+    try {
+      if (frame.kind === 'awareness') this.#awareness.apply(frame.bytes)
+      else this.#sync.receive(frame)
+    } catch (cause) {
+      // Yjs passes on what observers throw, after it has applied the change.
+      this.#failed(new ApiError('INTERNAL', `A change could not be shown: ${String(cause)}`, { cause }))
+    }
+  }
+
+  /** The server refuses a message of this channel. */
+  error(error: ApiError): void {
+    this.#failed(error)
+  }
+
+  roleChanged(role: AccessRole): void {
+    if (!this.#isOpen) return
+    this.#role = role
+    this.#sync.roleChanged(role === 'editor')
+    this.#update()
+  }
+
+  lost(): void {
+    this.#retry.cancel()
+    if (this.#channel === undefined) return
+    this.#document.host.freeChannel(this.#channel)
+    this.#channel = undefined
+    this.#isOpen = false
+    this.#sync.lost()
+    this.#awareness.forgetOthers()
+    this.#update()
+  }
+
+  /** The document came to its end, or back from it. */
+  documentChanged(): void {
+    this.#update()
+  }
+
+  pageShown(isShown: boolean): void {
+    if (isShown) this.#awareness.takeOut()
+    else this.#awareness.putAway()
+    this.#flush()
+  }
+
+  #opened(channel: number, role: AccessRole): void {
+    this.#isOpen = true
+    this.#role = role
+    this.#retry.succeeded()
+    this.#sync.open(channel, role === 'editor')
+    this.#awareness.announce()
+    this.#update()
+  }
+
+  #closed(ending: Ending): void {
+    this.lost()
+    if (isFinal(ending)) this.ended = ending
+    else this.#retry.later()
+    this.#update()
+  }
+
+  #startOver(): void {
+    this.#leave()
+    this.#retry.later()
+  }
+
+  #leave(): void {
+    if (this.#channel !== undefined) {
+      this.#document.host.send({ type: 'closeEditor', channel: this.#channel })
+    }
+    this.lost()
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing || !this.#isOpen) return
+    this.#isFlushing = true
+    queueMicrotask(() => {
+      this.#isFlushing = false
+      this.#flush()
+    })
+  }
+
+  #flush(): void {
+    if (!this.#isOpen) return
+    this.#sync.flush()
+    if (!this.#isAwarenessStale) return
+    this.#isAwarenessStale = false
+    const bytes = this.#awareness.encode()
+    if (bytes.length <= limits.awarenessBytes) {
+      this.#document.host.sendBytes(encodeFrame(this.#channel as number, 'awareness', bytes))
+    } else {
+      this.#failed(new ApiError('INVALID_ARGUMENT', 'An awareness state must not be larger than 64 KiB.'))
+    }
+  }
+
+  #failed(error: ApiError): void {
+    this.#saved.reject(error)
+    this.#errors.emit(error)
+    this.#document.error(error)
+  }
+
+  #destroyed = (): void => this.close()
+
+  get #failure(): ApiError | undefined {
+    if (this.#isClosed) return new ApiError('ABORTED', 'The editor was closed.')
+    return this.ended ? errorOf(this.ended) : this.#document.failure
+  }
+
+  #currentState(): EditorState {
+    return {
+      status: this.#currentStatus(),
+      saved: this.#sync.isSaved,
+      readOnly: this.#role === 'viewer',
+    }
+  }
+
+  #currentStatus(): Status {
+    const { status } = this.#document
+    if (this.#isClosed) return 'closed'
+    if (this.ended) return statusAfter(this.ended)
+    if (status === 'denied' || status === 'failed') return status
+    if (this.#isOpen && this.#sync.isSynced) return 'connected'
+    return this.#wasSynced ? 'reconnecting' : 'connecting'
+  }
+
+  #update(): void {
+    const state = this.#currentState()
+    const { status, saved, readOnly } = this.state
+    if (state.status === 'connected') this.#wasSynced = true
+    const failure = this.#failure
+    if (failure) {
+      this.#synced.reject(failure)
+      this.#saved.reject(failure)
+    }
+    if (state.status === status && state.saved === saved && state.readOnly === readOnly) return
+    this.state = state
+    if (this.#wasSynced) this.#synced.resolve()
+    if (saved !== state.saved && state.saved) this.#saved.resolve()
+    this.#listeners.emit(state)
+  }
+}

@@ -1,0 +1,43 @@
+import type { Awareness } from 'y-protocols/awareness'
+import type * as Y from 'yjs'
+import type { ApiError } from '@plenum/protocol/errors'
+import type { Unsubscribe } from './listeners.ts'
+import type { Ending, Status } from './status.ts'
+
+export interface EditorOptions {
+  /** What the editor holds, for those who read it over REST; counts when it does not exist yet. */
+  type?: 'text' | 'map' | 'array' | 'xml'
+  /** The name of that shared type in the `Y.Doc`. */
+  contentKey?: string
+  /** A document of yours, such as one that another provider keeps on the device. */
+  doc?: Y.Doc
+}
+
+/** Another object after each change. */
+export interface EditorState {
+  /** `connected`: the content is here, and changes come in. */
+  readonly status: Status
+  /** Whether everything that was changed here is durable at the server. */
+  readonly saved: boolean
+  /** Whether the user may not change it; changes that are made nevertheless stay here. */
+  readonly readOnly: boolean
+}
+
+export interface Editor extends EditorState {
+  readonly editorId: string
+  readonly doc: Y.Doc
+  readonly awareness: Awareness
+  readonly state: EditorState
+  /** Why it is `denied` or `failed`. */
+  readonly ended: Ending | undefined
+  /** Resolves when the content is here for the first time; rejects when that will not happen. */
+  readonly whenSynced: Promise<void>
+  /** Resolves when everything is durable; rejects when the server refuses it, or when the editor is closed before. */
+  whenSaved(): Promise<void>
+  /** Called at each change of the state, not at once. */
+  subscribe(listener: (state: EditorState) => void): Unsubscribe
+  /** What the server refuses. */
+  on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
+  /** Sends what is not sent yet, then leaves. The `Y.Doc` stays as it is. */
+  close(): void
+}

@@ -1,0 +1,69 @@
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+import { editorFrames } from '@plenum/protocol/realtime'
+
+export type EditorFrame =
+  | { kind: 'syncStep1' | 'syncStep2' | 'update' | 'awareness'; bytes: Uint8Array }
+  | { kind: 'saved'; number: number }
+  | { kind: 'refused'; number: number; reason: string }
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+export function encodeFrame(channel: number, kind: 'syncStep1' | 'awareness', bytes: Uint8Array): Bytes {
+  const encoder = begin(channel, kind)
+  encoding.writeVarUint8Array(encoder, bytes)
+  return encoding.toUint8Array(encoder)
+}
+
+export function encodeUpdate(
+  channel: number,
+  kind: 'syncStep2' | 'update',
+  number: number,
+  update: Uint8Array,
+): Bytes {
+  const encoder = begin(channel, kind)
+  encoding.writeVarUint(encoder, number)
+  encoding.writeVarUint8Array(encoder, update)
+  return encoding.toUint8Array(encoder)
+}
+
+function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarUint(encoder, channel)
+  encoding.writeVarUint(encoder, editorFrames[kind])
+  return encoder
+}
+
+/** Nothing for bytes that are no frame; no frame for a kind that only later servers send. */
+export function decodeFrame(
+  bytes: Uint8Array,
+): { channel: number; frame: EditorFrame | undefined } | undefined {
+  try {
+    const decoder = decoding.createDecoder(bytes)
+    const channel = decoding.readVarUint(decoder)
+    return { channel, frame: readBody(decoder, decoding.readVarUint(decoder)) }
+  } catch {
+    return undefined
+  }
+}
+
+function readBody(decoder: decoding.Decoder, kind: number): EditorFrame | undefined {
+  switch (kind) {
+    case editorFrames.syncStep1:
+      return { kind: 'syncStep1', bytes: decoding.readVarUint8Array(decoder) }
+    case editorFrames.syncStep2:
+      return { kind: 'syncStep2', bytes: decoding.readVarUint8Array(decoder) }
+    case editorFrames.update:
+      return { kind: 'update', bytes: decoding.readVarUint8Array(decoder) }
+    case editorFrames.awareness:
+      return { kind: 'awareness', bytes: decoding.readVarUint8Array(decoder) }
+    case editorFrames.saved:
+      return { kind: 'saved', number: decoding.readVarUint(decoder) }
+    case editorFrames.refused:
+      return {
+        kind: 'refused',
+        number: decoding.readVarUint(decoder),
+        reason: decoding.readVarString(decoder),
+      }
+  }
+}

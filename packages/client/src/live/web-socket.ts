@@ -1,0 +1,31 @@
+/** The `WebSocket` of browsers and of Node 22, or that of the package `ws`. */
+export type WebSocketClass = new (url: string) => {
+  send(data: string): void
+  close(code?: number, reason?: string): void
+}
+
+/** What of it is used. */
+export type Socket = Pick<WebSocket, 'binaryType' | 'readyState' | 'send' | 'close' | 'addEventListener'> & {
+  /** Only `ws` has it: ends a dead connection without waiting for an answer. */
+  terminate?: () => void
+}
+
+export const isOpen = (socket: Socket | undefined): socket is Socket => socket?.readyState === 1
+
+export function chooseWebSocket(given: WebSocketClass | undefined): new (url: string) => Socket {
+  const chosen = given ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket
+  if (chosen) return chosen as unknown as new (url: string) => Socket
+  throw new TypeError(
+    "There is no WebSocket here; give one: import WebSocket from 'ws', then connect({ token, WebSocket }).",
+  )
+}
+
+/** `http://host/base` → `ws://host/base/realtime`. In pages, an address may be relative. */
+export function realtimeAddress(url: string): string {
+  const address = new URL(url, globalThis.location?.href)
+  address.protocol = address.protocol === 'https:' || address.protocol === 'wss:' ? 'wss:' : 'ws:'
+  address.pathname = `${address.pathname.replace(/\/+$/, '')}/realtime`
+  address.search = ''
+  address.hash = ''
+  return address.href
+}

@@ -1,0 +1,159 @@
+import {
+  createContext,
+  createElement,
+  type ReactElement,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useRef,
+  useSyncExternalStore,
+} from 'react'
+import type { PresentUser } from '@plenum/protocol/realtime'
+import type { Connection } from './live/connection.ts'
+import type { LiveDocument } from './live/document.ts'
+import type { Editor, EditorOptions, EditorState } from './live/editor.ts'
+import { Leases } from './leases.ts'
+import type { Unsubscribe } from './live/listeners.ts'
+import type { LiveState } from './live/live-state.ts'
+import type { OwnPresence } from './live/presence.ts'
+import type { Status } from './live/status.ts'
+
+interface Held {
+  connection: Connection
+  documents: Leases<LiveDocument>
+  editors: Leases<Editor>
+}
+
+const Context = createContext<Held | undefined>(undefined)
+const heldBy = new WeakMap<Connection, Held>()
+
+/** The hooks below it use this connection. Documents and editors are open while a component uses them. */
+export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
+  const { connection, children } = props
+  const held = heldBy.get(connection) ?? { connection, documents: new Leases(), editors: new Leases() }
+  heldBy.set(connection, held)
+  return createElement(Context.Provider, { value: held }, children)
+}
+
+function useHeld(): Held {
+  const held = useContext(Context)
+  if (!held) throw new Error('There is no <PlenumProvider connection={…}> around this component.')
+  return held
+}
+
+export const useConnection = (): Connection => useHeld().connection
+
+export function useConnectionStatus(): Status {
+  const connection = useConnection()
+  return useStore(
+    useCallback((changed: () => void) => connection.subscribe(changed), [connection]),
+    () => connection.status,
+  )
+}
+
+/** The document, once it is in use; the component is drawn again when its status or the role has changed. */
+export function useDocument(organizationId: string, documentId: string): LiveDocument | undefined {
+  const document = useDocumentLease(organizationId, documentId)
+  useStore(document.subscribe, () => {
+    const current = document.peek()
+    return current && `${current.status} ${current.accessRole}`
+  })
+  return document.peek()
+}
+
+const nobody: readonly PresentUser[] = []
+
+/** Who is present, and what publishes something about oneself. */
+export function usePresence(
+  organizationId: string,
+  documentId: string,
+): [users: readonly PresentUser[], set: (own: OwnPresence) => void] {
+  const { take, peek } = useDocumentLease(organizationId, documentId)
+  const users = useStore(
+    useCallback((changed: () => void) => take((document) => document.presence.subscribe(changed)), [take]),
+    () => peek()?.presence.users ?? nobody,
+  )
+  return [users, useCallback((own: OwnPresence) => peek()?.presence.set(own), [peek])]
+}
+
+/** A live state and what sets it. */
+export function useLiveState<T extends object>(
+  organizationId: string,
+  documentId: string,
+  liveStateDataId: string,
+): [value: T | undefined, set: LiveState<T>['set']] {
+  const { take, peek } = useDocumentLease(organizationId, documentId)
+  const value = useStore(
+    useCallback(
+      (changed: () => void) => take((document) => document.liveState(liveStateDataId).subscribe(changed)),
+      [take, liveStateDataId],
+    ),
+    () => peek()?.liveState<T>(liveStateDataId).value,
+  )
+  const set = useCallback(
+    (data: T, options?: { merge?: false }) => {
+      const document = peek()
+      if (!document) throw new Error('A live state can be set once the component is mounted.')
+      return document.liveState<T>(liveStateDataId).set(data, options)
+    },
+    [peek, liveStateDataId],
+  )
+  return [value, set as LiveState<T>['set']]
+}
+
+const unknown: EditorState = { status: 'connecting', saved: true, readOnly: false }
+
+/** The editor, once it is in use, and how it stands with it. The options count the first time. */
+export function useEditor(
+  organizationId: string,
+  documentId: string,
+  editorId: string,
+  options?: EditorOptions,
+): EditorState & { editor: Editor | undefined } {
+  const { editors } = useHeld()
+  const { take } = useDocumentLease(organizationId, documentId)
+  const key = JSON.stringify([organizationId, documentId, editorId])
+  const firstOptions = useRef(options)
+  const state = useStore(
+    useCallback(
+      (changed: () => void) =>
+        take((document) => {
+          const release = editors.take(key, () => document.editor(editorId, firstOptions.current))
+          const unsubscribe = editors.peek(key)?.subscribe(changed)
+          return () => {
+            unsubscribe?.()
+            release()
+          }
+        }),
+      [take, editors, key, editorId],
+    ),
+    () => editors.peek(key)?.state ?? unknown,
+  )
+  return { ...state, editor: editors.peek(key) }
+}
+
+function useDocumentLease(organizationId: string, documentId: string) {
+  const { connection, documents } = useHeld()
+  const key = JSON.stringify([organizationId, documentId])
+  const peek = useCallback(() => documents.peek(key), [documents, key])
+  const take = useCallback(
+    (use: (document: LiveDocument) => Unsubscribe): Unsubscribe => {
+      const release = documents.take(key, () => connection.document(organizationId, documentId))
+      const unsubscribe = use(documents.peek(key) as LiveDocument)
+      return () => {
+        unsubscribe()
+        release()
+      }
+    },
+    [connection, documents, key, organizationId, documentId],
+  )
+  const subscribe = useCallback(
+    (changed: () => void) => take((document) => document.subscribe(changed)),
+    [take],
+  )
+  return { peek, take, subscribe }
+}
+
+/** On a server nothing is ever in use, so the first picture is the same there. */
+const useStore = <T>(subscribe: (changed: () => void) => Unsubscribe, read: () => T): T =>
+  useSyncExternalStore(subscribe, read, read)

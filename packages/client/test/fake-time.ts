@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, vi } from 'vitest'
+import type { Connection } from '../src/index.ts'
+import { type FakeServer, fakeServer } from './fake-server.ts'
+
+/** A server and a clock that are moved by hand. Whatever was connected is closed, and must leave no timer behind. */
+export function useFakes() {
+  const fakes = { server: undefined as unknown as FakeServer, open: [] as Connection[] }
+
+  beforeEach(() => {
+    vi.useFakeTimers()
+    vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    fakes.server = fakeServer()
+    fakes.open = []
+  })
+
+  afterEach(() => {
+    for (const connection of fakes.open) connection.close()
+    const timers = vi.getTimerCount()
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+    vi.unstubAllGlobals()
+    expect(timers).toBe(0)
+  })
+
+  return {
+    get server(): FakeServer {
+      return fakes.server
+    },
+    /** A connection that is tried. */
+    async connect(options: Parameters<FakeServer['connect']>[0] = {}): Promise<Connection> {
+      const connection = fakes.server.connect(options)
+      fakes.open.push(connection)
+      await settle()
+      return connection
+    },
+    closeLater: (connection: Connection) => void fakes.open.push(connection),
+    /** Milliseconds until there is another socket. */
+    async untilNextSocket(): Promise<number> {
+      const { sockets } = fakes.server
+      const { length } = sockets
+      const began = Date.now()
+      while (sockets.length === length) await vi.advanceTimersToNextTimerAsync()
+      return Date.now() - began
+    },
+  }
+}
+
+/** Lets everything happen that waits for no clock. */
+export const settle = () => vi.advanceTimersByTimeAsync(0)
