@@ -8,6 +8,7 @@ import type { Emitted } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
+import type { Contents } from './store/editors.ts'
 import type { JobKind, JobPayload } from './store/jobs.ts'
 
 /** Whose credentials the request carried. */
@@ -26,6 +27,8 @@ export interface Services {
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
+  /** The content of a stored document as JSON; rejects when it is damaged. */
+  readonly render: (updates: readonly Uint8Array[], contents: Contents) => Promise<unknown>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }

@@ -12,6 +12,7 @@ import { createDisposableCheck } from './access/disposable.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createUserTokens } from './access/user-tokens.ts'
 import { type Config, ConfigError } from './config.ts'
+import { render } from './editors/render.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { parseBody } from './http/body.ts'
@@ -71,6 +72,7 @@ export function createServer(parts: Parts): Server {
     }),
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
+    render: async (updates, contents) => render(updates, contents),
     lock: database.lock,
   }
   const { userTokens } = services

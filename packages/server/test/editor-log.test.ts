@@ -35,7 +35,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
   const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
 
-  test('[R20] an append makes the editor, counts on and keeps writer, session and owners', async () => {
+  test('[R7] an append makes the editor, counts on and keeps writer, session and owners', async () => {
     const { apiKey } = await tenant()
     const create = { type: 'xml', contentKey: 'default' } as const
     expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
@@ -71,7 +71,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     ])
   })
 
-  test('[R20] one call appends to editors of several tenants, also twice to one of them', async () => {
+  test('[R7] one call appends to editors of several tenants, also twice to one of them', async () => {
     const [one, two] = [await tenant(), await tenant()]
     await append([entry(one.apiKey, { place: inEditor('e2') })])
     const entries = [
@@ -90,7 +90,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     ])
   })
 
-  test('[R20] what is gone has no number and does not fail the others', async () => {
+  test('[R7] what is gone has no number and does not fail the others', async () => {
     const { apiKey } = await tenant()
     const entries = [
       entry(apiKey, { place: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
@@ -104,7 +104,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await append([])).toEqual([])
   })
 
-  test('[R20] an editor that was deleted and made anew is another one', async () => {
+  test('[R7] an editor that was deleted and made anew is another one', async () => {
     const { apiKey, client } = await tenant()
     await append([entry(apiKey, { owners: [[7, 'u1']] })], 1000)
     const { createdAt } = (await load(apiKey))!
@@ -125,7 +125,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
   })
 
-  test('[R20] a thousand editors at once, with large updates among them', async () => {
+  test('[R7] a thousand editors at once, with large updates among them', async () => {
     const { apiKey } = await tenant()
     const entries = Array.from({ length: 1000 }, (_, index) =>
       entry(apiKey, {
@@ -144,7 +144,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R20] calls that meet count on from each other, and keep what every one of them wrote', async () => {
+  test('[R7] calls that meet count on from each other, and keep what every one of them wrote', async () => {
     const { apiKey } = await tenant()
     const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
     const calls = Array.from({ length: 12 }, (_, call) =>
@@ -163,7 +163,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R21] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
+  test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
     const { apiKey } = await tenant()
     const readAfter = async (seq: number) => {
       const rows = await editorLog.readAfter(read(), apiKey, place, seq)
@@ -182,7 +182,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await readAfter(4)).toEqual([])
   })
 
-  test('[R21] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
+  test('[R7] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
     expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
@@ -202,7 +202,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect((await load(apiKey))!.complete).toBe(true)
   })
 
-  test('[R21] what is written over all snapshots stays in proportion to what is written', () => {
+  test('[R7] what is written over all snapshots stays in proportion to what is written', () => {
     expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
     expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
     expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)

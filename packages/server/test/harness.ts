@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../src/access/secrets.ts'
 import { type Config, readConfig } from '../src/config.ts'
+import { type Bus, createMemoryBus } from '../src/platform/bus.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createMetrics } from '../src/platform/metrics.ts'
 import { createServer, type Server } from '../src/server.ts'
@@ -20,6 +21,8 @@ export interface TestServer {
   url: string
   database: Database
   secrets: Secrets
+  /** Where the server tells open sessions what has changed. */
+  bus: Bus
   server: Server
   /** Set it to move the server's clock; it stands still otherwise only if a test makes it. */
   clock: { offsetMs: number }
@@ -82,13 +85,15 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const logged: string[] = []
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const now = () => Date.now() + clock.offsetMs
-  const server = createServer({ config, database, secrets, metrics, log, now, jobPollMs })
+  const bus = createMemoryBus(log)
+  const server = createServer({ config, database, secrets, metrics, log, bus, now, jobPollMs })
   const url = await server.start()
 
   return {
     url,
     database,
     secrets,
+    bus,
     server,
     clock,
     logged,

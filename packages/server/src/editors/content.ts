@@ -24,6 +24,13 @@ export function load(updates: readonly Uint8Array[]): Y.Doc {
   return doc
 }
 
+/** The same, if nothing of it waits for an update that is nowhere and would be missing from the content; else throws. */
+export function loadWhole(updates: readonly Uint8Array[]): Y.Doc {
+  const doc = load(updates)
+  if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error('Updates refer to missing ones.')
+  return doc
+}
+
 /** What a document holds that clients have made, who name no type; null where it has nothing that would tell. */
 export function inferRoots(doc: Y.Doc): { type: ContentType | null; contentKey: string | null } {
   const names = [...doc.share.keys()].sort()

@@ -81,6 +81,7 @@ class OperationCall implements Call {
   readonly isDisposable: Services['isDisposable']
   readonly limits: Services['limits']
   readonly workspaceCreation: Services['workspaceCreation']
+  readonly render: Services['render']
   readonly lock: Services['lock']
   readonly #executor: Executor
   readonly #name: string
@@ -101,6 +102,7 @@ class OperationCall implements Call {
     this.isDisposable = services.isDisposable
     this.limits = services.limits
     this.workspaceCreation = services.workspaceCreation
+    this.render = services.render
     this.lock = services.lock
     this.#executor = executor
     this.#name = name

@@ -31,13 +31,13 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return null
   },
 
-  async get({ input, caller: { apiKey }, db, log }) {
+  async get({ input, caller: { apiKey }, db, log, render }) {
     const { editorId } = input
     const ids =
       editorId === undefined ? await editors.listIds(db, apiKey, input, answerEditors + 1) : [editorId]
     if (ids.length > answerEditors) throw tooLarge()
     const records: CrdtRecord[] = []
-    const unreadable: string[] = []
+    const damagedIds: string[] = []
     let bytes = 0
     for (const editorId of ids) {
       // Each takes time on the one thread there is; others come in between.
@@ -46,11 +46,17 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       if (!stored) continue
       bytes += (stored.snapshot?.length ?? 0) + bytesOf(stored.updates)
       if (bytes > answerBytes && ids.length > 1) throw tooLarge()
-      const record = open(editorId, stored, log, (doc) => present(editorId, stored, doc))
-      if (record) records.push(record)
-      else unreadable.push(editorId)
+      try {
+        const { type, contentKey } = stored
+        const data = (await render(logOf(stored), { type, contentKey })) as CrdtData
+        records.push(present(editorId, stored, data))
+      } catch (error) {
+        // One that is damaged must not keep others from being read.
+        log.error({ err: error, editorId }, unreadable)
+        damagedIds.push(editorId)
+      }
     }
-    if (unreadable.length > 0) throw damaged({ unreadableEditorIds: unreadable, data: records })
+    if (damagedIds.length > 0) throw damaged({ unreadableEditorIds: damagedIds, data: records })
     return records
   },
 
@@ -59,8 +65,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     refuseWrongData(type, data)
     const stored = await editorLog.read(db, apiKey, input)
     if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
-    const doc = open(input.editorId, stored, log, (doc) => doc)
-    if (!doc) throw damaged({ unreadableEditorIds: [input.editorId] })
+    const doc = open(input.editorId, stored, log)
     const contentKey = refuseOtherContents(input, stored, doc)
     const update = replace(doc, type, contentKey, data)
     await editors.touch(db, apiKey, input, { type, contentKey }, writer, now)
@@ -123,37 +128,30 @@ function replace(doc: Document, type: ContentType, contentKey: string, data: Crd
   }
 }
 
-/** Undefined when the log is damaged, which must not keep others from being read. */
-function open<T>(
-  editorId: string,
-  stored: StoredLog,
-  log: Call['log'],
-  use: (doc: Document) => T,
-): T | undefined {
+const unreadable = 'stored CRDT data cannot be read'
+
+function open(editorId: string, stored: StoredLog, log: Call['log']): Document {
   try {
-    if (!stored.complete) throw new Error('Updates are missing from the log.')
-    const updates = stored.updates.map(({ bytes }) => bytes)
-    const doc = content.load(stored.snapshot ? [stored.snapshot, ...updates] : updates)
-    // What waits for an update that is nowhere would be missing from the content.
-    if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error('Updates refer to missing ones.')
-    return use(doc)
+    return content.loadWhole(logOf(stored))
   } catch (error) {
-    log.error({ err: error, editorId }, 'stored CRDT data cannot be read')
-    return undefined
+    log.error({ err: error, editorId }, unreadable)
+    throw damaged({ unreadableEditorIds: [editorId] })
   }
 }
 
-function present(editorId: string, stored: StoredLog, doc: Document): CrdtRecord {
-  const contentKey = stored.contentKey ?? content.inferRoots(doc).contentKey ?? 'content'
-  const type = stored.type ?? content.inferType(doc, contentKey) ?? 'text'
-  return {
-    data: content.read(doc, type, contentKey) as CrdtData,
-    id: editorId,
-    lastUpdate: new Date(stored.lastUpdated).toISOString(),
-    lastUpdatedBy: stored.lastUpdatedBy,
-    sessionId: stored.sessionId,
-  }
+function logOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
+  if (!complete) throw new Error('Updates are missing from the log.')
+  const tail = updates.map(({ bytes }) => bytes)
+  return snapshot ? [snapshot, ...tail] : tail
 }
+
+const present = (id: string, stored: StoredLog, data: CrdtData): CrdtRecord => ({
+  data,
+  id,
+  lastUpdate: new Date(stored.lastUpdated).toISOString(),
+  lastUpdatedBy: stored.lastUpdatedBy,
+  sessionId: stored.sessionId,
+})
 
 const damaged = (details: Record<string, unknown>) =>
   new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { details })
