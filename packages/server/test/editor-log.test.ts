@@ -202,6 +202,21 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect((await load(apiKey))!.complete).toBe(true)
   })
 
+  test('[R7] snapshot, updates and owners go with their document, wherever it goes', async () => {
+    const { apiKey, client } = await tenant()
+    await append([1, 2].map((byte) => entry(apiKey, { update: bytes(byte), owners: [[byte, 'u1']] })))
+    await compactIf(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
+    const before = await load(apiKey)
+    expect(before).toMatchObject({ snapshotSeq: 1, seq: 2, complete: true })
+    await client.documents.migrate({ ...document, newDocumentId: 'd2' })
+    await expect.poll(() => load(apiKey, inEditor('e1', 'd2'))).toEqual(before)
+    await client.organizations.delete({ organizationIds: ['o1'] })
+    for (const table of ['editors', 'editor_snapshots', 'editor_updates', 'editor_clients'] as const) {
+      const rows = await read().selectFrom(table).select('editor_id').where('api_key', '=', apiKey).execute()
+      expect([table, rows]).toEqual([table, []])
+    }
+  })
+
   test('[R7] what is written over all snapshots stays in proportion to what is written', () => {
     expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
     expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)

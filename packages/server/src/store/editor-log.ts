@@ -31,15 +31,15 @@ export interface EditorLog extends StoredLog {
   owners: Map<number, string>
 }
 
-/** One statement: between two, a compaction could move updates out of the sight of both. */
+/** One statement: between two, a compaction could move updates out of the sight of both. The snapshot comes first. */
 const selectLog = prepared((db, key: Key) =>
   db
     .selectFrom('editors')
-    .innerJoin(
+    .leftJoin(
       (eb) =>
         eb
-          .selectFrom('editors')
-          .select(['snapshot_seq as at', 'snapshot as bytes'])
+          .selectFrom('editor_snapshots')
+          .select((eb) => [eb.lit<number>(0).as('at'), 'bytes'])
           .where((eb) => eb.and(key))
           .unionAll(
             eb
@@ -58,18 +58,26 @@ const selectLog = prepared((db, key: Key) =>
 )
 
 export async function read(db: Db, apiKey: string, place: Place): Promise<StoredLog | undefined> {
-  const [editor, ...tail] = await selectLog(db, keyOf(apiKey, place))
+  const rows = await selectLog(db, keyOf(apiKey, place))
+  const [editor] = rows
   if (!editor) return undefined
-  const updates = tail.flatMap(({ at, bytes }) => (bytes === null ? [] : { seq: at, bytes }))
+  const updates: Update[] = []
+  let snapshot: Uint8Array | null = null
+  for (const { at, bytes } of rows) {
+    if (at === null || bytes === null) continue
+    if (at === 0) snapshot = bytes
+    else updates.push({ seq: at, bytes })
+  }
   return {
     type: editor.type,
     contentKey: editor.content_key,
     createdAt: editor.created_at,
     seq: editor.seq,
     snapshotSeq: editor.snapshot_seq,
-    snapshot: editor.bytes,
+    snapshot,
     updates,
-    complete: follows(updates, editor.snapshot_seq, editor.seq),
+    complete:
+      (snapshot !== null || editor.snapshot_seq === 0) && follows(updates, editor.snapshot_seq, editor.seq),
     lastUpdated: editor.last_updated,
     lastUpdatedBy: editor.last_updated_by,
     sessionId: editor.session_id,
@@ -143,7 +151,7 @@ export async function compactIf(
   const key = keyOf(apiKey, place)
   const { numUpdatedRows } = await db
     .updateTable('editors')
-    .set({ snapshot: change.snapshot, snapshot_seq: change.seq })
+    .set({ snapshot_seq: change.seq })
     .where((eb) => eb.and(key))
     .where('snapshot_seq', '=', change.snapshotSeq)
     .where('seq', '>=', change.seq)
@@ -152,6 +160,15 @@ export async function compactIf(
     )
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
+  await db
+    .insertInto('editor_snapshots')
+    .values({ ...key, bytes: change.snapshot })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['api_key', 'organization_id', 'document_id', 'editor_id'])
+        .doUpdateSet({ bytes: change.snapshot }),
+    )
+    .execute()
   await db
     .deleteFrom('editor_updates')
     .where((eb) => eb.and(key))

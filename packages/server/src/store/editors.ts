@@ -67,7 +67,6 @@ export async function add(
       content_key: contentKey,
       seq: 0,
       snapshot_seq: 0,
-      snapshot: null,
       last_updated: now,
       last_updated_by: userId,
       session_id: sessionId,

@@ -188,11 +188,19 @@ export interface EditorTable {
   seq: number
   /** The snapshot holds every update up to this one. */
   snapshot_seq: number
-  snapshot: Uint8Array | null
   last_updated: number
   last_updated_by: string
   session_id: string | null
   created_at: number
+}
+
+/** Apart from the editor's row, which every update rewrites. */
+export interface EditorSnapshotTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  bytes: Uint8Array
 }
 
 /** Append-only. */
@@ -306,6 +314,7 @@ export interface Schema {
   presence: PresenceTable
   live_states: LiveStateTable
   editors: EditorTable
+  editor_snapshots: EditorSnapshotTable
   editor_updates: EditorUpdateTable
   editor_clients: EditorClientTable
   notifications: NotificationTable

@@ -270,7 +270,6 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
       content_key: 'text?',
       seq: 'bigint',
       snapshot_seq: 'bigint',
-      snapshot: 'bytes?',
       last_updated: 'bigint',
       last_updated_by: 'text',
       session_id: 'text?',
@@ -279,6 +278,18 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     'editors',
     'documents',
     inDocument,
+  ).execute()
+  await inside(
+    table('editor_snapshots', 4, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      editor_id: 'id',
+      bytes: 'bytes',
+    }),
+    'editor_snapshots',
+    'editors',
+    inEditor,
   ).execute()
   await inside(
     table('editor_updates', 5, {
