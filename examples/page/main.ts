@@ -1,0 +1,54 @@
+import { createClient } from '@plenum/client'
+import { connectByHocuspocus } from './hocuspocus.ts'
+import { codeEditor, richEditor } from './editors.ts'
+import type { Session } from './session.ts'
+import { connectByYWebsocket } from './y-websocket.ts'
+
+const post = async (path: string, body: object) =>
+  (await fetch(path, { method: 'POST', body: JSON.stringify(body) })).json()
+
+const signIn = (userId: string): Promise<Session> => post('/api/token', { userId })
+
+async function show(userId: string, connect: typeof connectByYWebsocket): Promise<Session> {
+  const session = await signIn(userId)
+  const section = document.querySelector(`#${userId}`) as HTMLElement
+  section.innerHTML = `<h2>${session.user.name} <small class="status">…</small></h2><div class="rich"></div><div class="code"></div>`
+  const find = (selector: string) => section.querySelector(selector) as HTMLElement
+  const rich = connect('acme/welcome/text', session, (status) => {
+    find('.status').textContent = status
+  })
+  const code = connect('acme/welcome/code', session, () => {})
+  richEditor(find('.rich'), rich, session.user)
+  codeEditor(find('.code'), code, session.user)
+  return session
+}
+
+const [ada] = await Promise.all([show('ada', connectByYWebsocket), show('bob', connectByHocuspocus)])
+
+// Who is here, and what the backend says: over Plenum's own protocol, as one more connection of Ada's.
+const plenum = createClient({ url: ada.plenumUrl }).connect({
+  token: async () => (await signIn('ada')).token,
+})
+const welcome = plenum.document('acme', 'welcome')
+const list = document.querySelector('#people') as HTMLElement
+welcome.presence.subscribe((users) => {
+  list.replaceChildren(
+    ...users.map(({ userId, name, onlineStatus }) => {
+      const item = document.createElement('li')
+      item.textContent = name ?? userId
+      item.dataset.status = onlineStatus
+      return item
+    }),
+  )
+})
+const banner = welcome.liveState<{ text: string }>('banner')
+banner.subscribe((value) => {
+  ;(document.querySelector('#banner') as HTMLElement).textContent = value?.text ?? ''
+})
+
+const form = document.querySelector('#broadcast') as HTMLFormElement
+form.addEventListener('submit', (event) => {
+  event.preventDefault()
+  void post('/api/broadcast', { text: new FormData(form).get('text') })
+  form.reset()
+})
