@@ -1,5 +1,6 @@
 import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBuilder, sql } from 'kysely'
 import * as foundation from './0001-foundation.ts'
+import * as notifications from './0002-notifications.ts'
 
 /** Column types that the two databases spell differently. */
 export interface Types {
@@ -16,6 +17,7 @@ const types: Record<'sqlite' | 'postgres', Types> = {
 /** Forward only, in this order, each in its own transaction. */
 const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promise<void> }> = {
   '0001-foundation': foundation,
+  '0002-notifications': notifications,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
