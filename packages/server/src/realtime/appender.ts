@@ -25,6 +25,8 @@ export class Appender {
   #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
   readonly #compacting = new Set<EditorRoom>()
+  /** Since the start. */
+  readonly stored = { updates: 0, updateBytes: 0, ticks: 0 }
 
   constructor(parts: AppenderParts) {
     this.#parts = parts
@@ -73,8 +75,11 @@ export class Appender {
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
       return
     }
+    this.stored.ticks++
     let next = 0
     for (const [room, batch] of batches) {
+      this.stored.updates += batch.pending.length
+      this.stored.updateBytes += batch.entry?.update.length ?? 0
       const seq = batch.entry === undefined ? room.log.seq : numbers[next++]
       try {
         if (seq === undefined) room.drop('gone', 'The document does not exist any more.')
@@ -141,11 +146,11 @@ export class Appender {
     const { apiKey, place } = room
     const stored = await editorLog.load(database.read, apiKey, place)
     if (stored === undefined || !stored.complete) return
-    const { seq, snapshotSeq } = stored
+    const { seq, snapshotSeq, createdAt } = stored
     const parts = stored.updates.map(({ bytes }) => bytes)
     const snapshot = await crdt.compact(stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await database.write((db) =>
-      editorLog.compactIf(db, apiKey, place, { snapshotSeq, seq, snapshot }),
+      editorLog.compactIf(db, apiKey, place, { snapshotSeq, seq, snapshot, createdAt }),
     )
     if (done && seq <= room.log.seq) room.log.compacted(seq, snapshot)
   }

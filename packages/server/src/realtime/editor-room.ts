@@ -185,6 +185,7 @@ export class EditorRoom {
       return { code: 'too_large', message: `The editor has more than ${mostClients} clients.` }
     }
     this.#index.take(verdict.value)
+    pending.update = verdict.value.update
     for (const client of verdict.value.clients) this.#own(client, from.userId)
     this.#queue.push(pending)
     this.queuedBytes += pending.update.length
@@ -302,4 +303,4 @@ export class EditorRoom {
 }
 
 /** It may fit once something else has arrived. */
-const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
+export const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
