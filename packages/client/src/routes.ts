@@ -88,6 +88,11 @@ export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> =
     get: ['/crdt/get', 'apiKey', 'read', ['v2']],
     update: ['/crdt/update', 'apiKey', 'write', ['v2']],
   },
+  crdtVersions: {
+    add: ['/crdt/versions/add', 'apiKey', 'write', ['v2']],
+    get: ['/crdt/versions/get', 'apiKey', 'read', ['v2']],
+    restore: ['/crdt/versions/restore', 'apiKey', 'write', ['v2']],
+  },
   notifications: {
     add: ['/notifications/add', 'apiKey', 'write', ['v1', 'v2']],
     get: ['/notifications/get', 'apiKey', 'read', ['v1', 'v2']],

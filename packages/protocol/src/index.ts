@@ -3,6 +3,7 @@ import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
 import { auth } from './operations/auth.ts'
+import { crdtVersions } from './operations/crdt-versions.ts'
 import { crdt } from './operations/crdt.ts'
 import { documents } from './operations/documents.ts'
 import { domains } from './operations/domains.ts'
@@ -35,6 +36,7 @@ export const operations = {
   presence,
   liveState,
   crdt,
+  crdtVersions,
   notifications,
 } satisfies Record<string, Record<string, Operation>>
 

@@ -6,8 +6,10 @@ import { type Entry, table } from './table.ts'
 
 const tables = [
   ['organizations', 'folders', 'documents', 'document_migrations', 'users', 'grants', 'user_groups'],
-  ['user_group_members', 'presence', 'live_states', 'editors', 'editor_updates', 'notifications'],
+  ['user_group_members', 'presence', 'live_states', 'editors', 'editor_updates'],
   [
+    'editor_versions',
+    'notifications',
     'notification_recipients',
     'notification_configs',
     'allowed_domains',
@@ -49,7 +51,7 @@ function normalized(body: unknown, tenant: given.Tenant): unknown {
       .replaceAll(tenant.workspaceId, 'WORKSPACE')
       .replace(/owner\d+/gi, 'OWNER')
       .replace(/eyJ[\w-]+\.[\w-]+\.[\w-]+/g, 'TOKEN')
-      .replace(/"(key|ws|own|job|mig)_[0-9a-z]{20}"/g, '"ID"')
+      .replace(/"(key|ws|own|job|mig|ver)_[0-9a-z]{20}"/g, '"ID"')
       .replace(/"[0-9a-f]{32}"/g, '"HASH"')
       .replace(/"\d{16}"/g, '"DIGITS"')
       .replace(/\b1[78]\d{11}\b/g, '"TIME"')

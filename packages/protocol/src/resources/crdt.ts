@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { choice, ClientId } from './fields.ts'
+import { choice, ClientId, Timestamp } from './fields.ts'
 
 export const CrdtType = choice(['text', 'map', 'array', 'xml'])
 
@@ -43,3 +43,13 @@ export const CrdtRecord = Type.Object({
   sessionId: Type.Union([Type.String(), Type.Null()]),
 })
 export type CrdtRecord = Type.Static<typeof CrdtRecord>
+
+/** A saved state of an editor; its content is there when it was asked for. */
+export const EditorVersion = Type.Object({
+  versionId: Type.String(),
+  name: Type.String(),
+  type: CrdtType,
+  createdAt: Timestamp,
+  data: Type.Optional(CrdtData),
+})
+export type EditorVersion = Type.Static<typeof EditorVersion>

@@ -1,3 +1,4 @@
+import type { Doc } from 'yjs'
 import { type ContentType, inferRoots, inferType, loadWhole, read } from './content.ts'
 
 /** What an editor is said to hold, as far as anybody has said so. */
@@ -10,8 +11,14 @@ export interface Contents {
  * The content of a stored document as JSON, from its snapshot and updates; throws if they are damaged. Takes 50 ms for a
  * few hundred kilobytes, so larger ones belong on another thread.
  */
-export function render(updates: readonly Uint8Array[], { type, contentKey }: Contents): unknown {
+export function render(updates: readonly Uint8Array[], said: Contents): unknown {
   const doc = loadWhole(updates)
-  const key = contentKey ?? inferRoots(doc).contentKey ?? 'content'
-  return read(doc, type ?? inferType(doc, key) ?? 'text', key)
+  const { type, contentKey } = contentsOf(doc, said)
+  return read(doc, type, contentKey)
+}
+
+/** What a document holds: as it was said, else as it shows. */
+export function contentsOf(doc: Doc, said: Contents): { type: ContentType; contentKey: string } {
+  const contentKey = said.contentKey ?? inferRoots(doc).contentKey ?? 'content'
+  return { type: said.type ?? inferType(doc, contentKey) ?? 'text', contentKey }
 }

@@ -2,21 +2,28 @@ import { setImmediate } from 'node:timers/promises'
 import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plenum/protocol'
 import * as content from '../editors/content.ts'
 import { XmlError } from '../editors/xml.ts'
-import type { Call, Handlers } from '../handler.ts'
-import type { Db } from '../store/db.ts'
+import type { Handlers } from '../handler.ts'
 import * as documents from '../store/documents.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { StoredLog } from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
-import type { ContentType, Place } from '../store/editors.ts'
-
-const writer = { userId: 'rest-api', sessionId: null }
+import type { ContentType } from '../store/editors.ts'
+import {
+  append,
+  bytesOf,
+  damaged,
+  type Document,
+  logOf,
+  open,
+  tellDamage,
+  tellOpenEditors,
+  write,
+  writer,
+} from './stored-editors.ts'
 
 /** One answer is built in memory: a document may hold more than that, an editor never does. */
 const answerBytes = 64 * 1024 * 1024
 const answerEditors = 10_000
-
-type Document = ReturnType<typeof content.load>
 
 export const crdtHandlers: Handlers<Operations['crdt']> = {
   async add({ input, caller: { apiKey }, db, now, emit }) {
@@ -27,7 +34,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
     }
     if (update !== null) await append(db, apiKey, input, update, now)
-    emit({ kind: 'editor', ...placeOf(input) })
+    tellOpenEditors(emit, input)
     return null
   },
 
@@ -52,7 +59,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
         records.push(present(editorId, stored, data))
       } catch (error) {
         // One that is damaged must not keep others from being read.
-        log.error({ err: error, editorId }, unreadable)
+        tellDamage(log, error, { editorId })
         damagedIds.push(editorId)
       }
     }
@@ -60,40 +67,14 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return records
   },
 
-  async update({ input, caller: { apiKey }, db, now, log, emit }) {
-    const { type, data } = input
+  async update(call) {
+    const { type, data } = call.input
     refuseWrongData(type, data)
-    const stored = await editorLog.read(db, apiKey, input)
-    if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
-    const doc = open(input.editorId, stored, log)
-    const contentKey = refuseOtherContents(input, stored, doc)
-    const update = replace(doc, type, contentKey, data)
-    await editors.touch(db, apiKey, input, { type, contentKey }, writer, now)
-    if (update === null) return null
-    const seq = await append(db, apiKey, input, update, now)
-    emit({ kind: 'editor', ...placeOf(input) })
-    const updates = [...stored.updates, { bytes: update }]
-    const tail = { updates: updates.length, bytes: bytesOf(updates) }
-    if (seq !== undefined && editorLog.isLong(tail, stored.snapshot?.length ?? 0)) {
-      const { snapshotSeq } = stored
-      await editorLog.compactIf(db, apiKey, input, { snapshotSeq, seq, snapshot: content.snapshot(doc) })
-    }
+    const { stored, doc } = await open(call)
+    const contentKey = refuseOtherContents(call.input, stored, doc)
+    await write(call, { stored, doc }, replace(doc, type, contentKey, data), { type, contentKey })
     return null
   },
-}
-
-const placeOf = ({ organizationId, documentId, editorId }: Place): Place => ({
-  organizationId,
-  documentId,
-  editorId,
-})
-
-const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
-  updates.reduce((sum, { bytes }) => sum + bytes.length, 0)
-
-async function append(db: Db, apiKey: string, place: Place, update: Uint8Array, now: number) {
-  const [seq] = await editorLog.append(db, [{ apiKey, place, update, writer, create: null, owners: [] }], now)
-  return seq
 }
 
 function refuseWrongData(type: ContentType, data: CrdtData) {
@@ -128,23 +109,6 @@ function replace(doc: Document, type: ContentType, contentKey: string, data: Crd
   }
 }
 
-const unreadable = 'stored CRDT data cannot be read'
-
-function open(editorId: string, stored: StoredLog, log: Call['log']): Document {
-  try {
-    return content.loadWhole(logOf(stored))
-  } catch (error) {
-    log.error({ err: error, editorId }, unreadable)
-    throw damaged({ unreadableEditorIds: [editorId] })
-  }
-}
-
-function logOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
-  if (!complete) throw new Error('Updates are missing from the log.')
-  const tail = updates.map(({ bytes }) => bytes)
-  return snapshot ? [snapshot, ...tail] : tail
-}
-
 const present = (id: string, stored: StoredLog, data: CrdtData): CrdtRecord => ({
   data,
   id,
@@ -152,9 +116,6 @@ const present = (id: string, stored: StoredLog, data: CrdtData): CrdtRecord => (
   lastUpdatedBy: stored.lastUpdatedBy,
   sessionId: stored.sessionId,
 })
-
-const damaged = (details: Record<string, unknown>) =>
-  new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { details })
 
 const tooLarge = () =>
   new ApiError(

@@ -3,6 +3,7 @@ import { apiKeyConfigHandlers } from './api-key-config.ts'
 import { apiKeyHandlers } from './api-keys.ts'
 import { authTokenHandlers } from './auth-tokens.ts'
 import { authHandlers } from './auth.ts'
+import { crdtVersionHandlers } from './crdt-versions.ts'
 import { crdtHandlers } from './crdt.ts'
 import { documentHandlers } from './documents.ts'
 import { domainHandlers } from './domains.ts'
@@ -35,5 +36,6 @@ export const handlers: AllHandlers = {
   presence: presenceHandlers,
   liveState: liveStateHandlers,
   crdt: crdtHandlers,
+  crdtVersions: crdtVersionHandlers,
   notifications: notificationHandlers,
 }

@@ -225,6 +225,21 @@ export interface EditorClientTable {
   user_id: string
 }
 
+export interface EditorVersionTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  version_id: string
+  name: string
+  /** What the root held and its name, as far as it could be told. */
+  type: NonNullable<EditorTable['type']>
+  content_key: string
+  created_at: number
+  /** The whole state as one Yjs update. The last column, so that lists need not read past it. */
+  bytes: Uint8Array
+}
+
 export interface NotificationTable {
   api_key: string
   organization_id: string
@@ -317,6 +332,7 @@ export interface Schema {
   editor_snapshots: EditorSnapshotTable
   editor_updates: EditorUpdateTable
   editor_clients: EditorClientTable
+  editor_versions: EditorVersionTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

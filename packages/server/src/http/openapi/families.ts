@@ -67,6 +67,10 @@ export const families: Record<Family, { title: string; description: string }> = 
     title: 'Editor data',
     description: 'The stored content of collaborative editors.',
   },
+  crdtVersions: {
+    title: 'Editor versions',
+    description: 'Named states of the content of an editor, to look at and to return to.',
+  },
   notifications: {
     title: 'Notifications',
     description: 'What users find in their inbox, and what each of them wants to be told about.',

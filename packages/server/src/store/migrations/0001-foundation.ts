@@ -319,6 +319,23 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     'editors',
     inEditor,
   ).execute()
+  await inside(
+    table('editor_versions', 5, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      editor_id: 'id',
+      version_id: 'id',
+      name: 'text',
+      type: 'text',
+      content_key: 'text',
+      created_at: 'bigint',
+      bytes: 'bytes',
+    }),
+    'editor_versions',
+    'editors',
+    inEditor,
+  ).execute()
 
   await table('jobs', 1, {
     job_id: 'id',

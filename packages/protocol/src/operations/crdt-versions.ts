@@ -1,0 +1,80 @@
+import Type from 'typebox'
+import { operation } from '../operation.ts'
+import { Nothing } from '../outcomes.ts'
+import { EditorPlace, EditorVersion } from '../resources/crdt.ts'
+import { ClientId, FullName, PageSize, PageToken } from '../resources/fields.ts'
+
+const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
+const version = {
+  versionId: 'ver_5k2q9x0c7b1m4n8z3v6t',
+  name: 'First draft',
+  type: 'text',
+  createdAt: 1737369000000,
+} as const
+
+const noEditor = { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' } as const
+const unreadable = {
+  status: 'INTERNAL',
+  message: 'The stored CRDT data cannot be read.',
+  details: { unreadableEditorIds: ['my-note'] },
+} as const
+
+export const crdtVersions = {
+  add: operation({
+    spec: '17.4',
+    path: '/crdt/versions/add',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Keeps the content of an editor, as it is now, under a name.',
+    description: 'Names need not differ. An editor has at most 1,000 versions.',
+    input: Type.Object({ ...EditorPlace, name: FullName }),
+    output: EditorVersion,
+    message: 'Version added successfully.',
+    errors: [
+      noEditor,
+      { status: 'RESOURCE_EXHAUSTED', message: 'The editor has reached its maximum number of versions.' },
+      unreadable,
+    ],
+    example: { input: { ...editor, name: 'First draft' }, output: version },
+  }),
+  get: operation({
+    spec: '17.5',
+    path: '/crdt/versions/get',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'read',
+    summary: 'Reads the versions of an editor, or the content of one.',
+    description:
+      'The newest come first, without content. With `versionId` only that one comes, with `data`. What does not exist is left out.',
+    input: Type.Object({
+      ...EditorPlace,
+      versionId: Type.Optional(ClientId),
+      pageSize: Type.Optional(PageSize),
+      pageToken: Type.Optional(PageToken),
+    }),
+    output: Type.Array(EditorVersion),
+    paging: ['nextPageToken'],
+    message: 'Versions retrieved successfully.',
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'Invalid page token.' }, unreadable],
+    example: {
+      input: { ...editor, versionId: version.versionId },
+      output: [{ ...version, data: 'Hello' }],
+    },
+  }),
+  restore: operation({
+    spec: '17.6',
+    path: '/crdt/versions/restore',
+    versions: ['v2'],
+    access: 'apiKey',
+    effect: 'write',
+    summary: 'Gives an editor the content of a version back.',
+    description:
+      'Written as one change of the stored Yjs document that keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version first to be able to return.',
+    input: Type.Object({ ...EditorPlace, versionId: ClientId }),
+    output: Nothing,
+    message: 'Version restored successfully.',
+    errors: [noEditor, { status: 'NOT_FOUND', message: 'Version not found.' }, unreadable],
+    example: { input: { ...editor, versionId: version.versionId }, output: null },
+  }),
+}
