@@ -20,7 +20,12 @@ const people: Record<string, { name: string; color: string }> = {
   vic: { name: 'Vic (viewer)', color: '#b45309' },
 }
 
-export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOptions): Promise<string> {
+export interface Backend {
+  url: string
+  close(): Promise<void>
+}
+
+export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOptions): Promise<Backend> {
   const plenum = createClient({ url: plenumUrl, ...(await credentials(plenumUrl, dataDir)) })
 
   const routes: Record<string, (body: Record<string, string>) => Promise<unknown>> = {
@@ -74,7 +79,10 @@ export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOp
     server.once('error', reject)
     server.listen(port, 'localhost', resolve)
   })
-  return `http://localhost:${(server.address() as AddressInfo).port}`
+  return {
+    url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
 }
 
 const types: Record<string, string> = {

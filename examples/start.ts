@@ -35,5 +35,5 @@ const isReady = () =>
 while (!(await isReady())) await new Promise((later) => setTimeout(later, 50))
 
 const page = await buildPage()
-const url = await startBackend({ plenumUrl, dataDir, page, port: pagePort })
+const { url } = await startBackend({ plenumUrl, dataDir, page, port: pagePort })
 console.log(`\nTwo people in one document: ${url}\nOpen it in several windows if you like. Ctrl+C ends it.\n`)

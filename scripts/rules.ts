@@ -11,10 +11,12 @@ const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+)\] (?:(?!\1).)*)\1/g
 const citationPattern = /\[(\d+(?:\.\d+)*|[A-Z]\d+)\]/g
 
 const rules = [...readFileSync('docs/spec.md', 'utf8').matchAll(rulePattern)].map(([, rule = '']) => rule)
-const tests = readdirSync('packages', { recursive: true, encoding: 'utf8' }).filter((file) =>
-  /^(?!.*node_modules).*\.test\.ts$/.test(file),
+const tests = ['packages', 'examples'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^(?!.*node_modules).*\.test\.ts$/.test(file))
+    .map((file) => join(folder, file)),
 )
-const cited = new Set(tests.flatMap((file) => citationsOf(join('packages', file))))
+const cited = new Set(tests.flatMap(citationsOf))
 
 function citationsOf(file: string): string[] {
   return readFileSync(file, 'utf8')
