@@ -35,7 +35,11 @@ async function buildServer(dist) {
   const stamp = join(dist, 'built-from')
   const sources = hashOfSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
-  await bundle({ main: 'packages/server/src/main.ts' }, dist, 'node')
+  const entries = {
+    main: 'packages/server/src/main.ts',
+    'crdt-worker': 'packages/server/src/realtime/crdt-worker.ts',
+  }
+  await bundle(entries, dist, 'node')
   copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
   writeFileSync(stamp, sources)
 }
