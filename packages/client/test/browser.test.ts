@@ -1,43 +1,22 @@
-import { createServer } from 'node:http'
-import { resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
-import { rolldown } from 'rolldown'
 import { describe, expect, test } from 'vitest'
 import { chromiumForTests } from '../../../scripts/browser.ts'
 import * as given from '../../server/test/given.ts'
 import { startServer } from '../../server/test/harness.ts'
 import type * as Plenum from '../src/rest.ts'
-
-/** An entry of the client as an application would ship it; `external` stays outside. */
-async function bundle(entry: 'rest' | 'index' | 'react', external: string[] = []): Promise<string> {
-  const build = await rolldown({
-    input: resolve(import.meta.dirname, `../src/${entry}.ts`),
-    platform: 'browser',
-    resolve: { conditionNames: ['source', 'import', 'default'] },
-    external,
-  })
-  const { output } = await build.generate({
-    format: 'iife',
-    name: 'plenum',
-    minify: true,
-    globals: Object.fromEntries(external.map((name) => [name, name])),
-  })
-  await build.close()
-  expect(output).toHaveLength(1)
-  return output[0].code
-}
+import { bundle, servePage } from './pages.ts'
 
 describe('[K1] in browsers', () => {
   test('[K1] the operations take less than 4 KB, compressed, and need nothing else', async () => {
-    const code = await bundle('rest')
+    const code = await bundle('../src/rest.ts')
     expect(gzipSync(code).length).toBeLessThan(4096)
     expect(code).not.toMatch(/\b(require|import)\s*\(/)
   })
 
   test('[K1] live documents take less than 14 KB, compressed, beside Yjs; the hooks 2 KB beside React', async () => {
-    expect(gzipSync(await bundle('index', ['yjs'])).length).toBeLessThan(14_336)
-    expect(gzipSync(await bundle('react', ['react'])).length).toBeLessThan(2048)
+    expect(gzipSync(await bundle('../src/index.ts', ['yjs'])).length).toBeLessThan(14_336)
+    expect(gzipSync(await bundle('../src/react.ts', ['react'])).length).toBeLessThan(2048)
   })
 
   test(
@@ -46,14 +25,8 @@ describe('[K1] in browsers', () => {
     async ({ skip }) => {
       const executablePath = chromiumForTests()
       if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
-      const code = await bundle('rest')
-      const page = createServer((_request, response) => {
-        response
-          .setHeader('content-type', 'text/html')
-          .end(`<!doctype html><title>Page</title><script>${code}</script>`)
-      })
-      await new Promise<void>((listening) => page.listen(0, '127.0.0.1', listening))
-      const { port } = page.address() as { port: number }
+      const code = await bundle('../src/rest.ts')
+      const page = await servePage(code)
       const server = await startServer('sqlite')
       const { apiKey, authToken } = await given.tenant(server)
       const browser = await chromium.launch({
@@ -64,7 +37,7 @@ describe('[K1] in browsers', () => {
       /** What the client gives in a page of that host. */
       const visit = async (host: string) => {
         const tab = await browser.newPage()
-        await tab.goto(`http://${host}:${port}/`)
+        await tab.goto(`http://${host}:${page.port}/`)
         return tab.evaluate(
           async (options) => {
             const { createClient, ApiError } = (globalThis as unknown as { plenum: typeof Plenum }).plenum
@@ -117,7 +90,7 @@ describe('[K1] in browsers', () => {
         })
       } finally {
         await browser.close()
-        page.close()
+        page.stop()
         await server.stop()
       }
     },

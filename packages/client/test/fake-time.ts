@@ -39,7 +39,10 @@ export function useFakes() {
       const { sockets } = fakes.server
       const { length } = sockets
       const began = Date.now()
-      while (sockets.length === length) await vi.advanceTimersToNextTimerAsync()
+      while (sockets.length === length) {
+        if (vi.getTimerCount() === 0) throw new Error('Nothing waits to connect.')
+        await vi.advanceTimersToNextTimerAsync()
+      }
       return Date.now() - began
     },
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import { settle, useFakes } from '../../test/fake-time.ts'
-import { type ApiError, createClient, type Status } from '../index.ts'
+import { type ApiError, type Connection, createClient, type Status } from '../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes
@@ -90,7 +90,12 @@ describe('[K2] a lost connection', () => {
     fakes.server.socket.welcome()
     await vi.advanceTimersByTimeAsync(10_000)
     fakes.server.socket.drop(closeCodes.restarting)
-    expect(await untilNextSocket()).toBe(100)
+    const waits: number[] = []
+    for (let attempt = 0; attempt < 5; attempt++) {
+      waits.push(await untilNextSocket())
+      fakes.server.socket.drop()
+    }
+    expect(waits).toEqual([100, 200, 400, 800, 1600])
   })
 
   test('[K2] comes back when the server said so', async () => {
@@ -226,6 +231,42 @@ describe('[K3] what the server ends', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 3' }])
   })
 
+  test('[K3] in one document for want of a valid token concerns them all', async () => {
+    let asked = 0
+    const connection = await connect({ token: async () => `token ${++asked}` })
+    connection.document('org_1', 'doc_1')
+    fakes.server.socket.welcome()
+    fakes.server.socket.say({
+      type: 'closed',
+      ref: 1,
+      code: closeCodes.unauthenticated,
+      reason: 'token_expired',
+    })
+    expect(connection.status).toBe('reconnecting')
+    await settle()
+    fakes.server.socket.welcome()
+    expect(fakes.server.socket.messages).toMatchObject([{ token: 'token 2' }, { type: 'open', ref: 2 }])
+    fakes.server.socket.say({
+      type: 'closed',
+      ref: 2,
+      code: closeCodes.unauthenticated,
+      reason: 'token_expired',
+    })
+    expect(connection.status).toBe('denied')
+    expect(connection.ended).toEqual({ code: 4401, reason: 'token_expired' })
+  })
+
+  test('[K3] for want of a valid token again and again is denied, though each was good for a moment', async () => {
+    const connection = await connect({ token: async () => 'short-lived' })
+    for (let time = 0; time < 2; time++) {
+      expect(connection.status).not.toBe('denied')
+      fakes.server.socket.welcome()
+      fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
+      await settle()
+    }
+    expect(connection.status).toBe('denied')
+  })
+
   test('[K3] for want of a valid token stays denied when there is no other one', async () => {
     const connection = await connect({ token: 'stale' })
     fakes.server.socket.accept()
@@ -248,8 +289,18 @@ describe('[K3] a token', () => {
     await vi.advanceTimersByTimeAsync(31_000)
     fakes.server.socket.drop()
     await untilNextSocket()
+    fakes.server.socket.drop()
+    await untilNextSocket()
     fakes.server.socket.accept()
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
+  })
+
+  test('[K3] is not asked for before the caller has the connection', async () => {
+    const connection: Connection = fakes.server.connect({ token: () => `for ${connection.status}` })
+    fakes.closeLater(connection)
+    await settle()
+    fakes.server.socket.accept()
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'for connecting' }])
   })
 
   test('[K3] that is about to expire is replaced on the open connection', async () => {

@@ -1,6 +1,13 @@
 import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
-import type { ClientMessage, OnlineStatus, Position, ServerMessage } from '@plenum/protocol/realtime'
+import {
+  type ClientMessage,
+  closeCodes,
+  type OnlineStatus,
+  type Position,
+  type ServerMessage,
+} from '@plenum/protocol/realtime'
 import { type Activity, type IdleTimes, watchActivity } from './activity.ts'
+import { checkId } from './checks.ts'
 import type { DocumentOptions, LiveDocument } from './document.ts'
 import { type DocumentHost, DocumentSession } from './document-session.ts'
 import type { EditorSession } from './editor-session.ts'
@@ -104,6 +111,8 @@ class ConnectionSession implements Connection, DocumentHost {
   }
 
   document(organizationId: string, documentId: string, options: DocumentOptions = {}): LiveDocument {
+    checkId('organizationId', organizationId)
+    checkId('documentId', documentId)
     if (this.failure?.status === 'ABORTED') throw this.failure
     const key = JSON.stringify([organizationId, documentId])
     const known = this.#documents.get(key)
@@ -186,8 +195,12 @@ class ConnectionSession implements Connection, DocumentHost {
       case 'editorOpened':
       case 'editorClosed':
         return this.#channels.get(message.channel)?.receive(message)
-      case 'opened':
       case 'closed':
+        // A token is that of all documents: without another one, none of them can be opened.
+        if (message.code === closeCodes.unauthenticated)
+          return this.#link.end({ code: message.code, reason: message.reason })
+        return this.#refs.get(message.ref)?.receive(message)
+      case 'opened':
       case 'access':
       case 'presence':
       case 'liveState':

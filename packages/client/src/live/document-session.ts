@@ -7,6 +7,7 @@ import type {
   ServerMessage,
   Topic,
 } from '@plenum/protocol/realtime'
+import { checkId } from './checks.ts'
 import type { DocumentOptions, LiveDocument } from './document.ts'
 import type { Editor, EditorOptions } from './editor.ts'
 import { EditorSession } from './editor-session.ts'
@@ -89,12 +90,15 @@ export class DocumentSession implements LiveDocument {
   }
 
   liveState<T extends object>(liveStateDataId: string): LiveState<T> {
+    checkId('liveStateDataId', liveStateDataId)
     return this.#liveStates.get(liveStateDataId) as unknown as LiveState<T>
   }
 
   editor(editorId: string, options: EditorOptions = {}): Editor {
     const known = this.#editors.get(editorId)
     if (known) return known
+    checkId('editorId', editorId)
+    if (options.contentKey !== undefined) checkId('contentKey', options.contentKey)
     const editor = new EditorSession(editorId, options, this)
     this.#editors.set(editorId, editor)
     editor.open()

@@ -81,6 +81,18 @@ describe('[K4] a document that was lost', () => {
     expect(heard).toEqual([undefined])
   })
 
+  test('[K4] forgets its own changes too when they were of another epoch', async () => {
+    const { document } = await openDocument()
+    opened(5)
+    const set = document.liveState('a').set({ n: 1 })
+    fakes.server.socket.say({ type: 'done', id: 1, position: at(100) })
+    await set
+    expect(valuesOf(document, 'a')).toEqual([{ n: 1 }])
+    await reconnected()
+    opened(2, [], { epoch: 'f' })
+    expect(valuesOf(document, 'a')).toEqual([undefined])
+  })
+
   test('[K4] is opened anew when changes of another epoch arrive, rather than with a gap', async () => {
     const { document } = await openDocument()
     const ref = opened(5, [state('a', { n: 1 })])
@@ -127,6 +139,19 @@ describe('[K4] a document that was lost', () => {
     expect(fakes.server.socket.sent('open')).toHaveLength(1)
   })
 })
+
+test.each(['', 'x'.repeat(1001), 5])(
+  '[K4] an id must be a string that a message can hold: %s',
+  async (id) => {
+    const { connection, document } = await openDocument()
+    const bad = id as string
+    expect(() => connection.document(bad, 'doc_1')).toThrow('organizationId must be')
+    expect(() => connection.document('org_1', bad)).toThrow('documentId must be')
+    expect(() => document.liveState(bad)).toThrow('liveStateDataId must be')
+    expect(() => document.editor(bad)).toThrow('editorId must be')
+    expect(() => document.editor('note', { contentKey: bad })).toThrow('contentKey must be')
+  },
+)
 
 describe('[K5] a live state', () => {
   test('[K5] is there at once, and durable when the server says so', async () => {
@@ -206,14 +231,45 @@ describe('[K5] a live state', () => {
     opened(5)
     const player = document.liveState('player')
     const first = player.set({ position: 1, speed: 1 })
+    fakes.server.socket.drop()
     const second = player.set({ position: 2 }, { merge: true })
+    await untilNextSocket()
+    fakes.server.socket.welcome()
+    const third = player.set({ position: 3 }, { merge: true })
+    expect(fakes.server.socket.sent('setLiveState')).toEqual([])
+    opened(5, [], { reset: false })
+    const requests = () => fakes.server.socket.sent('setLiveState')
+    expect(requests()).toMatchObject([{ id: 2, data: { position: 1, speed: 1 } }])
+    expect(player.value).toEqual({ position: 3, speed: 1 })
+    fakes.server.socket.say({ type: 'done', id: 2, position: at(6) })
+    await first
+    expect(requests()).toMatchObject([{ id: 2 }, { id: 3, data: { position: 3 }, merge: true }])
+    fakes.server.socket.say({ type: 'done', id: 3, position: at(7) })
+    await Promise.all([second, third])
+  })
+
+  test('[K5] that was on its way and replaced meanwhile is not sent again', async () => {
+    const { document } = await openDocument()
+    opened(5)
+    const player = document.liveState('player')
+    const sets = [player.set({ position: 1 }), player.set({ position: 2 })]
     await reconnected()
     opened(5, [], { reset: false })
-    const [request] = fakes.server.socket.sent('setLiveState')
-    expect(request).toMatchObject({ data: { position: 2, speed: 1 } })
-    expect(request).not.toHaveProperty('merge')
-    fakes.server.socket.say({ type: 'done', id: request?.id ?? 0, position: at(6) })
-    await Promise.all([first, second])
+    expect(fakes.server.socket.sent('setLiveState')).toMatchObject([{ id: 2, data: { position: 2 } }])
+    fakes.server.socket.say({ type: 'done', id: 2, position: at(6) })
+    await Promise.all(sets)
+  })
+
+  test('[K5] takes no more keys than a message can hold, also when merges are combined', async () => {
+    const { document } = await openDocument()
+    const player = document.liveState('player')
+    const half = (name: string) =>
+      Object.fromEntries(Array.from({ length: 5_000 }, (_, key) => [`${name}${key}`, 1]))
+    const first = player.set(half('a'), { merge: true })
+    await expect(player.set(half('b'), { merge: true })).rejects.toThrow('9900 keys')
+    opened(5)
+    fakes.server.socket.say({ type: 'done', id: 1, position: at(6) })
+    await first
   })
 
   test('[K5] that is refused is what it was before, and is told of', async () => {
@@ -230,18 +286,45 @@ describe('[K5] a live state', () => {
     expect(errors.map(({ message }) => message)).toEqual(['No.', 'No.'])
   })
 
-  test('[K5] that is too large or no JSON is refused before it is sent', async () => {
+  const circle: Record<string, unknown> = {}
+  circle.self = circle
+  const deep = JSON.parse('{"a":'.repeat(61) + '1' + '}'.repeat(61))
+  const wide = Object.fromEntries(Array.from({ length: 9_901 }, (_, key) => [key, 1]))
+  test.each([
+    ['too large', { text: 'ä'.repeat(524_288) }, 'Live state must not be larger than 1 MiB.'],
+    ['too deep', deep, 'data must not be nested deeper than 60.'],
+    ['too wide', { in: [wide] }, 'data must not have more than 9900 keys.'],
+    ['poisonous', JSON.parse('{"a":[{"__proto__":1}]}'), '__proto__ is not allowed as a key.'],
+    ['an array', [1], 'data must be an object.'],
+    ['a function', () => 1, 'data must be an object.'],
+    ['no JSON', circle, 'circular'],
+  ])(
+    '[K5] that is %s is refused before it is sent, for it would end the connection',
+    async (_, data, message) => {
+      const { document } = await openDocument()
+      opened(5)
+      const player = document.liveState('player')
+      await expect(player.set(data)).rejects.toThrow(message)
+      expect(fakes.server.socket.sent('setLiveState')).toEqual([])
+      expect(player.value).toBeUndefined()
+      expect(() => document.presence.set({ data })).toThrow()
+      expect(fakes.server.socket.sent('setPresence')).toEqual([])
+    },
+  )
+
+  test('[K5] that the server could not store is sent again after a pause', async () => {
     const { document } = await openDocument()
     opened(5)
     const player = document.liveState('player')
-    const circle: Record<string, unknown> = {}
-    circle.self = circle
-    await expect(player.set({ text: 'ä'.repeat(524_288) })).rejects.toMatchObject({
-      status: 'INVALID_ARGUMENT',
-    })
-    await expect(player.set(circle)).rejects.toThrow(TypeError)
-    expect(fakes.server.socket.sent('setLiveState')).toEqual([])
-    expect(player.value).toBeUndefined()
+    const sets = [player.set({ n: 1 })]
+    fakes.server.socket.say({ type: 'error', id: 1, status: 'UNAVAILABLE', message: 'Disk full.' })
+    sets.push(player.set({ n: 2 }))
+    expect(player.value).toEqual({ n: 2 })
+    expect(fakes.server.socket.sent('setLiveState')).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(100)
+    expect(fakes.server.socket.sent('setLiveState').at(-1)).toMatchObject({ id: 2, data: { n: 2 } })
+    fakes.server.socket.say({ type: 'done', id: 2, position: at(6) })
+    await Promise.all(sets)
   })
 
   test('[K5] that still waits when the document is closed is rejected', async () => {

@@ -149,6 +149,19 @@ describe('[K7] an editor', () => {
     expect(editor.saved).toBe(true)
   })
 
+  test('[K7] is saved after a reconnect if the server has it all, though it could not say so', async () => {
+    const { editor, text } = await openSynced()
+    text.insert(0, 'a')
+    await settle()
+    const stored = new Y.Doc()
+    for (const { bytes } of sent('update')) Y.applyUpdate(stored, bytes)
+    await reconnect()
+    expect(editor.saved).toBe(false)
+    greet(stored)
+    expect(sent('syncStep2')).toEqual([])
+    expect(editor.saved).toBe(true)
+  })
+
   test('[K7] sends what a given document holds already', async () => {
     const doc = new Y.Doc()
     doc.getText().insert(0, 'kept on the device')
@@ -292,6 +305,20 @@ describe('[K8] what the server does not take', () => {
     sayFrame('saved', 1)
     expect(editor.state).toEqual({ status: 'connected', saved: true, readOnly: false })
     expect(errors).toEqual([])
+  })
+
+  test('[K8] is asked about, if a reader has something that the server may know', async () => {
+    const doc = new Y.Doc()
+    doc.getText().insert(0, 'kept on the device')
+    const { editor } = await openEditor({ doc }, 'viewer')
+    sayFrame('syncStep1', Uint8Array.of(0))
+    expect(sent('syncStep2')).toHaveLength(1)
+    sayFrame('saved', 1)
+    expect(editor.saved).toBe(true)
+    doc.getText().insert(0, 'not ')
+    sayFrame('syncStep1', Uint8Array.of(0))
+    refuse(2)
+    expect(editor.saved).toBe(false)
   })
 
   test('[K8] of somebody who has just become a reader is told as that', async () => {

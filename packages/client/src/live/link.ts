@@ -85,6 +85,11 @@ export class Link {
     if (this.isReady) this.#socket?.send(bytes)
   }
 
+  /** The server says so, though it leaves the socket open. */
+  end(ending: Ending): void {
+    this.#closed(ending)
+  }
+
   close(): void {
     this.#retry.cancel()
     this.#attempts++

@@ -1,8 +1,10 @@
 import { equalityDeep } from 'lib0/function'
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, limits, type LiveStateValue, type Position } from '@plenum/protocol/realtime'
+import { byteLength, checkData, copyOf } from './checks.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import { combine, type Data, lay, type Write } from './live-state-write.ts'
+import { Retry } from './retry.ts'
 
 export interface LiveState<T extends object = Record<string, unknown>> {
   readonly liveStateDataId: string
@@ -47,7 +49,10 @@ export class LiveStateEntry implements LiveState {
   /** Durable, but the server's own word of it has not arrived: without it the old value would shine up. */
   #confirmed: (Write & { position: Position }) | undefined
   #sent: Write | undefined
+  #isOnItsWay = false
   #queued: Write | undefined
+  /** After the server could not store it. */
+  readonly #retry = new Retry(() => this.#flush())
 
   constructor(liveStateDataId: string, host: LiveStateHost) {
     this.liveStateDataId = liveStateDataId
@@ -68,10 +73,9 @@ export class LiveStateEntry implements LiveState {
   async #queue(data: object, merge: boolean): Promise<void> {
     const failure = this.#host.failure()
     if (failure) throw failure
-    const copy = JSON.parse(JSON.stringify(data)) as Data
-    const next = combine(this.#queued, { data: copy, merge, waiting: [] })
-    const bytes = new TextEncoder().encode(JSON.stringify(this.#message(next))).length
-    if (bytes + headroomBytes > limits.jsonBytes) {
+    const next = combine(this.#queued, { data: copyOf(data), merge, waiting: [] })
+    checkData(next.data)
+    if (byteLength(this.#message(next)) + headroomBytes > limits.jsonBytes) {
       throw new ApiError('INVALID_ARGUMENT', 'Live state must not be larger than 1 MiB.')
     }
     const durable = new Promise<void>((resolve, reject) => next.waiting.push({ resolve, reject }))
@@ -83,14 +87,14 @@ export class LiveStateEntry implements LiveState {
 
   /** A connection is there. */
   opened(): void {
+    this.#retry.cancel()
     this.#flush()
   }
 
   /** Whether what was sent has arrived is unknown: it is sent again. */
   lost(): void {
-    if (!this.#sent) return
-    this.#queued = this.#queued ? combine(this.#sent, this.#queued) : this.#sent
-    this.#sent = undefined
+    this.#retry.cancel()
+    this.#isOnItsWay = false
   }
 
   /** The server's word, or that it has none. */
@@ -109,6 +113,7 @@ export class LiveStateEntry implements LiveState {
   ended(error: ApiError): void {
     const waiting = [...(this.#sent?.waiting ?? []), ...(this.#queued?.waiting ?? [])]
     this.#sent = this.#queued = undefined
+    this.#retry.cancel()
     this.#update()
     for (const { reject } of waiting) reject(error)
   }
@@ -119,9 +124,16 @@ export class LiveStateEntry implements LiveState {
   }
 
   #flush(): void {
-    const write = this.#queued
-    if (this.#sent || !write) return
+    if (this.#isOnItsWay || this.#retry.waiting) return
+    if (this.#sent && this.#queued && !this.#queued.merge) {
+      this.#queued = combine(this.#sent, this.#queued)
+      this.#sent = undefined
+    }
+    const write = this.#sent ?? this.#queued
+    if (!write) return
     if (!this.#host.request(this.#message(write), (outcome) => this.#answered(write, outcome))) return
+    this.#isOnItsWay = true
+    if (write === this.#sent) return
     this.#sent = write
     this.#queued = undefined
   }
@@ -137,10 +149,16 @@ export class LiveStateEntry implements LiveState {
 
   #answered(write: Write, outcome: Position | ApiError): void {
     if (this.#sent !== write) return
-    this.#sent = undefined
     const isRefused = outcome instanceof ApiError
+    if (isRefused && outcome.status === 'UNAVAILABLE') {
+      this.lost()
+      return this.#retry.later()
+    }
+    this.#sent = undefined
+    this.#isOnItsWay = false
+    this.#retry.reset()
     if (!isRefused && !isCovered(outcome, this.#host.position())) {
-      this.#confirmed = { ...combine(this.#confirmed, write), position: outcome }
+      this.#confirmed = { ...combine(this.#confirmed, write), waiting: [], position: outcome }
     }
     this.#update()
     this.#flush()

@@ -1,5 +1,6 @@
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, limits, type OnlineStatus, type PresentUser } from '@plenum/protocol/realtime'
+import { byteLength, copyOf } from './checks.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 
 /** Fields that are left out keep their value; `data: null` removes it. */
@@ -43,12 +44,10 @@ export class PresenceList implements Presence {
   }
 
   set({ status, data }: OwnPresence): void {
-    const json = data && JSON.stringify(data)
-    // Larger messages end the connection; what is too large for a presence is refused by the server.
-    if (json && json.length > limits.awarenessBytes) {
+    const copy = data && copyOf(data)
+    if (copy && byteLength(copy) > limits.awarenessBytes) {
       throw new ApiError('INVALID_ARGUMENT', 'The data of a presence must not be larger than 64 KiB.')
     }
-    const copy = json ? (JSON.parse(json) as Record<string, unknown>) : data
     if (status !== undefined) this.#status = status
     if (copy !== undefined) this.#data = copy
     this.publish()

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import { resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+
+/** A file beside this one as an application would ship it; `external` stays outside. */
+export async function bundle(entry: string, external: string[] = []): Promise<string> {
+  const build = await rolldown({
+    input: resolve(import.meta.dirname, entry),
+    platform: 'browser',
+    resolve: { conditionNames: ['source', 'import', 'default'] },
+    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
+    external,
+  })
+  const { output } = await build.generate({
+    format: 'iife',
+    name: 'plenum',
+    minify: true,
+    globals: Object.fromEntries(external.map((name) => [name, name])),
+  })
+  await build.close()
+  if (output.length > 1) throw new Error(`${entry} is more than one file.`)
+  return output[0].code
+}
+
+/** A page with that script, on all hosts that lead here. */
+export async function servePage(code: string): Promise<{ port: number; stop(): void }> {
+  const server = createServer((_request, response) => {
+    response
+      .setHeader('content-type', 'text/html; charset=utf-8')
+      .end(`<!doctype html><title>Page</title><div id="root"></div><script>${code}</script>`)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as { port: number }
+  return { port, stop: () => void server.close() }
+}

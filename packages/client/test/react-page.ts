@@ -1,0 +1,55 @@
+import { createElement, StrictMode, useEffect, useState } from 'react'
+import { createRoot } from 'react-dom/client'
+import { createClient } from '../src/index.ts'
+import {
+  PlenumProvider,
+  useConnectionStatus,
+  useDocument,
+  useEditor,
+  useLiveState,
+  usePresence,
+} from '../src/react.ts'
+
+/** What a component shows; the test reads it from the page. */
+function Room({ documentId }: { documentId: string }) {
+  const status = useConnectionStatus()
+  const document = useDocument('org_1', documentId)
+  const [users, setPresence] = usePresence('org_1', documentId)
+  const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
+  const { editor, ...state } = useEditor('org_1', documentId, 'note', { type: 'text' })
+  const text = editor?.doc.getText('content')
+  const [words, setWords] = useState('')
+  useEffect(() => {
+    const show = () => setWords(text?.toJSON() ?? '')
+    show()
+    text?.observe(show)
+    return () => text?.unobserve(show)
+  }, [text])
+  const shown = {
+    connection: status,
+    role: document?.accessRole,
+    users: users.map(({ userId, data }) => [userId, data]),
+    player,
+    words,
+    ...state,
+  }
+  Object.assign(globalThis, {
+    room: { setPresence, setPlayer, write: (word: string) => text?.insert(text.length, word), editor },
+  })
+  return createElement('pre', null, JSON.stringify(shown))
+}
+
+function App() {
+  const [documentId, setDocumentId] = useState<string | undefined>('doc_1')
+  Object.assign(globalThis, { setDocumentId })
+  return documentId === undefined ? null : createElement(Room, { documentId, key: documentId })
+}
+
+/** Starts it; the page is idle until then. */
+export function start(url: string, token: string): void {
+  const connection = createClient({ url }).connect({ token })
+  const root = createRoot(document.getElementById('root') as HTMLElement)
+  root.render(
+    createElement(StrictMode, null, createElement(PlenumProvider, { connection }, createElement(App))),
+  )
+}

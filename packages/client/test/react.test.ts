@@ -1,0 +1,110 @@
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { ClientMessage } from '@plenum/protocol/realtime'
+import { chromiumForTests } from '../../../scripts/browser.ts'
+import * as given from '../../server/test/given.ts'
+import { startServer, type TestServer } from '../../server/test/harness.ts'
+import { tokenFor } from '../../server/test/live.ts'
+import { bundle, servePage } from './pages.ts'
+
+let server: TestServer
+let browser: Browser | undefined
+let page: Awaited<ReturnType<typeof servePage>>
+
+beforeAll(async () => {
+  const executablePath = chromiumForTests()
+  page = await servePage(await bundle('react-page.ts'))
+  server = await startServer('sqlite')
+  browser = executablePath ? await chromium.launch({ executablePath, args: ['--no-sandbox'] }) : undefined
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  page?.stop()
+  await server?.stop()
+})
+
+interface Room {
+  setPresence(own: { data: object }): void
+  setPlayer(data: { position: number }): Promise<void>
+  write(words: string): void
+  editor: { awareness: { getStates(): Map<number, unknown> } } | undefined
+}
+
+type PageGlobals = {
+  plenum: { start(url: string, token: string): void }
+  room: Room
+  setDocumentId(documentId: string | undefined): void
+}
+
+async function visit(browser: Browser, token: string) {
+  const tab = await browser.newPage()
+  const messages: ClientMessage[] = []
+  tab.on('websocket', (socket) =>
+    socket.on('framesent', ({ payload }) => {
+      if (typeof payload === 'string') messages.push(JSON.parse(payload))
+    }),
+  )
+  await tab.goto(`http://localhost:${page.port}/`)
+  await tab.evaluate(([url, token]) => (globalThis as unknown as PageGlobals).plenum.start(url, token), [
+    server.url,
+    token,
+  ] as [string, string])
+  return { tab, messages, shown: () => shownIn(tab) }
+}
+
+const shownIn = async (tab: Page) => {
+  const text = await tab.locator('pre').textContent()
+  return JSON.parse(text ?? 'null')
+}
+
+test(
+  '[K10] components show documents as they are, and keep open only what is shown',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const tenant = await given.tenant(server)
+    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    await expect
+      .poll(ada.shown)
+      .toMatchObject({
+        connection: 'connected',
+        status: 'connected',
+        role: 'editor',
+        saved: true,
+        readOnly: false,
+      })
+    await expect.poll(async () => (await ada.shown()).users.length).toBe(2)
+
+    await bob.tab.evaluate(async () => {
+      const { room } = globalThis as unknown as PageGlobals
+      room.setPresence({ data: { cursor: 7 } })
+      room.write('Hello')
+      await room.setPlayer({ position: 42 })
+    })
+    await expect.poll(ada.shown).toMatchObject({ words: 'Hello', player: { position: 42 } })
+    await expect.poll(async () => (await ada.shown()).users).toContainEqual(['bob', { cursor: 7 }])
+    await expect.poll(bob.shown).toMatchObject({ words: 'Hello', player: { position: 42 }, saved: true })
+
+    // React mounts everything twice here, and five hooks use one document.
+    expect(ada.messages.map(({ type }) => type).filter((type) => /open|close/i.test(type))).toEqual([
+      'open',
+      'openEditor',
+    ])
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).setDocumentId('doc_2'))
+    await expect.poll(ada.shown).toMatchObject({ words: '', role: 'editor' })
+    await expect
+      .poll(() => ada.messages.filter(({ type }) => /close/i.test(type)).map(({ type }) => type))
+      .toEqual(['closeEditor', 'close'])
+    await expect.poll(async () => (await bob.shown()).users).toEqual([['bob', { cursor: 7 }]])
+
+    await ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).setDocumentId('doc_1'))
+    await expect.poll(ada.shown).toMatchObject({ words: 'Hello', player: { position: 42 } })
+    const cursors = () =>
+      ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.editor?.awareness.getStates().size)
+    await expect.poll(cursors).toBe(2)
+    await bob.tab.close()
+    await expect.poll(cursors).toBe(1)
+  },
+)
