@@ -43,6 +43,7 @@ describe.each(stores)('auth on %s', (store) => {
         iat: expect.any(Number),
         exp: expect.any(Number),
         jti: expect.any(String),
+        issuedAtMs: expect.any(Number),
         userProperties: { ...ada, isAdmin: true },
         permissions: {
           resources: [
@@ -62,10 +63,11 @@ describe.each(stores)('auth on %s', (store) => {
     test('[4.1] [8] the token ends 48 hours after its issue', async () => {
       const tenant = await given.tenant(server)
       const before = Math.floor(Date.now() / 1000)
-      const { iat = 0, exp } = decodeJwt(await userToken(tenant, 'u1'))
+      const { iat = 0, exp, issuedAtMs } = decodeJwt(await userToken(tenant, 'u1'))
       expect(iat).toBeGreaterThanOrEqual(before)
       expect(iat).toBeLessThanOrEqual(Date.now() / 1000)
       expect(exp).toBe(iat + 172_800)
+      expect(Math.floor((issuedAtMs as number) / 1000)).toBe(iat)
     })
 
     test('[4.1] a token that was changed, or is of another key, does not verify', async () => {
@@ -313,6 +315,7 @@ describe.each(stores)('auth on %s', (store) => {
         iat: expect.any(Number),
         exp: (payload.iat ?? 0) + 172_800,
         jti: expect.any(String),
+        issuedAtMs: expect.any(Number),
         userProperties: { isAdmin: true, email: 'ada@example.com', team: 'red' },
         permissions: { resources: [{ type: 'organization', id: 'o1', accessRole: 'editor' }] },
       })

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { userTokenSeconds } from '../src/access/token-claims.ts'
 import { createHousekeeping } from '../src/jobs/housekeeping.ts'
 import type { Database } from '../src/store/db.ts'
 import * as migrations from '../src/store/document-migrations.ts'
@@ -80,6 +81,41 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
   })
 
+  test('[25.3] removed and expired grants go when no token is left that is older, of every tenant', async () => {
+    const [one, other] = [await given.tenant(server), await given.tenant(server)]
+    const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
+    const seconds = Math.floor(Date.now() / 1000)
+    const grant = ({ client }: given.Tenant, ...resources: ReturnType<typeof resource>[]) =>
+      client.permissions.add({ user: { userId: 'u1' }, permissions: { resources } })
+    const remove = ({ client }: given.Tenant, id: string) =>
+      client.permissions.remove({ userId: 'u1', permissions: { resources: [resource(id)] } })
+    const kept = async ({ apiKey }: given.Tenant) => {
+      const rows = server.database.read
+        .selectFrom('grants')
+        .select('resource_id')
+        .where('api_key', '=', apiKey)
+        .orderBy('resource_id')
+      return (await rows.execute()).map((row) => row.resource_id)
+    }
+    await grant(
+      one,
+      resource('ever'),
+      resource('long', { expiresAt: seconds + 30 * 86_400 }),
+      resource('over', { expiresAt: seconds + 60 }),
+    )
+    await remove(one, 'gone')
+    await remove(other, 'gone')
+    server.clock.offsetMs = day
+    await grant(other, resource('ever'))
+    await remove(other, 'late')
+
+    await housekeeping(userTokenSeconds * 1000).run()
+    expect(await kept(one)).toEqual(['ever', 'gone', 'long', 'over'])
+    await housekeeping(userTokenSeconds * 1000 + day / 2).run()
+    expect(await kept(one)).toEqual(['ever', 'long'])
+    expect(await kept(other)).toEqual(['ever', 'late'])
+  })
+
   test('[0.7] kept answers to idempotency keys are removed after 24 hours', async () => {
     const tenant = await given.tenant(server)
     const options = { idempotencyKey: randomUUID() }
@@ -95,7 +131,10 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const keeper = housekeeping(0, away)
     await keeper.run()
     expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; what: string })).toMatchObject(
-      ['idempotency keys', 'presence', 'document migrations'].map((what) => ({ level: 40, what })),
+      ['idempotency keys', 'presence', 'document migrations', 'ended grants'].map((what) => ({
+        level: 40,
+        what,
+      })),
     )
   })
 
@@ -114,11 +153,11 @@ describe.each(stores)('housekeeping on %s', (store) => {
     vi.advanceTimersByTime(59_000)
     expect(writes).toBe(0)
     vi.advanceTimersByTime(1_000)
-    await vi.waitFor(() => expect(writes).toBe(3))
+    await vi.waitFor(() => expect(writes).toBe(4))
     vi.advanceTimersByTime(60 * 60 * 1000)
-    await vi.waitFor(() => expect(writes).toBe(6))
+    await vi.waitFor(() => expect(writes).toBe(8))
     await keeper.stop()
     vi.advanceTimersByTime(10 * 60 * 60 * 1000)
-    expect(writes).toBe(6)
+    expect(writes).toBe(8)
   })
 })

@@ -28,7 +28,9 @@ function resourcesOf(grants: Grants): PermissionResource[] {
   return resources
 }
 
-/** The same grants as they stand in a verified token. */
+const minute = 60_000
+
+/** The same grants as they stand in a verified token, newer than all that is stored. */
 const inToken = (...resources: PermissionResource[]): TokenGrant[] =>
   resources.map(({ type, id, organizationId = id, accessRole = 'editor', expiresAt = null }) => ({
     type,
@@ -36,11 +38,20 @@ const inToken = (...resources: PermissionResource[]): TokenGrant[] =>
     organizationId,
     accessRole,
     expiresAt,
+    issuedAt: Date.now() + minute,
   }))
 
-const u1 = (...resources: PermissionResource[]): SessionUser => ({
+type TokenUser = Exclude<SessionUser, 'server'>
+
+const u1 = (...resources: PermissionResource[]): TokenUser => ({
   userId: 'u1',
   resources: inToken(...resources),
+})
+
+/** The same token, issued so much later or, below 0, earlier. */
+const issuedLater = (ms: number, { userId, resources }: TokenUser): TokenUser => ({
+  userId,
+  resources: resources.map((one) => ({ ...one, issuedAt: one.issuedAt + ms })),
 })
 
 const roleOf = (decision: Decision | undefined) =>
@@ -125,7 +136,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     )
   })
 
-  test('[25.3] on the same resource the role of the token wins, whichever is higher', async () => {
+  test('[25.3] on the same resource the role of a newer token wins, whichever is higher', async () => {
     const tenant = await scene('restricted', 'folder')
     await grantStored(tenant.client, { folder: 'viewer', document: 'editor' })
     const roles = await decisionsOf(tenant, [
@@ -136,6 +147,111 @@ describe.each(stores)('access of sessions on %s', (store) => {
     ])
     expect(roles.map(roleOf)).toEqual(['editor', 'viewer', 'editor', 'editor'])
   })
+
+  test('[25.3] against an older token the stored role counts, and a removal', async () => {
+    const tenant = await scene('restricted', 'folder')
+    const { client } = tenant
+    const onDocument = u1(document('d1'))
+    const onFolder = u1(folder('f1'))
+    const sessions = [onDocument, onFolder].flatMap((one) => [issuedLater(-2 * minute, one), one])
+    const roles = async () => (await decisionsOf(tenant, sessions)).map(roleOf)
+
+    expect(await roles()).toEqual(['editor', 'editor', 'editor', 'editor'])
+    await grant(client, 'u1', { ...document('d1'), accessRole: 'viewer' })
+    expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
+    await client.permissions.remove({ userId: 'u1', permissions: { resources: [document('d1')] } })
+    expect(await roles()).toEqual(['no_grant', 'editor', 'editor', 'editor'])
+    // Never stored, and removed all the same.
+    await client.users.delete({ organizationId: 'o1', folderId: 'f1', userIds: ['u1'] })
+    expect(await roles()).toEqual(['no_grant', 'editor', 'no_grant', 'editor'])
+    await grant(client, 'u1', { ...document('d1'), accessRole: 'viewer' })
+    expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
+  })
+
+  test('[25.3] a passing grant silences an older token also when it has passed', async () => {
+    const tenant = await scene('restricted', 'document')
+    const now = nowSeconds()
+    await grant(tenant.client, 'u1', { ...document('d1'), accessRole: 'viewer', expiresAt: now + 60 })
+    const newer = u1(document('d1'))
+    const sessions = [issuedLater(-2 * minute, newer), newer]
+    const at = async (seconds: number) => decisionsOf(tenant, sessions, { at: seconds })
+    const allowed = { allowed: true, accessType: 'restricted' }
+    expect(await at(now)).toEqual([
+      { ...allowed, accessRole: 'viewer', expiresAt: now + 60 },
+      { ...allowed, accessRole: 'editor' },
+    ])
+    expect((await at(now + 60)).map(roleOf)).toEqual(['no_grant', 'editor'])
+  })
+
+  test('[12.4] who leaves the organization has nothing inside from older tokens, but what is granted anew', async () => {
+    const tenant = await scene('restricted', 'folder')
+    const { client } = tenant
+    await grantStored(client, { organization: 'editor' })
+    const newer = u1(organization, folder('f1'), document('d1'))
+    const older = issuedLater(-2 * minute, newer)
+    const sessions = [older, newer, { ...older, userId: 'u2' }]
+    const roles = async () => (await decisionsOf(tenant, sessions)).map(roleOf)
+
+    // Only the organization (7.5): what is inside stays.
+    await client.permissions.remove({ userId: 'u1', permissions: { resources: [organization] } })
+    expect(await roles()).toEqual(['editor', 'editor', 'editor'])
+    await grantStored(client, { organization: 'editor' })
+    await client.users.delete({ organizationId: 'o1', userIds: ['u1'] })
+    expect(await roles()).toEqual(['no_grant', 'editor', 'editor'])
+    await given.users(tenant, ['u1'], { organizationId: 'o1' })
+    expect(await roles()).toEqual(['no_grant', 'editor', 'editor'])
+    await grant(client, 'u1', { ...folder('f1'), accessRole: 'viewer' })
+    expect(await roles()).toEqual(['viewer', 'editor', 'editor'])
+  })
+
+  test('[12.3] a role that is sent again counts against tokens of in between, [12.1] one that is not sent does not', async () => {
+    const tenant = await scene('organizationPrivate', 'document')
+    const { client } = tenant
+    await grantStored(client, { organization: 'viewer' })
+    const session = issuedLater(-minute / 2, u1(organization))
+    const role = async () => (await decisionsOf(tenant, [session])).map(roleOf)
+    const users = (more: object) => ({ organizationId: 'o1', users: [{ userId: 'u1', ...more }] })
+    try {
+      expect(await role()).toEqual(['editor'])
+      server.clock.offsetMs = minute
+      await client.users.add(users({ name: 'Ada' }))
+      await client.users.update(users({ name: 'Ada L.' }))
+      await client.users.update(users({ accessRole: 'viewer' }), { version: 'v1' })
+      expect(await role()).toEqual(['editor'])
+      await client.users.update(users({ accessRole: 'viewer' }))
+      expect(await role()).toEqual(['viewer'])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test.each(['document', 'folder', 'organization'] as const)(
+    '[25.3] a removal outlives its %s, and one that is made anew opens to the other tokens as before',
+    async (kind) => {
+      const tenant = await scene('organizationPrivate', 'document')
+      const { client } = tenant
+      const resource = { document: document('d1'), folder: folder('f1'), organization }[kind]
+      const older = issuedLater(-2 * minute, u1(resource))
+      const sessions = [older, { ...older, userId: 'u2' }]
+      const roles = async () => (await decisionsOf(tenant, sessions)).map(roleOf)
+      await grant(client, 'u2', { ...resource, accessRole: 'viewer' })
+      await client.permissions.remove({ userId: 'u1', permissions: { resources: [resource] } })
+      expect(await roles()).toEqual(['no_grant', 'viewer'])
+
+      if (kind === 'document') await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
+      if (kind === 'folder') await client.folders.delete({ organizationId: 'o1', folderId: 'f1' })
+      if (kind === 'organization') await client.organizations.delete({ organizationIds: ['o1'] })
+      await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
+      if (kind !== 'document')
+        await client.folders.add({ organizationId: 'o1', folders: [{ folderId: 'f1' }] })
+      await client.documents.add({
+        organizationId: 'o1',
+        folderId: 'f1',
+        documents: [{ documentId: 'd1', accessType: 'organizationPrivate' }],
+      })
+      expect(await roles()).toEqual(['no_grant', 'editor'])
+    },
+  )
 
   test('[25.3] a token opens only what it names, in the organization it names', async () => {
     const tenant = await scene('restricted', 'document')
@@ -202,10 +318,12 @@ describe.each(stores)('access of sessions on %s', (store) => {
     for (let round = 0; round < 20; round++) {
       const stored = some()
       if (stored.length > 0) await grant(tenant.client, `r${round}`, ...stored)
-      const sessions = Array.from({ length: 5 }, () => ({
-        userId: `r${round}`,
-        resources: inToken(...some()),
-      }))
+      const sessions = Array.from({ length: 6 }, (_, index) =>
+        issuedLater(index % 2 ? -2 * minute : 0, {
+          userId: `r${round}`,
+          resources: inToken(...some()),
+        }),
+      )
       let before = await decisionsOf(tenant, sessions, { at: now })
       for (let at = now + 1; at < now + 14; at++) {
         const after = await decisionsOf(tenant, sessions, { at })

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { PermissionResource } from '@plenum/protocol'
+import { evaluate } from '../src/access/session-access.ts'
 import { openDocument, signIn } from '../src/access/sign-in.ts'
 import { createUserTokens } from '../src/access/user-tokens.ts'
 import * as apiKeys from '../src/store/api-keys.ts'
@@ -100,6 +101,104 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(await enter(tenant, user)).toBe(true)
       expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
       server.clock.offsetMs = 601_000
+      expect(await membersOf(tenant, 'o1')).toEqual([])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test('[25.7] a membership that was removed is not restored by older tokens, but by a newer one', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const resources = [organization('o1'), organization('o2')]
+    const older = await userOf(tenant, resources)
+    await enter(tenant, older)
+    try {
+      server.clock.offsetMs = 5000
+      await client.permissions.remove({ userId: 'u1', permissions: { resources: [organization('o1')] } })
+      await client.users.delete({ organizationId: 'o2', userIds: ['u1'] })
+      const { state, database } = watched()
+      await enter(tenant, older, database)
+      expect(await membersOf(tenant, 'o1')).toEqual([])
+      expect(await membersOf(tenant, 'o2')).toEqual([])
+      const writes = state.writes
+      expect(await enter(tenant, older, database)).toBe(false)
+      expect(state.writes).toBe(writes)
+      server.clock.offsetMs = 5001
+      expect(await enter(tenant, await userOf(tenant, resources))).toBe(true)
+      expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
+      expect(await membersOf(tenant, 'o2')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test('[25.7] one that was given for a time and is over is not restored by older tokens either', async () => {
+    const tenant = await given.tenant(server)
+    const older = await userOf(tenant, [organization('o1')])
+    try {
+      server.clock.offsetMs = 5000
+      await grant(tenant.client, 'u1', organization('o1', { expiresAt: inSeconds(60) }))
+      server.clock.offsetMs = 70_000
+      expect(await enter(tenant, older)).toBe(false)
+      expect(await membersOf(tenant, 'o1')).toEqual([])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test('[25.7] an organization that is gone is not made again by those who were removed from it', async () => {
+    const tenant = await given.tenant(server)
+    const removed = await userOf(tenant, [organization('o1')])
+    const stays = await userOf(tenant, [organization('o1')], { userId: 'u2' })
+    await enter(tenant, removed)
+    try {
+      server.clock.offsetMs = 5000
+      await tenant.client.users.delete({ organizationId: 'o1', userIds: ['u1'] })
+      await tenant.client.organizations.delete({ organizationIds: ['o1'] })
+      await enter(tenant, removed)
+      expect(await organizationsOf(tenant)).toEqual([])
+      await enter(tenant, stays)
+      expect(await organizationsOf(tenant)).toEqual(['o1'])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test('[25.7] the membership is as old as the token: it does not count against one that is newer', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    await client.apiKeyConfig.update({ defaultDocumentAccessType: 'organizationPrivate' })
+    const older = await userOf(tenant, [organization('o1', { accessRole: 'viewer' })])
+    try {
+      server.clock.offsetMs = 1000
+      const newer = await userOf(tenant, [organization('o1')])
+      server.clock.offsetMs = 2000
+      expect(await enter(tenant, older)).toBe(true)
+      const roles = async () => {
+        const key = await keyOf(tenant)
+        const decisions = await evaluate(server.database.read, key, 'o1', 'd1', [older, newer], inSeconds(0))
+        return decisions.map((one) => (one.allowed ? one.accessRole : one.reason))
+      }
+      expect(await roles()).toEqual(['viewer', 'editor'])
+      await grant(client, 'u1', organization('o1', { accessRole: 'viewer' }))
+      expect(await roles()).toEqual(['viewer', 'viewer'])
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  })
+
+  test('[25.7] removals and sign-ins at once never leave a member who was removed', async () => {
+    const tenant = await given.tenant(server)
+    const userIds = Array.from({ length: 20 }, (_, n) => `u${n}`)
+    const users = await Promise.all(userIds.map((userId) => userOf(tenant, [organization('o1')], { userId })))
+    try {
+      server.clock.offsetMs = 1000
+      await Promise.all([
+        ...users.map((user) => enter(tenant, user)),
+        ...userIds.map((userId) => tenant.client.users.delete({ organizationId: 'o1', userIds: [userId] })),
+        ...users.map((user) => enter(tenant, user)),
+      ])
       expect(await membersOf(tenant, 'o1')).toEqual([])
     } finally {
       server.clock.offsetMs = 0

@@ -31,7 +31,8 @@ export const auth = {
     description:
       'The token is a JWT (ES256) that ends 48 hours after its issue; the keys to verify it are at ' +
       '`/.well-known/jwks.json`. Further keys of `userProperties` are kept as claims. Nothing is stored: ' +
-      'the permissions hold for the sessions that present the token.',
+      'the permissions hold for the sessions that present the token, unless they are granted differently or removed ' +
+      'later.',
     input: Type.Object({
       userId: ClientId,
       userProperties: open(

@@ -21,8 +21,8 @@ export const permissions = {
     affects: 'access',
     summary: 'Lets a user into organizations, folders and documents.',
     description:
-      'One grant for each user and resource: a second one replaces role and expiry. The resources need not exist yet, ' +
-      'and a user who is unknown is created.',
+      'One grant for each user and resource: a second one replaces role and expiry, also those of tokens that were ' +
+      'issued before. The resources need not exist yet, and a user who is unknown is created.',
     input: Type.Object({
       user: Type.Optional(User),
       userId: Type.Optional({ ...ClientId, description: 'May stand here instead of in `user`.' }),
@@ -115,8 +115,9 @@ export const permissions = {
     affects: 'access',
     summary: 'Takes grants on organizations, folders and documents from a user.',
     description:
-      'Removes what was granted on exactly these resources; a grant that is not there is not an error. A user who ' +
-      'loses an organization is in none of its groups any more. The profile stays.',
+      'Removes what was granted on exactly these resources, also by tokens that were issued before; a grant that is ' +
+      'not there is not an error. A user who loses an organization is in none of its groups any more. The profile ' +
+      'stays.',
     input: Type.Object({
       userId: Type.Optional(ClientId),
       user: Type.Optional({ ...User, description: 'May hold the `userId` instead.' }),

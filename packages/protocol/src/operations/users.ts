@@ -140,7 +140,7 @@ export const users = {
     affects: 'access',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
-      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere.',
+      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too.',
     input: Type.Object({ ...level, userIds: ClientIds }),
     output: Outcomes,
     message: 'User(s) deleted successfully.',

@@ -368,26 +368,69 @@ describe('expiry', () => {
 })
 
 describe('token and stored grants', () => {
-  test('[25.3] the role of the token wins for the session, up or down', () => {
-    expect(mergeGrants(viewer, editor, now)).toBe(editor)
-    expect(mergeGrants(editor, viewer, now)).toBe(viewer)
-  })
+  const moment = now * 1000
+  type Kind = 'none' | 'live' | 'ended'
+  type Order = 'the token is newer' | 'the stored one is newer' | 'both are of one millisecond'
+  type Row = [stored: Kind, token: Kind, order: Order, counts: 'token' | 'stored' | 'neither']
 
-  test("[25.3] the token's expiry comes with its role", () => {
-    const fromToken: Grant = { accessRole: 'viewer', expiresAt: now + 1 }
-    expect(mergeGrants({ ...editor, expiresAt: now + 9 }, fromToken, now)).toBe(fromToken)
-  })
+  // A stored one has also ended if it was removed.
+  // prettier-ignore
+  const rows: Row[] = [
+    ['none',  'none',  'the token is newer',          'neither'],
+    ['none',  'live',  'the token is newer',          'token'],
+    ['none',  'ended', 'the token is newer',          'neither'],
+    ['live',  'none',  'the stored one is newer',     'stored'],
+    ['ended', 'none',  'the stored one is newer',     'neither'],
+    ['live',  'live',  'the token is newer',          'token'],
+    ['live',  'live',  'the stored one is newer',     'stored'],
+    ['live',  'live',  'both are of one millisecond', 'stored'],
+    ['live',  'ended', 'the token is newer',          'stored'],
+    ['live',  'ended', 'the stored one is newer',     'stored'],
+    ['live',  'ended', 'both are of one millisecond', 'stored'],
+    ['ended', 'live',  'the token is newer',          'token'],
+    ['ended', 'live',  'the stored one is newer',     'neither'],
+    ['ended', 'live',  'both are of one millisecond', 'neither'],
+    ['ended', 'ended', 'the token is newer',          'neither'],
+    ['ended', 'ended', 'the stored one is newer',     'neither'],
+    ['ended', 'ended', 'both are of one millisecond', 'neither'],
+  ]
+  const live = [undefined, null, now + 1]
+  const ended = [0, now - 1, now]
+  const storedAt = {
+    'the token is newer': -1,
+    'the stored one is newer': 1,
+    'both are of one millisecond': 0,
+  }
 
-  test('[25.3] one of the two is enough', () => {
-    expect(mergeGrants(viewer, undefined, now)).toBe(viewer)
-    expect(mergeGrants(undefined, viewer, now)).toBe(viewer)
-    expect(mergeGrants(undefined, undefined, now)).toBeUndefined()
-  })
+  test.each(rows)(
+    '[25.3] stored %s, in the token %s, %s: %s counts',
+    (storedKind, tokenKind, order, counts) => {
+      const some = (kind: Kind): Grant[] =>
+        (kind === 'live' ? live : ended).flatMap((expiresAt) => [
+          { accessRole: 'viewer', expiresAt },
+          { accessRole: 'editor', expiresAt },
+        ])
+      const setAt = moment + storedAt[order]
+      const stored = storedKind === 'none' ? [undefined] : some(storedKind).map((one) => ({ ...one, setAt }))
+      const tokens =
+        tokenKind === 'none' ? [undefined] : some(tokenKind).map((one) => ({ ...one, issuedAt: moment }))
+      for (const one of stored)
+        for (const token of tokens)
+          expect(mergeGrants(one, token, now)).toBe({ token, stored: one, neither: undefined }[counts])
+    },
+  )
 
-  test('[25.3] an expired grant is ignored, wherever it comes from', () => {
-    expect(mergeGrants(viewer, expired, now)).toBe(viewer)
-    expect(mergeGrants(expired, viewer, now)).toBe(viewer)
-    expect(mergeGrants(expired, expired, now)).toBeUndefined()
-    expect(mergeGrants(viewer, { accessRole: 'editor', expiresAt: now }, now)).toBe(viewer)
+  test('[25.3] what ends lets nothing back that is older, except for the stored one behind a token', () => {
+    const at = (setAt: number, until: number) => ({
+      ...viewer,
+      setAt: moment + setAt,
+      expiresAt: now + until,
+    })
+    const token = { ...editor, issuedAt: moment, expiresAt: now + 2 }
+    const over = (stored: ReturnType<typeof at>) =>
+      [0, 1, 2, 3].map((seconds) => mergeGrants(stored, token, now + seconds)?.accessRole ?? 'none')
+    expect(over(at(-1, 3))).toEqual(['editor', 'editor', 'viewer', 'none'])
+    expect(over(at(1, 1))).toEqual(['viewer', 'none', 'none', 'none'])
+    expect(over(at(1, 3))).toEqual(['viewer', 'viewer', 'viewer', 'none'])
   })
 })

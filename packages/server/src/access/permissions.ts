@@ -7,6 +7,11 @@ export interface Grant {
   expiresAt?: number | null
 }
 
+export interface StoredGrant extends Grant {
+  /** Epoch milliseconds at which it was granted, changed or removed. A removed one has expired. */
+  setAt: number
+}
+
 export interface ProviderAnswer {
   hasAccess: boolean
   accessRole?: AccessRole
@@ -84,15 +89,17 @@ export function effectiveAccess(
 }
 
 /**
- * The grant of a session on one resource: the token's wins over the stored one while it lives (spec 25.3).
- * Merge at each decision, not at sign-in, so that the stored grant returns when the token's expires.
+ * The grant of a session on one resource: of the token's and the stored one the more recent counts (spec 25.3). A stored
+ * one that is over, or was removed, still silences a token that is older; once that of the token is over, the stored one
+ * is back. Merge at each decision, not at sign-in.
  */
 export function mergeGrants(
-  stored: Grant | undefined,
-  token: Grant | undefined,
+  stored: StoredGrant | undefined,
+  token: (Grant & { issuedAt: number }) | undefined,
   nowSeconds: number,
 ): Grant | undefined {
-  return [token, stored].find((grant) => isLive(grant, nowSeconds))
+  const tokenCounts = token && (!stored || token.issuedAt > stored.setAt)
+  return [tokenCounts ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
 }
 
 function enter(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {

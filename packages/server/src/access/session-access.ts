@@ -20,21 +20,24 @@ export async function evaluate(
   nowSeconds: number,
 ): Promise<Decision[]> {
   const userIds = new Set(users.flatMap((user) => (user === 'server' ? [] : user.userId)))
-  const subjectOf = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
-  return users.map((user) =>
-    user === 'server'
-      ? decide(subjectOf('', asEditor), nowSeconds)
-      : decide(subjectOf(user.userId, withToken(user.resources, organizationId, nowSeconds)), nowSeconds),
-  )
+  const opened = await loadOpenedDocument(db, key, organizationId, documentId, [...userIds])
+  return users.map((user) => {
+    if (user === 'server') return decide(opened.subject('', asEditor), nowSeconds)
+    const removedAt = opened.removedAt(user.userId)
+    // Who was removed from the organization has nothing left in it from older tokens.
+    const here = user.resources.filter(
+      (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
+    )
+    return decide(opened.subject(user.userId, withToken(here, nowSeconds)), nowSeconds)
+  })
 }
 
 /** Every access type lets in whoever has a grant on the document itself. */
 const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
 
-function withToken(resources: readonly TokenGrant[], organizationId: string, nowSeconds: number): Overlay {
-  const here = resources.filter((grant) => grant.organizationId === organizationId)
-  return (type, id, stored) => {
-    const granted = here.find((grant) => grant.type === type && grant.id === id)
+const withToken =
+  (grants: readonly TokenGrant[], nowSeconds: number): Overlay =>
+  (type, id, stored) => {
+    const granted = grants.find((grant) => grant.type === type && grant.id === id)
     return mergeGrants(stored, granted, nowSeconds)
   }
-}

@@ -5,7 +5,7 @@ import * as grants from '../store/grants.ts'
 import * as organizations from '../store/organizations.ts'
 import type { Profile } from '../store/profiles.ts'
 import * as users from '../store/users.ts'
-import { type TokenGrant, userTokenSeconds, type VerifiedUser } from './token-claims.ts'
+import type { TokenGrant, VerifiedUser } from './token-claims.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
@@ -36,7 +36,8 @@ export async function signIn(
       accessRole,
       expiresAt,
     }))
-    await grants.putAll(db, apiKey, memberships, now)
+    // As old as the token: it never beats a newer one, and what was changed since beats it.
+    await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
     return memberships.length > 0
   })
 }
@@ -67,15 +68,19 @@ async function findMissing(
   user: VerifiedUser,
   now: number,
 ): Promise<Missing | undefined> {
-  const named = user.resources.filter(
+  const live = user.resources.filter(
     ({ type, expiresAt }) => type === 'organization' && (expiresAt === null || expiresAt > now / 1000),
   )
-  const ids = named.map(({ id }) => id).sort()
+  const idsOf = (resources: readonly TokenGrant[]) => resources.map(({ id }) => id).sort()
+  const memberOf = await grants.memberships(db, apiKey, user.userId, idsOf(live), {
+    since: user.issuedAt,
+    now,
+  })
+  const named = live.filter(({ id }) => !memberOf.endedSince.has(id))
+  const ids = idsOf(named)
   const there = new Set((await organizations.findMany(db, apiKey, ids)).map(({ id }) => id))
   const organizationIds = ids.filter((id) => !there.has(id))
-
-  const memberOf = await grants.memberships(db, apiKey, user.userId, ids, now)
-  const memberships = options.requireAutoOrgUser ? named.filter(({ id }) => !memberOf.has(id)) : []
+  const memberships = options.requireAutoOrgUser ? named.filter(({ id }) => !memberOf.current.has(id)) : []
 
   const profile = missingOf(user, await users.findProfile(db, apiKey, user.userId))
   const nothing = organizationIds.length === 0 && memberships.length === 0 && profile === undefined
@@ -90,7 +95,7 @@ const shown = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, 
  * not undo what was changed since.
  */
 function missingOf(
-  { properties, expiresAt }: VerifiedUser,
+  { properties, issuedAt }: VerifiedUser,
   stored: { profile: Profile; lastUpdated: number } | undefined,
 ): Profile | undefined {
   const said = Object.entries(shown).flatMap(([field, longest]): [string, string][] => {
@@ -98,9 +103,7 @@ function missingOf(
     return typeof value === 'string' && value.trim() !== '' && value.length <= longest ? [[field, value]] : []
   })
   if (!stored) return Object.fromEntries(said)
-  // The issue is known to the second.
-  const issuedBefore = (expiresAt - userTokenSeconds + 1) * 1000
-  const isNewer = issuedBefore > stored.lastUpdated
+  const isNewer = issuedAt >= stored.lastUpdated
   const differing = said.filter(([field, value]) => {
     const before = stored.profile[field]
     return before === undefined || (isNewer && before !== value)

@@ -3,7 +3,7 @@ import * as access from '../store/access.ts'
 import type { StoredDocument } from '../store/access.ts'
 import type { Db } from '../store/db.ts'
 import type { Level as Place } from '../store/grants.ts'
-import type { Grant, Level, OrganizationSubject, Subject } from './permissions.ts'
+import type { Grant, Level, OrganizationSubject, StoredGrant, Subject } from './permissions.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
@@ -17,7 +17,13 @@ export interface Subjects {
 }
 
 /** The grant of one session on a resource of the organization, from the stored one of its user. */
-export type Overlay = (type: Place['type'], id: string, stored: Grant | undefined) => Grant | undefined
+export type Overlay = (type: Place['type'], id: string, stored: StoredGrant | undefined) => Grant | undefined
+
+export interface OpenedDocument {
+  subject(userId: string, overlay: Overlay): Subject
+  /** When the user was last removed from the organization with all that is inside, in epoch milliseconds; 0 if never. */
+  removedAt(userId: string): number
+}
 
 /**
  * Reads users against documents and folders of one organization, in four queries for up to 5,000 users.
@@ -52,7 +58,7 @@ export async function loadOpenedDocument(
   organizationId: string,
   documentId: string,
   userIds: readonly string[],
-): Promise<(userId: string, overlay: Overlay) => Subject> {
+): Promise<OpenedDocument> {
   const organization = await access.findOrganization(db, key.apiKey, organizationId)
   const documents = await access.findDocuments(db, key.apiKey, organizationId, [documentId])
   const document = documents.get(documentId) ?? { folderId: null, accessType: null, disabled: false }
@@ -61,7 +67,10 @@ export async function loadOpenedDocument(
     documents: new Map([[documentId, document]]),
     folderIds: [],
   })
-  return (userId, overlay) => scene.document(userId, documentId, document, overlay)
+  return {
+    subject: (userId, overlay) => scene.document(userId, documentId, document, overlay),
+    removedAt: (userId) => scene.stored(userId, 'inside', organizationId)?.setAt ?? 0,
+  }
 }
 
 const asStored: Overlay = (_type, _id, stored) => stored
@@ -84,14 +93,16 @@ async function loadScene(
   const lowest = new Set(folderIds)
   for (const { folderId } of documents.values()) if (folderId !== null) lowest.add(folderId)
   const folders = await access.findFolderChains(db, apiKey, organizationId, [...lowest])
-  const stored = await access.findGrants(db, apiKey, organizationId, userIds, {
+  const found = await access.findGrants(db, apiKey, organizationId, userIds, {
     documentIds: [...documents.keys()],
     folderIds: [...folders.keys()],
   })
-  const grants = new Map(stored.map((grant) => [JSON.stringify([grant.userId, grant.type, grant.id]), grant]))
+  const grants = new Map(found.map((grant) => [JSON.stringify([grant.userId, grant.type, grant.id]), grant]))
+  const stored = (userId: string, type: access.StoredGrant['type'], id: string) =>
+    grants.get(JSON.stringify([userId, type, id]))
 
   const grantOf = (userId: string, type: Place['type'], id: string, overlay: Overlay): { grant?: Grant } => {
-    const grant = overlay(type, id, grants.get(JSON.stringify([userId, type, id])))
+    const grant = overlay(type, id, stored(userId, type, id))
     return grant ? { grant } : {}
   }
 
@@ -125,6 +136,7 @@ async function loadScene(
 
   return {
     folders,
+    stored,
     organization: organizationSubject,
     inFolder,
     document: (userId: string, documentId: string, document: StoredDocument, overlay: Overlay): Subject => ({

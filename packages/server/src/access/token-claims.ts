@@ -10,6 +10,8 @@ export interface TokenGrant extends Level {
   accessRole: AccessRole
   /** Unix seconds; null is as long as the token. */
   expiresAt: number | null
+  /** That of the token. */
+  issuedAt: number
 }
 
 /** Who a genuine token speaks of. Whether its API key still exists is not known from it. */
@@ -22,6 +24,8 @@ export interface VerifiedUser {
   /** All of `userProperties`, the three above included. */
   properties: Record<string, unknown>
   resources: readonly TokenGrant[]
+  /** Epoch milliseconds. */
+  issuedAt: number
   /** Unix seconds. */
   expiresAt: number
 }
@@ -39,14 +43,15 @@ export class TokenError extends Error {
 
 /** The user in the claims of a token that we signed; undefined if they are not such as we write. */
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
-  const { aud, sub, iat, exp, userProperties, permissions } = claims
+  const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
   if (!isId(aud) || !isId(sub) || !isSeconds(iat) || exp !== iat + userTokenSeconds) return undefined
+  if (!isInSecond(issuedAtMs, iat)) return undefined
   if (!isObject(userProperties) || !isObject(permissions) || !Array.isArray(permissions.resources)) {
     return undefined
   }
   const { name, email, isAdmin = false } = userProperties
   if (!isOptionalText(name) || !isOptionalText(email) || typeof isAdmin !== 'boolean') return undefined
-  const resources = permissions.resources.map(readGrant)
+  const resources = permissions.resources.map((resource) => readGrant(resource, issuedAtMs))
   if (!resources.every((grant) => grant !== undefined)) return undefined
   return {
     apiKey: aud,
@@ -56,18 +61,19 @@ export function readClaims(claims: Record<string, unknown>): VerifiedUser | unde
     isAdmin,
     properties: userProperties,
     resources,
+    issuedAt: issuedAtMs,
     expiresAt: exp,
   }
 }
 
-function readGrant(resource: unknown): TokenGrant | undefined {
+function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined {
   if (!isObject(resource)) return undefined
   const { type, id, accessRole, expiresAt = null } = resource
   const organizationId = type === 'organization' ? id : resource.organizationId
   if (type !== 'organization' && type !== 'folder' && type !== 'document') return undefined
   if (accessRole !== 'viewer' && accessRole !== 'editor') return undefined
   if (!isId(id) || !isId(organizationId) || !(expiresAt === null || isSeconds(expiresAt))) return undefined
-  return { organizationId, type, id, accessRole, expiresAt }
+  return { organizationId, type, id, accessRole, expiresAt, issuedAt }
 }
 
 const { pattern, maxLength } = ClientId as unknown as { pattern: string; maxLength: number }
@@ -79,6 +85,9 @@ const isId = (value: unknown): value is string =>
   typeof value === 'string' && value.length <= longestId && idPattern.test(value)
 
 const isSeconds = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
+
+const isInSecond = (value: unknown, seconds: number): value is number =>
+  Number.isSafeInteger(value) && Math.floor((value as number) / 1000) === seconds
 
 const isOptionalText = (value: unknown): value is string | undefined =>
   value === undefined || typeof value === 'string'

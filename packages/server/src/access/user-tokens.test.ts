@@ -10,8 +10,8 @@ import { mintAuthToken } from './auth-tokens.ts'
 import { createSecrets } from './secrets.ts'
 import { createUserTokens, type UserClaims, type UserTokens } from './user-tokens.ts'
 
-const now = 1_700_000_000_000
-const seconds = now / 1000
+const now = 1_700_000_000_123
+const seconds = Math.floor(now / 1000)
 const twoDays = 172_800
 const day = 86_400_000
 
@@ -61,12 +61,16 @@ const claims = () => ({
   iss: 'svc',
   aud: 'key_1',
   sub: 'u1',
-  iat: seconds,
-  exp: seconds + twoDays,
+  ...issued(now),
   jti: 'j1',
   userProperties: ada.userProperties,
   permissions: ada.permissions,
 })
+/** The claims that tell when. */
+const issued = (at: number) => {
+  const iat = Math.floor(at / 1000)
+  return { iat, exp: iat + twoDays, issuedAtMs: at }
+}
 const header = () => ({ alg: 'ES256', kid: ours.kid, typ: 'JWT' })
 
 interface Differs {
@@ -113,7 +117,8 @@ test('[7.1] a token gives the user, the key and the permissions it was issued wi
     resources: [
       { type: 'organization', id: 'o1', organizationId: 'o1', accessRole: 'viewer', expiresAt: null },
       { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'editor', expiresAt: seconds + 60 },
-    ],
+    ].map((grant) => ({ ...grant, issuedAt: now })),
+    issuedAt: now,
     expiresAt: seconds + twoDays,
   }
   expect(await tokens.verify(genuine, now)).toEqual(user)
@@ -129,6 +134,7 @@ test('[7.1] a token without a name, an address or permissions is one too', async
     isAdmin: true,
     properties: { isAdmin: true },
     resources: [],
+    issuedAt: now,
     expiresAt: seconds + twoDays,
   })
 })
@@ -249,6 +255,11 @@ describe('[7.1] refuses', () => {
     'a life of more than 48 hours': () => forge({ claims: { exp: seconds + twoDays + 1 } }),
     'no iat': () => forge({ claims: { iat: undefined } }),
     'iat as text': () => forge({ claims: { iat: String(seconds) } }),
+    'no issuedAtMs': () => forge({ claims: { issuedAtMs: undefined } }),
+    'issuedAtMs as text': () => forge({ claims: { issuedAtMs: String(now) } }),
+    'issuedAtMs with a fraction': () => forge({ claims: { issuedAtMs: now + 0.5 } }),
+    'issuedAtMs before iat': () => forge({ claims: { issuedAtMs: seconds * 1000 - 1 } }),
+    'issuedAtMs after iat': () => forge({ claims: { issuedAtMs: (seconds + 1) * 1000 } }),
     'no properties': () => forge({ claims: { userProperties: undefined } }),
     'properties as a list': () => forge({ claims: { userProperties: [] } }),
     'a name that is none': () => forge({ claims: { userProperties: { name: { first: 'Ada' } } } }),
@@ -301,7 +312,7 @@ test('[7.1] the largest token that is issued is read, a larger one is not issued
   const large = { ...ada, permissions: { resources } }
   const user = await tokens.verify(await tokens.sign(large, now), now)
   expect(user.resources).toHaveLength(500)
-  expect(user.resources.at(-1)).toEqual(resources.at(-1))
+  expect(user.resources.at(-1)).toEqual({ ...resources.at(-1), issuedAt: now })
   const tooLarge = { ...large, userProperties: { notes: 'x'.repeat(200_000) } }
   await expect(tokens.sign(tooLarge, now)).rejects.toMatchObject({
     status: 'INVALID_ARGUMENT',
@@ -312,10 +323,10 @@ test('[7.1] the largest token that is issued is read, a larger one is not issued
 test('[7.1] a key verifies as long as tokens of it can live, and no longer', async () => {
   // Signed with a key that should be gone, as if it had been stolen.
   const at = now + 93 * day
-  const stolen = await forge({ claims: { iat: at / 1000, exp: at / 1000 + twoDays } })
+  const stolen = await forge({ claims: issued(at) })
   expect(await failure(stolen, at)).toBe(isInvalid)
   const last = now + 90 * day
-  const good = await forge({ claims: { iat: last / 1000, exp: last / 1000 + twoDays } })
+  const good = await forge({ claims: issued(last) })
   expect(await failure(good, last + 2 * day - 1000)).toBe('accepted')
 })
 

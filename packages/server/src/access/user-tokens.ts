@@ -85,7 +85,8 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
       let current = await (signer ?? renew(now))
       if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
-      const token = await new SignJWT({ userProperties, permissions })
+      // `iat` has seconds only; whether a grant was changed before or after is a matter of less (spec 25.3).
+      const token = await new SignJWT({ issuedAtMs: now, userProperties, permissions })
         .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
         .setIssuer('svc')
         .setAudience(apiKey)

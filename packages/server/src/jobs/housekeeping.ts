@@ -3,6 +3,7 @@ import type { Database, Db } from '../store/db.ts'
 import * as documentMigrations from '../store/document-migrations.ts'
 import * as idempotency from '../store/idempotency.ts'
 import * as presence from '../store/presence.ts'
+import * as removedGrants from '../store/removed-grants.ts'
 
 const hourMs = 60 * 60 * 1000
 /** Not at once, when a server has better things to do; not after an hour, which one that restarts often never lives. */
@@ -17,6 +18,7 @@ const prunes: Record<string, Prune> = {
   'idempotency keys': idempotency.prune,
   presence: presence.prune,
   'document migrations': documentMigrations.prune,
+  'ended grants': removedGrants.prune,
 }
 
 export interface Housekeeping {

@@ -3,6 +3,7 @@ import { decide, decideOrganization, type Subject, type Verdict } from '../acces
 import { loadSubjects } from '../access/subjects.ts'
 import type { Handlers } from '../handler.ts'
 import * as grants from '../store/grants.ts'
+import * as removedGrants from '../store/removed-grants.ts'
 import * as userGroups from '../store/user-groups.ts'
 import * as users from '../store/users.ts'
 import { unique } from './batches.ts'
@@ -49,13 +50,15 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return permissions
   },
 
-  async remove({ input, caller: { apiKey }, db }) {
+  async remove({ input, caller: { apiKey }, db, now }) {
     const userId = input.userId ?? input.user?.userId
     if (userId === undefined) throw new ApiError('INVALID_ARGUMENT', 'userId is required.')
-    for (const level of readLevels(input.permissions.resources)) {
-      await grants.remove(db, apiKey, level, [userId])
-      // Groups are made of members.
-      if (level.type === 'organization') await userGroups.removeFromAll(db, apiKey, level.id, [userId])
+    const levels = readLevels(input.permissions.resources)
+    const removed = levels.map((level) => ({ level, userId }))
+    await removedGrants.remove(db, apiKey, removed, now)
+    // Groups are made of members.
+    for (const { type, id } of levels) {
+      if (type === 'organization') await userGroups.removeFromAll(db, apiKey, id, [userId])
     }
     return null
   },

@@ -26,11 +26,12 @@ export const userHandlers: Handlers<Operations['users']> = {
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
     await users.put(db, apiKey, items, now)
     // Whoever is there keeps what the call does not set: adding again must not make a passing grant permanent.
-    const granted = [...items].map(([userId, { accessRole }]) => ({
-      userId,
-      accessRole: (version === 'v2' ? accessRole : undefined) ?? there.get(userId)?.accessRole ?? 'editor',
-      expiresAt: there.get(userId)?.expiresAt ?? null,
-    }))
+    const granted = [...items].flatMap(([userId, { accessRole }]) => {
+      const sent = version === 'v2' ? accessRole : undefined
+      const had = there.get(userId)
+      if (had && sent === undefined) return []
+      return [{ userId, accessRole: sent ?? 'editor', expiresAt: had?.expiresAt ?? null }]
+    })
     await grants.put(db, apiKey, level, granted, now)
     return outcomes(items.keys(), (userId) => ({
       success: true,
@@ -59,17 +60,17 @@ export const userHandlers: Handlers<Operations['users']> = {
   async update({ input, caller: { apiKey }, db, version, now }) {
     const level = levelOf(input)
     const items = byId(input.users, (user) => user.userId)
-    const roles = await members.update(db, apiKey, level, items, now)
-    const wanting = (role: AccessRole) =>
-      [...roles].flatMap(([id, had]) => (items.get(id)?.accessRole === role && had !== role ? [id] : []))
+    const there = await members.update(db, apiKey, level, items, now)
+    // Also one that is stored already: it counts against what tokens said in between.
+    const wanting = (role: AccessRole) => [...there].filter((id) => items.get(id)?.accessRole === role)
     if (version === 'v2') {
-      await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer')
-      await grants.setRole(db, apiKey, level, wanting('editor'), 'editor')
+      await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
+      await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
     }
     return outcomes(items.keys(), (userId) => ({
-      success: roles.has(userId),
+      success: there.has(userId),
       id: internalId(apiKey, 'user', input.organizationId, userId),
-      message: roles.has(userId) ? 'User updated.' : 'User does not exist.',
+      message: there.has(userId) ? 'User updated.' : 'User does not exist.',
     }))
   },
 

@@ -1,6 +1,7 @@
 import type { Db } from './db.ts'
-import type { Grant, Level } from './grants.ts'
+import type { Grant } from './grants.ts'
 import { prepared } from './prepared.ts'
+import type { GrantTable } from './schema.ts'
 import { padded } from './slices.ts'
 
 type AccessType = 'public' | 'organizationPrivate' | 'restricted'
@@ -121,13 +122,14 @@ interface GrantsOf {
 const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) =>
   db
     .selectFrom('grants')
-    .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at'])
+    .select(['resource_type', 'resource_id', 'user_id', 'access_role', 'expires_at', 'set_at'])
     .where('api_key', '=', of.apiKey)
     .where('organization_id', '=', of.organizationId)
     .where('user_id', 'in', of.userIds)
     .where((eb) => {
-      const resources: [type: Level['type'], ids: readonly string[]][] = [
+      const resources: [type: GrantTable['resource_type'], ids: readonly string[]][] = [
         ['organization', [of.organizationId]],
+        ['inside', [of.organizationId]],
         ['folder', of.folderIds],
         ['document', of.documentIds],
       ]
@@ -144,14 +146,22 @@ const few = 64
 /** Users of one query: far below the number of parameters that either database takes. */
 const usersAtOnce = 5000
 
-/** The grants of these users on the organization and on these of its documents and folders. */
+/** On one resource, or removed from all of them. */
+export interface StoredGrant extends Grant {
+  type: GrantTable['resource_type']
+  id: string
+  /** Epoch milliseconds. */
+  setAt: number
+}
+
+/** The grants of these users on the organization and on these of its documents and folders, ended ones too. */
 export async function findGrants(
   db: Db,
   apiKey: string,
   organizationId: string,
   userIds: readonly string[],
   { documentIds, folderIds }: { documentIds: readonly string[]; folderIds: readonly string[] },
-): Promise<(Grant & { type: Level['type']; id: string })[]> {
+): Promise<StoredGrant[]> {
   const found = []
   for (let from = 0; from < userIds.length; from += usersAtOnce) {
     const users = userIds.slice(from, from + usersAtOnce)
@@ -169,5 +179,6 @@ export async function findGrants(
     userId: row.user_id,
     accessRole: row.access_role,
     expiresAt: row.expires_at,
+    setAt: row.set_at,
   }))
 }

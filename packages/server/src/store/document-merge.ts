@@ -1,5 +1,6 @@
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
+import { notRemoved } from './removed-grants.ts'
 
 /** Tables whose rows belong to a document, and what tells the rows of one document apart. */
 const inside = {
@@ -48,23 +49,7 @@ export async function mergeInto(
       )
       .execute()
   }
-  await db
-    .updateTable('grants')
-    .set({ resource_id: newDocumentId })
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('resource_type', '=', 'document')
-    .where('resource_id', '=', documentId)
-    .where('user_id', 'not in', (query) =>
-      query
-        .selectFrom('grants')
-        .select('user_id')
-        .where('api_key', '=', apiKey)
-        .where('organization_id', '=', organizationId)
-        .where('resource_type', '=', 'document')
-        .where('resource_id', '=', newDocumentId),
-    )
-    .execute()
+  await moveGrants(db, apiKey, organizationId, documentId, newDocumentId)
   await documents.remove(db, apiKey, organizationId, [documentId])
   return true
 }
@@ -107,6 +92,44 @@ async function putTarget(
     .onConflict((conflict) =>
       conflict.columns(['api_key', 'organization_id', 'document_id']).doUpdateSet(values),
     )
+    .execute()
+}
+
+/** Who was removed from the target before comes back with the source; removals of the source do not move. */
+async function moveGrants(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+): Promise<void> {
+  const usersOf = (id: string) =>
+    db
+      .selectFrom('grants')
+      .select('user_id')
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('resource_type', '=', 'document')
+      .where('resource_id', '=', id)
+      .where(notRemoved)
+  await db
+    .deleteFrom('grants')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', 'document')
+    .where('resource_id', '=', newDocumentId)
+    .where('user_id', 'in', usersOf(documentId))
+    .where('user_id', 'not in', usersOf(newDocumentId))
+    .execute()
+  await db
+    .updateTable('grants')
+    .set({ resource_id: newDocumentId })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', 'document')
+    .where('resource_id', '=', documentId)
+    .where(notRemoved)
+    .where('user_id', 'not in', usersOf(newDocumentId))
     .execute()
 }
 

@@ -5,6 +5,7 @@ import { inLockOrder } from './lock-order.ts'
 import { mergeKeys, parse } from './json.ts'
 import * as organizations from './organizations.ts'
 import { prepared } from './prepared.ts'
+import { notRemoved } from './removed-grants.ts'
 import type { DocumentTable, Schema } from './schema.ts'
 
 export type AccessType = NonNullable<StoredDocument['accessType']>
@@ -251,6 +252,7 @@ export async function removeKeptById(
     .where('organization_id', '=', organizationId)
     .where('resource_type', '=', 'document')
     .where('resource_id', 'in', documentIds)
+    .where(notRemoved)
     .execute()
   await db
     .deleteFrom('notification_configs')

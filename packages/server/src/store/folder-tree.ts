@@ -3,6 +3,7 @@ import type { Db } from './db.ts'
 import { removeKeptById } from './documents.ts'
 import * as folders from './folders.ts'
 import { type Folder, root } from './folders.ts'
+import { notRemoved } from './removed-grants.ts'
 import { slices } from './slices.ts'
 
 /** Folders by id, with all that stand above them. */
@@ -105,6 +106,7 @@ export async function remove(
       .where('organization_id', '=', organizationId)
       .where('resource_type', '=', 'folder')
       .where('resource_id', 'in', folderIds)
+      .where(notRemoved)
       .execute()
   }
   const { numDeletedRows } = await db

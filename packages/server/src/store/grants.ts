@@ -1,12 +1,11 @@
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
 import { prepared } from './prepared.ts'
-import type { GrantTable } from './schema.ts'
 
 /** Where a user can be: an organization, one of its folders, one of its documents. */
 export interface Level {
   organizationId: string
-  type: GrantTable['resource_type']
+  type: 'organization' | 'folder' | 'document'
   /** The organization's own id at that level. */
   id: string
 }
@@ -22,12 +21,6 @@ export const organizationLevel = (organizationId: string): Level => ({
   organizationId,
   type: 'organization',
   id: organizationId,
-})
-
-const at = (level: Level) => ({
-  organization_id: level.organizationId,
-  resource_type: level.type,
-  resource_id: level.id,
 })
 
 /** One grant for each user and level: a second one replaces role and expiry, and keeps its place in lists. */
@@ -46,12 +39,13 @@ export async function put(
   )
 }
 
-/** As `put`, on many levels; no user may be named twice on one of them. */
+/** As `put`, on many levels; no user may be named twice on one of them. `setAt`: when they were decided on. */
 export async function putAll(
   db: Db,
   apiKey: string,
   grants: readonly (Grant & { level: Level })[],
   now: number,
+  setAt = now,
 ): Promise<void> {
   if (grants.length === 0) return
   await db
@@ -60,10 +54,13 @@ export async function putAll(
       inLockOrder(grants, ({ level, userId }) => `${level.type}/${level.id}/${userId}`).map(
         ({ level, userId, accessRole, expiresAt }) => ({
           api_key: apiKey,
-          ...at(level),
+          organization_id: level.organizationId,
+          resource_type: level.type,
+          resource_id: level.id,
           user_id: userId,
           access_role: accessRole,
           expires_at: expiresAt,
+          set_at: setAt,
           created_at: now,
         }),
       ),
@@ -74,6 +71,13 @@ export async function putAll(
         .doUpdateSet((eb) => ({
           access_role: eb.ref('excluded.access_role'),
           expires_at: eb.ref('excluded.expires_at'),
+          set_at: eb.ref('excluded.set_at'),
+          created_at: eb
+            .case()
+            .when('grants.expires_at', '<=', Math.floor(now / 1000))
+            .then(eb.ref('excluded.created_at'))
+            .else(eb.ref('grants.created_at'))
+            .end(),
         })),
     )
     .execute()
@@ -107,48 +111,54 @@ export async function find(
 }
 
 const selectMemberships = prepared(
-  (db, of: { apiKey: string; userId: string; organizationIds: readonly string[]; seconds: number }) =>
+  (
+    db,
+    of: {
+      apiKey: string
+      userId: string
+      organizationIds: readonly string[]
+      since: number
+      seconds: number
+    },
+  ) =>
     db
       .selectFrom('grants')
-      .select('organization_id')
+      .select(['organization_id', 'expires_at'])
       .where('api_key', '=', of.apiKey)
       .where('organization_id', 'in', of.organizationIds)
       .where('resource_type', '=', 'organization')
       .where('user_id', '=', of.userId)
-      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', of.seconds)])),
+      .where((eb) =>
+        eb.or([
+          eb('expires_at', 'is', null),
+          eb('expires_at', '>', of.seconds),
+          eb('set_at', '>=', of.since),
+        ]),
+      ),
 )
 
-/** Those of these organizations, at most 500, that the user is a member of. */
+/**
+ * Of these organizations, at most 500: those that the user is a member of, and those of which it is none because of what
+ * was set or removed since that time.
+ */
 export async function memberships(
   db: Db,
   apiKey: string,
   userId: string,
   organizationIds: readonly string[],
-  now: number,
-): Promise<Set<string>> {
-  if (organizationIds.length === 0) return new Set()
-  const of = { apiKey, userId, organizationIds, seconds: Math.floor(now / 1000) }
-  return new Set((await selectMemberships(db, of)).map((row) => row.organization_id))
-}
-
-/** Removes the grants at that level, and tells whose. */
-export async function remove(
-  db: Db,
-  apiKey: string,
-  level: Level,
-  userIds: readonly string[],
-): Promise<Set<string>> {
-  if (userIds.length === 0) return new Set()
-  const rows = await db
-    .deleteFrom('grants')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', level.organizationId)
-    .where('resource_type', '=', level.type)
-    .where('resource_id', '=', level.id)
-    .where('user_id', 'in', userIds)
-    .returning('user_id')
-    .execute()
-  return new Set(rows.map((row) => row.user_id))
+  { since, now }: { since: number; now: number },
+): Promise<{ current: Set<string>; endedSince: Set<string> }> {
+  const current = new Set<string>()
+  const endedSince = new Set<string>()
+  if (organizationIds.length > 0) {
+    const seconds = Math.floor(now / 1000)
+    const rows = await selectMemberships(db, { apiKey, userId, organizationIds, since, seconds })
+    for (const { organization_id: id, expires_at: end } of rows) {
+      if (end === null || end > seconds) current.add(id)
+      else endedSince.add(id)
+    }
+  }
+  return { current, endedSince }
 }
 
 export async function setRole(
@@ -157,30 +167,16 @@ export async function setRole(
   level: Level,
   userIds: readonly string[],
   accessRole: Grant['accessRole'],
+  now: number,
 ): Promise<void> {
   if (userIds.length === 0) return
   await db
     .updateTable('grants')
-    .set({ access_role: accessRole })
+    .set({ access_role: accessRole, set_at: now })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', level.organizationId)
     .where('resource_type', '=', level.type)
     .where('resource_id', '=', level.id)
-    .where('user_id', 'in', userIds)
-    .execute()
-}
-
-/** Removes every grant of these users in the organization, on itself and on all that is inside. */
-export async function removeInside(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  userIds: readonly string[],
-) {
-  await db
-    .deleteFrom('grants')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
     .where('user_id', 'in', userIds)
     .execute()
 }

@@ -3,7 +3,7 @@ import * as grants from './grants.ts'
 import type { Level } from './grants.ts'
 import { prepared } from './prepared.ts'
 import type { Profile } from './profiles.ts'
-import type { GrantTable } from './schema.ts'
+import * as removedGrants from './removed-grants.ts'
 import { padded } from './slices.ts'
 import * as userGroups from './user-groups.ts'
 import * as users from './users.ts'
@@ -26,7 +26,7 @@ const selectAt = prepared(
       .leftJoin('users', (join) =>
         join.onRef('users.api_key', '=', 'grants.api_key').onRef('users.user_id', '=', 'grants.user_id'),
       )
-      .select(['grants.user_id', 'access_role', 'profile'])
+      .select(['grants.user_id', 'profile'])
       .where('grants.api_key', '=', at.apiKey)
       .where('organization_id', '=', at.organizationId)
       .where('resource_type', '=', at.type as Level['type'])
@@ -35,14 +35,14 @@ const selectAt = prepared(
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at.seconds)])),
 )
 
-/** Merges the fields into the profiles of those who are at the level, and tells who they are and their role there. */
+/** Merges the fields into the profiles of those who are at the level, and tells who they are. */
 export async function update(
   db: Db,
   apiKey: string,
   { organizationId, type, id }: Level,
   sent: ReadonlyMap<string, Profile>,
   now: number,
-): Promise<ReadonlyMap<string, GrantTable['access_role']>> {
+): Promise<ReadonlySet<string>> {
   const userIds = padded([...sent.keys()])
   const rows = await selectAt(db, {
     apiKey,
@@ -59,7 +59,7 @@ export async function update(
     changes.set(user_id, sent.get(user_id) ?? {})
   }
   await users.save(db, apiKey, profiles, changes, now)
-  return new Map(rows.map((row) => [row.user_id, row.access_role]))
+  return new Set(rows.map((row) => row.user_id))
 }
 
 /** Takes users from the level and tells who was there. Who leaves an organization leaves all of it (spec 12.4). */
@@ -71,9 +71,10 @@ export async function remove(
   now: number,
 ): Promise<ReadonlySet<string>> {
   const there = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
-  if (level.type !== 'organization') return grants.remove(db, apiKey, level, there)
-  if (there.length > 0) {
-    await grants.removeInside(db, apiKey, level.organizationId, there)
+  const leaving = userIds.map((userId) => ({ level, userId }))
+  await removedGrants.remove(db, apiKey, leaving, now)
+  if (level.type === 'organization' && there.length > 0) {
+    await removedGrants.removeInside(db, apiKey, level.organizationId, there, now)
     await userGroups.removeFromAll(db, apiKey, level.organizationId, there)
     await users.removeUnplaced(db, apiKey, there)
   }

@@ -2,6 +2,7 @@ import type { Organization } from '@plenum/protocol'
 import type { Cursor, Db } from './db.ts'
 import { mergeKeys, parse } from './json.ts'
 import { prepared } from './prepared.ts'
+import { notRemoved } from './removed-grants.ts'
 import type { OrganizationTable } from './schema.ts'
 
 type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
@@ -141,7 +142,7 @@ export async function setDisabled(
 
 /** Removes them with everything inside, and tells which were there. Users who belong nowhere else go too (spec 8.4). */
 export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const grants = db.selectFrom('grants').select('user_id').where('api_key', '=', apiKey)
+  const grants = db.selectFrom('grants').select('user_id').where('api_key', '=', apiKey).where(notRemoved)
   await db
     .deleteFrom('users')
     .where('api_key', '=', apiKey)
@@ -149,9 +150,17 @@ export async function remove(db: Db, apiKey: string, ids: readonly string[]): Pr
     .where('user_id', 'not in', grants.where('organization_id', 'not in', ids))
     .execute()
   // What is kept by id alone has no foreign key that would take it along.
-  for (const table of ['grants', 'notification_configs'] as const) {
-    await db.deleteFrom(table).where('api_key', '=', apiKey).where('organization_id', 'in', ids).execute()
-  }
+  await db
+    .deleteFrom('grants')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', 'in', ids)
+    .where(notRemoved)
+    .execute()
+  await db
+    .deleteFrom('notification_configs')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', 'in', ids)
+    .execute()
   const rows = await db
     .deleteFrom('organizations')
     .where('api_key', '=', apiKey)

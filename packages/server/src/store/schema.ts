@@ -122,16 +122,22 @@ export interface UserTable {
   last_updated: number
 }
 
-/** A user at a level: membership, role and expiry in one row (spec 25.1). */
+/**
+ * A user at a level: membership, role and expiry in one row (spec 25.1). What was removed stays for a while as a grant
+ * that has expired, because it counts against tokens that are older (spec 25.3).
+ */
 export interface GrantTable {
   api_key: string
   organization_id: string
-  resource_type: 'organization' | 'folder' | 'document'
+  /** `inside` is never granted: removed, it stands for everything that the organization holds. */
+  resource_type: 'organization' | 'folder' | 'document' | 'inside'
   resource_id: string
   user_id: string
   access_role: 'viewer' | 'editor'
-  /** Unix seconds. */
+  /** Unix seconds; 0 if it was removed. */
   expires_at: number | null
+  /** When role and expiry were last set, or removed. What sign-in takes from a token has the token's time. */
+  set_at: number
   created_at: number
 }
 

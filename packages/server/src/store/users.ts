@@ -4,6 +4,7 @@ import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
 import { prepared } from './prepared.ts'
 import { merged, type Profile, toUser } from './profiles.ts'
+import { notRemoved } from './removed-grants.ts'
 import type { UserTable } from './schema.ts'
 
 /** The users with these ids; one who has no profile is left out. */
@@ -92,7 +93,12 @@ export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly s
     .where('api_key', '=', apiKey)
     .where('user_id', 'in', userIds)
     .where('user_id', 'not in', (eb) =>
-      eb.selectFrom('grants').select('user_id').where('api_key', '=', apiKey).where('user_id', 'in', userIds),
+      eb
+        .selectFrom('grants')
+        .select('user_id')
+        .where('api_key', '=', apiKey)
+        .where('user_id', 'in', userIds)
+        .where(notRemoved),
     )
     .execute()
 }

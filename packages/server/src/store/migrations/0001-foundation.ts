@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { ddl } from './ddl.ts'
 import type { Types } from './index.ts'
 
@@ -187,6 +187,7 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
       user_id: 'id',
       access_role: 'text',
       expires_at: 'bigint?',
+      set_at: 'bigint',
       created_at: 'bigint',
     }),
     'grants',
@@ -199,6 +200,13 @@ export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
     .createIndex('grants_in_order')
     .on('grants')
     .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'created_at', 'user_id'])
+    .execute()
+  // What housekeeping looks through: few grants end.
+  await db.schema
+    .createIndex('grants_ending')
+    .on('grants')
+    .columns(['expires_at'])
+    .where(sql.ref('expires_at'), 'is not', null)
     .execute()
 
   await inside(
