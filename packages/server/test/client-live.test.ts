@@ -152,6 +152,40 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(ada.text().match(/;/g)).toHaveLength(200)
   })
 
+  test('[K7] whatever breaks in between, in the end all have the same, and it is saved', async () => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+    const random = generator(seed)
+    const { tenant, clients } = await scene('ada', 'bob', 'cleo')
+    const written: string[] = []
+    for (let step = 0; step < 300; step++) {
+      const client = clients[random(clients.length)] as Client
+      const content = client.editor.doc.getText('content')
+      const dice = random(20)
+      if (dice === 0) client.network.cut()
+      else if (dice < 3) client.network.mend(client.connection)
+      else if (dice < 6) void client.document.liveState(`s${random(3)}`).set({ step }, { merge: true })
+      else if (dice < 8 && content.length > 0) content.delete(random(content.length), 1)
+      else {
+        const word = `<${step}>`
+        written.push(word)
+        content.insert(random(content.length + 1), word)
+      }
+      if (random(3) === 0) await new Promise((resolve) => setTimeout(resolve, random(5)))
+    }
+    for (const { network, connection } of clients) network.mend(connection)
+    await Promise.all(clients.map(({ editor }) => editor.whenSaved()))
+    const states = () =>
+      new Set(
+        clients.map(({ document, text }) =>
+          JSON.stringify([text(), [0, 1, 2].map((n) => document.liveState(`s${n}`).value)]),
+        ),
+      )
+    await expect.poll(() => states().size, { timeout: 10_000, message: `seed ${seed}` }).toBe(1)
+    expect(written.length).toBeGreaterThan(100)
+    expect(await stored(tenant), `seed ${seed}`).toMatchObject({ data: clients[0].text() })
+    expect(clients.flatMap(({ errors }) => errors)).toEqual([])
+  })
+
   test('[K9] awareness reaches the others, ends with the connection and comes back with it', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
@@ -446,6 +480,15 @@ test('[K7] nothing is saved before the disk has it, and others do not see it bef
     await server.stop()
   }
 })
+
+/** Numbers below a bound, the same ones for the same seed. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
 
 const freePort = () =>
   new Promise<number>((resolve) => {

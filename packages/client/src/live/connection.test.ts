@@ -157,6 +157,24 @@ describe('[K2] a lost connection', () => {
     expect(connection.status).toBe('reconnecting')
   })
 
+  test('[K2] is looked after when somebody looks at the page again', async () => {
+    const page = Object.assign(new EventTarget(), { hidden: true })
+    vi.stubGlobal('document', page)
+    vi.stubGlobal('addEventListener', () => {})
+    vi.stubGlobal('removeEventListener', () => {})
+    const connection = await connect({ idle: false })
+    fakes.server.socket.welcome()
+    page.dispatchEvent(new Event('visibilitychange'))
+    expect(fakes.server.socket.sent('ping')).toHaveLength(0)
+    page.hidden = false
+    page.dispatchEvent(new Event('visibilitychange'))
+    expect(fakes.server.socket.sent('ping')).toHaveLength(1)
+    await vi.advanceTimersByTimeAsync(4999)
+    expect(connection.status).toBe('connected')
+    await vi.advanceTimersByTimeAsync(1)
+    expect(connection.status).toBe('reconnecting')
+  })
+
   test('[K2] is tried at once when the network is back, and looked after when it seems alive', async () => {
     const page = new EventTarget()
     vi.stubGlobal('addEventListener', page.addEventListener.bind(page))

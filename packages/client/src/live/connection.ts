@@ -78,7 +78,7 @@ class ConnectionSession implements Connection, DocumentHost {
       () => this.#each(({ presence }) => presence.publish()),
     )
     this.#leavePage = watchPage({
-      online: () => this.#link.wake(),
+      awake: () => this.#link.wake(),
       shown: (isShown) => this.#each((document) => document.pageShown(isShown)),
     })
     // Not before the caller has what this gives: the token callback may use it.

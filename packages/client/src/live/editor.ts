@@ -7,7 +7,7 @@ import type { Ending, Status } from './status.ts'
 export interface EditorOptions {
   /** What the editor holds, for those who read it over REST; counts when it does not exist yet. */
   type?: 'text' | 'map' | 'array' | 'xml'
-  /** The name of that shared type in the `Y.Doc`. */
+  /** The name of that shared type in the `Y.Doc`; `content` unless given. */
   contentKey?: string
   /** A document of yours, such as one that another provider keeps on the device. */
   doc?: Y.Doc
