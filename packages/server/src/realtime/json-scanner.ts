@@ -1,8 +1,14 @@
 import { Refusal } from './update-reader.ts'
 
 /** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. */
-export function checkJson(bytes: Uint8Array, from: number, to: number, maxDepth: number): void {
-  new JsonScanner(bytes, from, to, maxDepth).document()
+export function checkJson(
+  bytes: Uint8Array,
+  from: number,
+  to: number,
+  maxDepth: number,
+  maxKeys = Infinity,
+): void {
+  new JsonScanner(bytes, from, to, maxDepth, maxKeys).document()
 }
 
 const proto = '__proto__'
@@ -17,12 +23,15 @@ class JsonScanner {
   private at: number
   private readonly end: number
   private readonly maxDepth: number
+  private readonly maxKeys: number
+  private keys = 0
 
-  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number) {
+  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number, maxKeys: number) {
     this.bytes = bytes
     this.at = from
     this.end = to
     this.maxDepth = maxDepth
+    this.maxKeys = maxKeys
   }
 
   document(): void {
@@ -56,6 +65,7 @@ class JsonScanner {
   }
 
   private key(): void {
+    if (++this.keys > this.maxKeys) this.refuse('too_large', `A value has more than ${this.maxKeys} keys.`)
     this.space()
     if (this.string() === proto.length) this.refuse('forbidden', `${proto} is not allowed as a key.`)
     this.space()

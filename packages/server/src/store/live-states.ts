@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { batched } from './batched.ts'
 import type { Db } from './db.ts'
@@ -51,6 +52,7 @@ export interface Change {
 
 /** Merging adds up: without a bound a value would grow past what a client can be sent. */
 const mostBytes = 1024 * 1024
+const longMs = 10
 export const tooLarge = 'Live state must not be larger than 1 MiB.'
 
 /**
@@ -67,7 +69,13 @@ export async function set(
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
   const refused = new Set<Change>()
   const values = new Map<string, Value>()
+  let pausedAt = performance.now()
   for (const change of changes) {
+    // A large value takes milliseconds, and SQLite does not leave the event loop.
+    if (performance.now() - pausedAt > longMs) {
+      await setImmediate()
+      pausedAt = performance.now()
+    }
     const { liveStateDataId, data, merge, userId } = change
     let value = values.get(liveStateDataId)
     if (!value) {

@@ -1,0 +1,235 @@
+import type { ErrorStatus } from '@plenum/protocol'
+import {
+  type AccessRole,
+  type ClientMessage,
+  type CloseReason,
+  limits,
+  type Position,
+  type ServerMessage,
+} from '@plenum/protocol/realtime'
+import type { Backlog } from '../backlog.ts'
+import type { Connection } from '../connection.ts'
+import { textFrame } from '../frames.ts'
+import type { Hub } from '../hub.ts'
+import type { Identity } from '../identify.ts'
+import type { PresenceSubscriber } from '../live-presence.ts'
+import type { LiveStateSubscriber } from '../live-states.ts'
+import type { Listener, Participant } from '../participant.ts'
+import { isId } from '../place.ts'
+import { RefFrames } from '../ref-frames.ts'
+
+type Message<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+/** What a document needs of its client. */
+export interface DocumentHost {
+  readonly connection: Connection
+  readonly hub: Hub
+  readonly backlog: Backlog
+  send(message: ServerMessage): void
+  expiring(): void
+  mayWrite(document: JsonDocument): void
+  ended(document: JsonDocument, reason: CloseReason, message: string): void
+}
+
+/** Frames above this are no reason to call a client slow who has taken all before. */
+const largeBytes = 65_536
+
+/** A document of a client at `/realtime`, under a ref that the client chose. */
+export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubscriber {
+  readonly tellsIdleness = true
+  readonly participant: Participant
+  readonly #host: DocumentHost
+  readonly #opening: Message<'open'>
+  #isOpen = false
+  /** The client has closed it: nothing more is told under its ref, which may be that of another document now. */
+  #isFinishing = false
+  /** What came before it was open. */
+  #waiting: (() => void)[] = []
+  /** The change of the document up to which live states were sent. */
+  #sentSeq = 0
+  /** Users of whose changes the client was not told, because it was busy. */
+  readonly #missed = new Set<string>()
+
+  constructor(host: DocumentHost, identity: Identity, opening: Message<'open'>) {
+    this.#host = host
+    this.#opening = opening
+    this.participant = host.hub.join(host.connection, identity, opening, this)
+  }
+
+  get ref(): number {
+    return this.#opening.ref
+  }
+
+  opened(): void {
+    this.#open().catch(() => this.participant.end('unavailable', 'The document cannot be read.'))
+  }
+
+  async #open(): Promise<void> {
+    const { presence, liveStates } = this.participant.document
+    if (this.#wants('presence')) await presence.load()
+    await liveStates.load()
+    await this.#host.connection.inTurn(async () => {
+      // They may have been forgotten since.
+      while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
+      if (!this.participant.hasEnded) this.#answer(liveStates.position as Position)
+    })
+  }
+
+  /** What is told now and what follows have no gap between them: both come from what the document has told so far. */
+  #answer(position: Position): void {
+    this.#isOpen = true
+    if (!this.#isFinishing) {
+      this.#sentSeq = position.seq
+      this.#host.connection.answer(textFrame(this.#openedAt(position)))
+      if (this.#wants('presence')) this.participant.document.presence.subscribe(this)
+    }
+    // Even if the client does not want them: how much there is bounds what it may set.
+    this.participant.document.liveStates.subscribe(this)
+    const waiting = this.#waiting
+    this.#stopWaiting()
+    for (const work of waiting) this.run(work)
+  }
+
+  #openedAt(position: Position): string {
+    const { ref, since } = this.#opening
+    const { document, role } = this.participant
+    const isResumed = since?.epoch === position.epoch && since.seq <= position.seq
+    const fields = [
+      `"type":"opened","ref":${ref},"accessRole":"${role}"`,
+      `"position":${JSON.stringify(position)},"reset":${!isResumed}`,
+    ]
+    if (this.#wants('presence')) fields.push(`"presence":${document.presence.all()}`)
+    if (this.#wants('liveState')) {
+      fields.push(`"liveStates":${document.liveStates.since(isResumed ? since.seq : 0)}`)
+    }
+    return `{${fields.join()}}`
+  }
+
+  #wants(topic: Message<'open'>['topics'][number]): boolean {
+    return this.#opening.topics.includes(topic)
+  }
+
+  /** Does it once the document is open and the judgement current; never, if that closes it. */
+  run(work: () => void): void {
+    this.participant.run(() => {
+      if (this.#isOpen) work()
+      else if (this.#waiting.push(work) === 1) this.#host.connection.hold()
+    })
+  }
+
+  #stopWaiting(): void {
+    if (this.#waiting.length > 0) this.#host.connection.release()
+    this.#waiting = []
+  }
+
+  setPresence({ ref, status, data }: Message<'setPresence'>): void {
+    const json = data ? JSON.stringify(data) : data
+    if (json && Buffer.byteLength(json) > limits.awarenessBytes) {
+      const message = 'The data of a presence must not be larger than 64 KiB.'
+      return this.#host.send({ type: 'error', ref, status: 'INVALID_ARGUMENT', message })
+    }
+    this.run(() => this.participant.document.presence.set(this.participant, { status, data: json }))
+  }
+
+  setLiveState(message: Message<'setLiveState'>, bytes: number): void {
+    const { ref, id, liveStateDataId, data, merge = false } = message
+    const { participant } = this
+    const { document } = participant
+    this.run(() => {
+      const refuse = (status: ErrorStatus, message: string) =>
+        this.#host.send({ type: 'error', id, ref, status, message })
+      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', 'liveStateDataId is no id.')
+      if (!participant.canWrite) {
+        return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
+      }
+      if (!document.liveStates.hasRoomFor(liveStateDataId, bytes, merge)) {
+        return refuse('RESOURCE_EXHAUSTED', 'The document has no room for more live state.')
+      }
+      document.active(participant)
+      const change = { liveStateDataId, data, merge, userId: participant.identity.userId }
+      this.#host.backlog.add(bytes)
+      this.#host.hub.liveStates.set(document, change, {
+        done: (position) => {
+          this.#host.backlog.settle(bytes)
+          this.#host.send({ type: 'done', id, position })
+        },
+        refused: (error) => {
+          this.#host.backlog.settle(bytes)
+          refuse(error.status, error.message)
+        },
+      })
+    })
+  }
+
+  presenceChanged(frames: RefFrames, userIds: readonly string[]): void {
+    if (this.#missed.size === 0 && !this.#host.connection.isBusy) return this.#push(frames)
+    for (const userId of userIds) this.#missed.add(userId)
+  }
+
+  liveStatesChanged(frames: RefFrames, from: number): void {
+    if (!this.#wants('liveState') || this.#isFinishing) return
+    if (this.#sentSeq !== from || this.#host.connection.isBusy) return
+    this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
+    this.#push(frames)
+  }
+
+  liveStatesLost(): void {
+    this.participant.end('unavailable', 'The document cannot be read.')
+  }
+
+  makeUp(): void {
+    const { presence, liveStates } = this.participant.document
+    const { position } = liveStates
+    if (!this.#isOpen || this.#isFinishing || !position) return
+    if (this.#missed.size > 0 && !this.#host.connection.isBusy) {
+      this.#push(new RefFrames('presence', presence.fieldsOf(this.#missed)))
+      this.#missed.clear()
+    }
+    if (this.#wants('liveState') && this.#sentSeq < position.seq && !this.#host.connection.isBusy) {
+      const states = liveStates.since(this.#sentSeq)
+      this.#sentSeq = position.seq
+      this.#push(new RefFrames('liveState', `"position":${JSON.stringify(position)},"states":${states}`))
+    }
+  }
+
+  /** To a client that is not busy, so that no more than one large frame waits. */
+  #push(frames: RefFrames): void {
+    const frame = frames.of(this.ref)
+    if (frame.length > largeBytes) this.#host.connection.answer(frame)
+    else this.#host.connection.send(frame)
+  }
+
+  changed(accessRole: AccessRole): void {
+    if (!this.#isOpen || this.#isFinishing) return
+    this.#host.send({ type: 'access', ref: this.ref, accessRole })
+    if (accessRole === 'editor') this.#host.mayWrite(this)
+  }
+
+  expiring(): void {
+    this.#host.expiring()
+  }
+
+  ended(reason: CloseReason, message: string): void {
+    this.#release()
+    this.#host.ended(this, reason, message)
+  }
+
+  /** Calls back once what was sent has been looked at; not, if it ends before. */
+  finish(then: () => void): void {
+    this.#isFinishing = true
+    this.participant.document.presence.unsubscribe(this)
+    this.run(then)
+  }
+
+  leave(): void {
+    this.#release()
+    this.participant.leave()
+  }
+
+  #release(): void {
+    this.#isOpen = false
+    this.#stopWaiting()
+    this.participant.document.presence.unsubscribe(this)
+    this.participant.document.liveStates.unsubscribe(this)
+  }
+}

@@ -1,0 +1,136 @@
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
+import type { EditorLog } from '../../store/editor-log.ts'
+import { EditorSession, type Voice } from '../editor-session.ts'
+import { binaryFrame } from '../frames.ts'
+import { Receipts } from '../receipts.ts'
+import type { JsonDocument } from './json-document.ts'
+
+interface EditorOptions {
+  channel: number
+  document: JsonDocument
+  editorId: string
+  /** What a client says that the editor holds; counts if it may write. */
+  contents: { type: EditorLog['type']; contentKey: string } | undefined
+  opened: (role: AccessRole) => void
+  ended: (reason: CloseReason, message: string) => void
+}
+
+/** An editor of a client at `/realtime`, under a channel that the client chose. */
+export class JsonEditor {
+  readonly channel: number
+  readonly document: JsonDocument
+  readonly #session: EditorSession
+  readonly #receipts = new Receipts()
+  /** Resolves when its client has left it. */
+  readonly left: Promise<void>
+  #markLeft: () => void = () => {}
+  #isTelling = false
+
+  constructor({ channel, document, editorId, contents, opened, ended }: EditorOptions) {
+    this.channel = channel
+    this.document = document
+    this.left = new Promise((resolve) => {
+      this.#markLeft = resolve
+    })
+    const { participant } = document
+    this.#session = new EditorSession({
+      sessionId: `${participant.connection.id}.${channel}`,
+      participant,
+      voice: this.#createVoice(),
+      ended: (reason, message) => {
+        this.#markLeft()
+        ended(reason, message)
+      },
+    })
+    document.run(() =>
+      this.#session.open(editorId, {
+        describe: (room) => {
+          if (contents && participant.canWrite) room.describe(contents.type, contents.contentKey)
+          opened(participant.role ?? 'viewer')
+        },
+      }),
+    )
+  }
+
+  /** False if it is no frame of the protocol. */
+  receive(decoder: decoding.Decoder): boolean {
+    const kind = decoding.readVarUint(decoder)
+    const isUpdate = kind === editorFrames.syncStep2 || kind === editorFrames.update
+    const number = isUpdate ? decoding.readVarUint(decoder) : 0
+    const bytes = decoding.readVarUint8Array(decoder)
+    if (decoding.hasContent(decoder)) return false
+    if (isUpdate) {
+      if (!this.#receipts.expect(number)) return false
+      this.#session.update(number, bytes, kind === editorFrames.syncStep2)
+    } else if (kind === editorFrames.syncStep1) this.#session.syncStep1(bytes, false)
+    else if (kind === editorFrames.awareness) this.#session.awareness(bytes)
+    else return false
+    return true
+  }
+
+  /** The client may write now: it is asked for what was refused before. */
+  mayWrite(): void {
+    this.#session.mayWrite()
+  }
+
+  /** Leaves once what was sent has been looked at. */
+  finish(): void {
+    this.#session.finish(() => this.leave())
+  }
+
+  leave(): void {
+    this.#session.leave()
+    this.#markLeft()
+  }
+
+  #createVoice(): Voice {
+    const { channel } = this
+    const withBytes = (kind: keyof typeof editorFrames) => (bytes: Uint8Array) =>
+      binaryFrame(head(channel, kind, bytes.length), bytes)
+    return {
+      key: `realtime ${channel}`,
+      syncStep1: withBytes('syncStep1'),
+      syncStep2: withBytes('syncStep2'),
+      update: withBytes('update'),
+      awareness: withBytes('awareness'),
+      saved: (number) => {
+        this.#settle(number, 'saved')
+        return undefined
+      },
+      refused: (number, message) => {
+        this.#settle(number, 'refused')
+        const encoder = begin(channel, 'refused')
+        encoding.writeVarUint(encoder, number)
+        encoding.writeVarString(encoder, message)
+        return binaryFrame(encoding.toUint8Array(encoder))
+      },
+    }
+  }
+
+  /** What a tick has stored is confirmed together. */
+  #settle(number: number, outcome: 'saved' | 'refused'): void {
+    this.#receipts.settle(number, outcome)
+    if (this.#isTelling) return
+    this.#isTelling = true
+    queueMicrotask(() => {
+      this.#isTelling = false
+      const saved = this.#receipts.takeSaved()
+      if (saved !== undefined) this.#session.send(binaryFrame(head(this.channel, 'saved', saved)))
+    })
+  }
+}
+
+function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarUint(encoder, channel)
+  encoding.writeVarUint(encoder, editorFrames[kind])
+  return encoder
+}
+
+function head(channel: number, kind: keyof typeof editorFrames, number: number): Uint8Array {
+  const encoder = begin(channel, kind)
+  encoding.writeVarUint(encoder, number)
+  return encoding.toUint8Array(encoder)
+}

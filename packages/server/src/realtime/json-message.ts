@@ -1,0 +1,152 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  type ClientMessage,
+  limits,
+  type OnlineStatus,
+  type Position,
+  type Topic,
+} from '@plenum/protocol/realtime'
+import { checkJson } from './json-scanner.ts'
+import { Refusal } from './update-reader.ts'
+
+/** A frame that is no message; says which field is wrong. */
+export class Malformed extends Error {}
+
+const mostDepth = 64
+/** Making an object costs V8 a microsecond a key. */
+const mostKeys = 10_000
+
+/** The message in a text frame. Throws `Malformed`; fields it does not know are left out. */
+export function readMessage(bytes: Buffer, mostBytes: number): ClientMessage {
+  if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
+  if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
+  try {
+    checkJson(bytes, 0, bytes.length, mostDepth, mostKeys)
+  } catch (error) {
+    throw error instanceof Refusal ? new Malformed(error.message) : error
+  }
+  const fields = new Fields(JSON.parse(bytes.toString()))
+  const type = fields.choice('type', types)
+  return readers[type](fields)
+}
+
+type Types = ClientMessage['type']
+type Readers = { [Type in Types]: (fields: Fields) => Extract<ClientMessage, { type: Type }> }
+
+const topics: readonly Topic[] = ['presence', 'liveState', 'comments', 'notifications']
+const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
+const contentTypes = ['text', 'map', 'array', 'xml'] as const
+
+const readers: Readers = {
+  auth: (fields) => ({ type: 'auth', token: fields.text('token', limits.firstMessageBytes) }),
+  open: (fields) => ({
+    type: 'open',
+    ref: fields.count('ref'),
+    organizationId: fields.text('organizationId'),
+    documentId: fields.text('documentId'),
+    topics: fields.choices('topics', topics),
+    since: fields.optional('since', () => readPosition(fields.fields('since'))),
+  }),
+  close: (fields) => ({ type: 'close', ref: fields.count('ref') }),
+  setPresence: (fields) => ({
+    type: 'setPresence',
+    ref: fields.count('ref'),
+    status: fields.optional('status', () => fields.choice('status', statuses)),
+    data: fields.optional('data', () => fields.objectOrNull('data')),
+  }),
+  setLiveState: (fields) => ({
+    type: 'setLiveState',
+    ref: fields.count('ref'),
+    id: fields.count('id'),
+    liveStateDataId: fields.text('liveStateDataId'),
+    data: fields.object('data'),
+    merge: fields.optional('merge', () => fields.flag('merge')),
+  }),
+  openEditor: (fields) => ({
+    type: 'openEditor',
+    ref: fields.count('ref'),
+    channel: fields.count('channel'),
+    editorId: fields.text('editorId'),
+    contentType: fields.optional('contentType', () => fields.choice('contentType', contentTypes)),
+    contentKey: fields.optional('contentKey', () => fields.text('contentKey')),
+  }),
+  closeEditor: (fields) => ({ type: 'closeEditor', channel: fields.count('channel') }),
+  ping: () => ({ type: 'ping' }),
+}
+
+const types = Object.keys(readers) as Types[]
+
+const readPosition = (fields: Fields): Position => ({ epoch: fields.text('epoch'), seq: fields.count('seq') })
+
+type JsonObject = Record<string, unknown>
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The fields of an object as they were sent, each read as what it must be. */
+class Fields {
+  readonly #object: JsonObject
+  /** Where the object stands, for the names in messages. */
+  readonly #path: string
+
+  constructor(value: unknown, path = '') {
+    if (!isObject(value)) throw new Malformed('A message is an object.')
+    this.#object = value
+    this.#path = path
+  }
+
+  #get(name: string): unknown {
+    return Object.hasOwn(this.#object, name) ? this.#object[name] : undefined
+  }
+
+  #fail(name: string, expected: string): never {
+    throw new Malformed(`${this.#path}${name} must be ${expected}.`)
+  }
+
+  optional<T>(name: string, read: () => T): T | undefined {
+    return this.#get(name) === undefined ? undefined : read()
+  }
+
+  count(name: string): number {
+    const value = this.#get(name)
+    if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
+    return this.#fail(name, 'an integer from 0 on')
+  }
+
+  text(name: string, mostLength = 1000): string {
+    const value = this.#get(name)
+    if (typeof value !== 'string' || value === '') return this.#fail(name, 'a string that is not empty')
+    return value.length <= mostLength ? value : this.#fail(name, `at most ${mostLength} characters long`)
+  }
+
+  flag(name: string): boolean {
+    const value = this.#get(name)
+    return typeof value === 'boolean' ? value : this.#fail(name, 'a boolean')
+  }
+
+  object(name: string): JsonObject {
+    const value = this.#get(name)
+    return isObject(value) ? value : this.#fail(name, 'an object')
+  }
+
+  objectOrNull(name: string): JsonObject | null {
+    return this.#get(name) === null ? null : this.object(name)
+  }
+
+  fields(name: string): Fields {
+    return new Fields(this.object(name), `${this.#path}${name}.`)
+  }
+
+  choice<T extends string>(name: string, choices: readonly T[]): T {
+    const value = this.#get(name)
+    return choices.find((one) => one === value) ?? this.#fail(name, `one of ${choices.join(', ')}`)
+  }
+
+  choices<T extends string>(name: string, choices: readonly T[]): T[] {
+    const value = this.#get(name)
+    if (!Array.isArray(value)) return this.#fail(name, 'an array')
+    const chosen = choices.filter((one) => value.includes(one))
+    const isKnown = value.every((one) => choices.includes(one as T))
+    return isKnown ? chosen : this.#fail(name, `a list of ${choices.join(', ')}`)
+  }
+}

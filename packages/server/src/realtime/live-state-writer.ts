@@ -1,0 +1,121 @@
+import { ApiError } from '@plenum/protocol'
+import type { Position } from '@plenum/protocol/realtime'
+import type { Bus } from '../platform/bus.ts'
+import type { Log } from '../platform/log.ts'
+import type { Database } from '../store/db.ts'
+import * as stored from '../store/live-states.ts'
+import { inLockOrder } from '../store/lock-order.ts'
+import type { OpenDocument } from './open-document.ts'
+
+export interface WriterParts {
+  database: Database
+  bus: Bus
+  log: Log
+  now: () => number
+}
+
+/** What becomes of a change; exactly one is called, once. */
+export interface Outcome {
+  /** It is durable, with the document at that position. */
+  done(position: Position): void
+  refused(error: ApiError): void
+}
+
+interface Pending {
+  change: stored.Change
+  outcome: Outcome
+}
+
+type Result = Awaited<ReturnType<typeof stored.set>>
+
+/** Changes of one document in one transaction; the others wait for the next. */
+const mostChanges = 500
+/** A transaction that takes longer leaves the other documents to the next. */
+const longMs = 20
+
+/** Stores what clients set, of all documents that wait in one transaction, and answers once it is durable. */
+export class LiveStateWriter {
+  readonly #parts: WriterParts
+  readonly #waiting = new Map<OpenDocument, Pending[]>()
+  #busy: Promise<void> | undefined
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts
+  }
+
+  /** By somebody who may write. */
+  set(document: OpenDocument, change: stored.Change, outcome: Outcome): void {
+    const waiting = this.#waiting.get(document)
+    if (waiting) waiting.push({ change, outcome })
+    else this.#waiting.set(document, [{ change, outcome }])
+    this.#busy ??= this.#run()
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    await this.#busy
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.size > 0) {
+      // What arrives in one turn of the event loop is stored together.
+      await new Promise((resolve) => setImmediate(resolve))
+      await this.#store(this.#take())
+    }
+    this.#busy = undefined
+  }
+
+  #take(): Map<OpenDocument, Pending[]> {
+    const taken = new Map<OpenDocument, Pending[]>()
+    for (const [document, waiting] of this.#waiting) {
+      taken.set(document, waiting.splice(0, mostChanges))
+      if (waiting.length === 0) this.#waiting.delete(document)
+    }
+    return taken
+  }
+
+  async #store(taken: ReadonlyMap<OpenDocument, Pending[]>): Promise<void> {
+    const documents = inLockOrder(taken.keys(), idOf)
+    const { database, log, now } = this.#parts
+    let results = new Map<OpenDocument, Result>()
+    try {
+      await database.write(async (db) => {
+        // Of an attempt that collided nothing remains.
+        results = new Map()
+        const begunAt = performance.now()
+        for (const document of documents) {
+          const changes = (taken.get(document) as Pending[]).map(({ change }) => change)
+          results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
+          if (performance.now() - begunAt > longMs) return
+        }
+      })
+    } catch (error) {
+      log.error({ err: error, documents: documents.length }, 'live states could not be stored')
+      const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
+      for (const pending of taken.values()) for (const { outcome } of pending) outcome.refused(failure)
+      return
+    }
+    for (const [document, pending] of taken) {
+      if (results.has(document)) this.#settle(document, pending, results.get(document))
+      else this.#waiting.set(document, [...pending, ...(this.#waiting.get(document) ?? [])])
+    }
+  }
+
+  #settle(document: OpenDocument, pending: readonly Pending[], result: Result): void {
+    const { apiKey, organizationId, documentId } = document
+    const position = result?.position
+    for (const { change, outcome } of pending) {
+      if (!result) outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
+      else if (result.refused.has(change) || !position) {
+        outcome.refused(new ApiError('INVALID_ARGUMENT', stored.tooLarge))
+      } else outcome.done(position)
+    }
+    if (position) {
+      this.#parts.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
+    }
+  }
+}
+
+/** Ids have no slash. */
+const idOf = ({ apiKey, organizationId, documentId }: OpenDocument) =>
+  `${apiKey}/${organizationId}/${documentId}`

@@ -1,0 +1,126 @@
+import type { OnlineStatus } from '@plenum/protocol/realtime'
+import { keptMs, type Present } from '../store/presence.ts'
+
+/** A user without a sign of activity counts as away, and then as offline, after so long. */
+const awayMs = 5 * 60_000
+const offlineMs = 10 * 60_000
+
+const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
+const better = (one: OnlineStatus, other: OnlineStatus) =>
+  statuses.indexOf(one) < statuses.indexOf(other) ? one : other
+const worse = (one: OnlineStatus, other: OnlineStatus) => (better(one, other) === one ? other : one)
+
+/** Who somebody is, by the token. */
+export interface Known {
+  readonly identity: {
+    readonly userId: string
+    readonly name: string | undefined
+    readonly email: string | undefined
+  }
+}
+
+/** One client of a person. Words are numbered in the order in which they were heard, those of backends too. */
+export interface PresentClient {
+  readonly person: PresentPerson
+  readonly of: Known
+  /** It says itself when its user is idle. As long as it says anything, it is believed. */
+  readonly tellsIdleness: boolean
+  status: OnlineStatus
+  /** JSON of an object. */
+  data: string | undefined
+  /** Number and time of what its user did last. */
+  activeWord: number
+  activeAt: number
+  /** Number and time of its last sign of life. */
+  heardWord: number
+  heardAt: number
+}
+
+/** How a person is shown. */
+export interface Shown {
+  /** Everything but the time of the change; as long as it is the same, nothing has changed. */
+  face: string
+  /** A `PresentUser`. */
+  json: string
+  status: OnlineStatus
+  /** The client that it is taken from; undefined when a backend had the last word. */
+  lead: PresentClient | undefined
+}
+
+/** A user in a document: the clients there are, and what backends say. The more recent word counts. */
+export class PresentPerson {
+  readonly userId: string
+  readonly clients = new Set<PresentClient>()
+  rest: Present | undefined
+  /** Number of the backend's last word; 0 if it came before all clients. */
+  restWord = 0
+  /** Number of the word by which a backend took the person off the list. */
+  hiddenWord = 0
+  shown: Shown | undefined
+
+  constructor(userId: string) {
+    this.userId = userId
+  }
+
+  get isNobody(): boolean {
+    return this.clients.size === 0 && this.rest === undefined
+  }
+
+  /** Ends what a backend said so long ago that it does not count any more. */
+  expire(now: number): void {
+    if (this.rest && endOf(this.rest) <= now) this.rest = undefined
+  }
+
+  /** Undefined if the person is not on the list. */
+  look(now: number): Shown | undefined {
+    let lead: PresentClient | undefined
+    let heardWord = 0
+    for (const client of this.clients) {
+      if (!lead || client.activeWord > lead.activeWord) lead = client
+      heardWord = Math.max(heardWord, client.heardWord)
+    }
+    const { rest } = this
+    if (rest && (!lead || this.restWord > heardWord)) return showRest(rest, lead)
+    return lead && heardWord > this.hiddenWord ? this.#showClient(lead, now) : undefined
+  }
+
+  #showClient(lead: PresentClient, now: number): Shown {
+    let status: OnlineStatus = 'offline'
+    for (const client of this.clients) status = better(status, statusOf(client, now))
+    const { name, email } = lead.of.identity
+    const face = faceOf({ userId: this.userId, name, email, onlineStatus: status }, lead.data, 'client')
+    return { face, json: `${face},"timestamp":${now}}`, status, lead }
+  }
+
+  /** When time alone may change how the person is shown. */
+  nextChangeAt(now: number): number {
+    let next = this.rest ? endOf(this.rest) : Infinity
+    for (const client of this.clients) {
+      const since = idleSince(client)
+      const times = [since + awayMs, since + offlineMs]
+      next = Math.min(next, times.find((at) => at > now) ?? Infinity)
+    }
+    return next
+  }
+}
+
+const endOf = ({ lastUpdated }: Present) => lastUpdated + keptMs
+
+const idleSince = ({ tellsIdleness, heardAt, activeAt }: PresentClient) =>
+  tellsIdleness ? heardAt : activeAt
+
+function statusOf(client: PresentClient, now: number): OnlineStatus {
+  const idleMs = now - idleSince(client)
+  return worse(client.status, idleMs >= offlineMs ? 'offline' : idleMs >= awayMs ? 'away' : 'online')
+}
+
+function showRest({ userId, name, email, status, lastUpdated }: Present, lead?: PresentClient): Shown {
+  const known = lead?.of.identity
+  const head = { userId, name: name ?? known?.name, email: email ?? known?.email, onlineStatus: status }
+  const face = `${faceOf(head, lead?.data, 'rest')},"timestamp":${lastUpdated}`
+  return { face, json: `${face}}`, status, lead: undefined }
+}
+
+/** JSON without its end. */
+const faceOf = (head: object, data: string | undefined, source: 'client' | 'rest') =>
+  `${JSON.stringify(head).slice(0, -1)}${data === undefined ? '' : `,"data":${data}`},"source":"${source}"`

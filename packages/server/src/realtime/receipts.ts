@@ -1,0 +1,30 @@
+interface Pending {
+  number: number
+  outcome: 'saved' | 'refused' | undefined
+}
+
+/** The updates of one client that are not settled, so that `saved` of one speaks for all before it. */
+export class Receipts {
+  readonly #pending: Pending[] = []
+  #newest = -1
+
+  /** False if the number is not larger than all before it. */
+  expect(number: number): boolean {
+    if (number <= this.#newest) return false
+    this.#newest = number
+    this.#pending.push({ number, outcome: undefined })
+    return true
+  }
+
+  settle(number: number, outcome: 'saved' | 'refused'): void {
+    const pending = this.#pending.find((one) => one.number === number)
+    if (pending) pending.outcome = outcome
+  }
+
+  /** The newest that is saved with nothing unsettled before it; undefined if that is no news. */
+  takeSaved(): number | undefined {
+    const unsettled = this.#pending.findIndex(({ outcome }) => outcome === undefined)
+    const settled = this.#pending.splice(0, unsettled < 0 ? this.#pending.length : unsettled)
+    return settled.findLast(({ outcome }) => outcome === 'saved')?.number
+  }
+}
