@@ -8,8 +8,8 @@ interface InDocument {
 
 /** What has happened, and is durable. */
 export type BusMessage =
-  /** Somebody may do more or less than before. */
-  | { kind: 'access'; apiKey: string }
+  /** Somebody may do more or less than before: this user, or anybody if none is named. */
+  | { kind: 'access'; apiKey: string; userId?: string }
   /** The auth token was reset. */
   | { kind: 'credentials'; apiKey: string }
   /** The log of an editor grew, or there is one now. */

@@ -115,7 +115,7 @@ export class Gateway {
     const arrival: Arrival = {
       connection,
       hub: this.#parts.hub,
-      identify: (token) => identifyUser(this.#parts, token, request.headers.origin),
+      identify: (token) => identifyUser(this.#parts, token, request.headers),
     }
     connection.hold()
     this.#open(arrival, request, dialect, url)

@@ -148,8 +148,11 @@ export class Hub {
     if (!key) return
     switch (message.kind) {
       case 'access':
-        key.epoch++
-        void this.#judgeAll(key)
+        if (message.userId !== undefined) judgeAgain(key, message.userId)
+        else {
+          key.epoch++
+          void this.#judgeAll(key)
+        }
         break
       case 'credentials':
         for (const document of key.documents.values()) {
@@ -231,3 +234,11 @@ export class Hub {
 
 /** Ids have no slash. */
 const idOf = (organizationId: string, documentId: string) => `${organizationId}/${documentId}`
+
+function judgeAgain(key: OpenKey, userId: string): void {
+  for (const document of key.documents.values()) {
+    for (const participant of document.participants) {
+      if (participant.identity.userId === userId) participant.judgeAgain()
+    }
+  }
+}

@@ -6,6 +6,7 @@ import { identifyServer } from '../access/server-credentials.ts'
 import type { SessionUser } from '../access/session-access.ts'
 import { signIn } from '../access/sign-in.ts'
 import { TokenError, type UserTokens } from '../access/user-tokens.ts'
+import type { Bus } from '../platform/bus.ts'
 import type { Database } from '../store/db.ts'
 
 /** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
@@ -33,14 +34,15 @@ export interface IdentityParts {
   database: Database
   credentials: Credentials
   userTokens: UserTokens
+  bus: Bus
   now: () => number
 }
 
 /** Throws a `Denial`. A browser must come from an allowed domain of the API key; others send no origin. */
 export async function identifyUser(
-  { database, credentials, userTokens, now }: IdentityParts,
+  { database, credentials, userTokens, bus, now }: IdentityParts,
   token: string,
-  origin: string | undefined,
+  { origin, host }: Pick<IncomingHttpHeaders, 'origin' | 'host'>,
 ): Promise<Identity> {
   const user = await userTokens.verify(token, now()).catch((error: unknown) => {
     if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
@@ -48,11 +50,11 @@ export async function identifyUser(
   })
   const known = await credentials.apiKey(user.apiKey)
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
-  if (!(await originMayConnect(database.read, user.apiKey, origin))) {
+  if (!(await originMayConnect(database.read, user.apiKey, origin, host))) {
     throw new Denial('permissionDenied', 'The origin is not among the allowed domains of the API key.')
   }
-  await signIn(database, known.caller, user, now())
   const { apiKey, userId, name, email, resources, expiresAt } = user
+  if (await signIn(database, known.caller, user, now())) bus.publish({ kind: 'access', apiKey, userId })
   return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
 }
 

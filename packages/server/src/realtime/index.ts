@@ -1,5 +1,4 @@
 import type { Limits } from '../config.ts'
-import type { Bus } from '../platform/bus.ts'
 import { createCrdt } from './crdt.ts'
 import { Gateway } from './gateway.ts'
 import { Hub } from './hub.ts'
@@ -7,14 +6,13 @@ import type { IdentityParts } from './identify.ts'
 import type { Log } from '../platform/log.ts'
 
 export interface RealtimeParts extends IdentityParts {
-  bus: Bus
   log: Log
   limits: Limits
 }
 
 /** Everything that is live. */
-export function createGateway({ bus, log, limits, ...identity }: RealtimeParts): Gateway {
+export function createGateway({ log, limits, ...identity }: RealtimeParts): Gateway {
   const crdt = createCrdt()
-  const hub = new Hub({ ...identity, bus, crdt, log })
+  const hub = new Hub({ ...identity, crdt, log })
   return new Gateway({ ...identity, hub, crdt, log, maxConnections: limits.connections })
 }

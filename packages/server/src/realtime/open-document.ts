@@ -82,10 +82,12 @@ export class OpenDocument {
       await Promise.resolve()
       const stale = [...this.participants].filter((one) => !one.isCurrent(this.now()))
       if (stale.length === 0) return
-      const { epoch } = this
+      const epochs = stale.map(({ epoch }) => epoch)
       try {
         const decisions = await this.#parts.evaluate(this, stale)
-        stale.forEach((one, index) => one.judged(decisions[index] as Decision, epoch, this.now()))
+        stale.forEach((one, index) =>
+          one.judged(decisions[index] as Decision, epochs[index] as number, this.now()),
+        )
       } catch (error) {
         this.#parts.failed(error)
         if (++failures === attempts) {

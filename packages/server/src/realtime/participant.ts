@@ -24,6 +24,7 @@ export class Participant {
   readonly #listener: Listener
   #role: AccessRole | undefined
   #judgedAt = -1
+  #changes = 0
   /** Epoch milliseconds: time alone may change the judgement then. */
   #validUntil = 0
   #inbox: (() => void)[] = []
@@ -49,9 +50,20 @@ export class Participant {
     return this.#role === 'editor'
   }
 
+  /** Counts what can change the judgement: under the API key, and of this participant alone. */
+  get epoch(): number {
+    return this.document.epoch + this.#changes
+  }
+
   /** Whether the judgement still holds at this moment. */
   isCurrent(now: number): boolean {
-    return this.#judgedAt === this.document.epoch && now < this.#validUntil
+    return this.#judgedAt === this.epoch && now < this.#validUntil
+  }
+
+  /** The user may do more or less than before. */
+  judgeAgain(): void {
+    this.#changes++
+    void this.document.judge()
   }
 
   /** Does it now, or as soon as the judgement is current; never, if that ends the session. */
@@ -63,7 +75,7 @@ export class Participant {
     void this.document.judge()
   }
 
-  /** `epoch`: the state of access that was judged. */
+  /** `epoch`: that of the participant when it was judged. */
   judged(decision: Decision, epoch: number, now: number): void {
     if (this.#ended) return
     if (now >= this.identity.expiresAt * 1000) return this.end('unauthenticated', 'token_expired')
@@ -74,7 +86,7 @@ export class Participant {
     this.#role = decision.accessRole
     if (before === undefined) this.#listener.opened(this.#role)
     else if (before !== this.#role) this.#listener.changed(this.#role)
-    if (epoch === this.document.epoch) this.#work()
+    if (epoch === this.epoch) this.#work()
   }
 
   /** A fresh token of the same user. */
@@ -86,8 +98,7 @@ export class Participant {
     }
     this.identity = identity
     this.#wasWarned = false
-    this.#validUntil = 0
-    void this.document.judge()
+    this.judgeAgain()
   }
 
   /** Asks for a fresh token in time; called every now and then. */
