@@ -246,3 +246,39 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 })
+
+describe('live state and the disk', () => {
+  const waiting: (() => void)[] = []
+  let isSlow = false
+  const server = useServer('sqlite', {
+    sync: (_fd, done) => (isSlow ? void waiting.push(() => done(null)) : done(null)),
+  })
+
+  test('[R13] nothing is confirmed or told before it is synced', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = await Promise.all(
+      ['ada', 'bob'].map(async (userId) => RealtimeClient.connect(server, await tokenFor(tenant, userId))),
+    )
+    if (!ada || !bob) throw new Error('There are two.')
+    await ada.open()
+    await bob.open()
+    isSlow = true
+    const done = ada.set('a', { b: 1 })
+    await eventually(() => waiting.length).toBe(1)
+    expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
+    // Nor is who comes now.
+    const late = new RealtimeClient(server, { headers: tenant.headers })
+    await late.take('ready')
+    expect(await late.open()).toMatchObject({ position: { seq: 0 }, liveStates: [] })
+    await ada.settled()
+    await bob.settled()
+    expect([ada, bob].flatMap(({ messages }) => messages).filter(({ type }) => type !== 'presence')).toEqual(
+      [],
+    )
+    isSlow = false
+    for (const finish of waiting.splice(0)) finish()
+    expect(await done).toMatchObject({ type: 'done', position: { seq: 1 } })
+    for (const client of [bob, late])
+      expect(await client.take('liveState')).toMatchObject({ position: { seq: 1 } })
+  })
+})

@@ -257,6 +257,12 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       await eventually(present).toEqual({ sal: 'away', tom: 'online', yves: 'away' })
       server.clock.offsetMs = 10 * minute + 1000
       await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'offline' })
+      yjs.provider.awareness.setLocalStateField('cursor', 1)
+      await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'online' })
+      server.clock.offsetMs = 15 * minute + 2000
+      // What is said again is no activity.
+      yjs.provider.awareness.setLocalState(yjs.provider.awareness.getLocalState())
+      await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'away' })
       yjs.text.insert(0, 'back')
       silent.send({ type: 'setPresence', ref: 1 })
       await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
