@@ -3,18 +3,10 @@ import * as liveStates from '../src/store/live-states.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 import { eventually, tokenFor } from './live.ts'
+import { random } from './random.ts'
 import { RealtimeClient, View } from './realtime-client.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1' }
-
-/** Numbers that are the same in each run. */
-function random(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 describe.each(stores)('resuming on %s', (store) => {
   const server = useServer(store)
