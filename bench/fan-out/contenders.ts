@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createClient } from '../../packages/client/src/index.ts'
+import { createClient } from '../../packages/client/src/rest.ts'
 import { measuredProcess, type Measured } from '../process.ts'
 import type { Target } from './client.ts'
 import { type Dialect, hocuspocus, yWebsocket } from './dialects.ts'
@@ -17,8 +17,8 @@ export interface Contender {
 
 export interface Running {
   measured: Measured
-  /** A document of that name, in that dialect. */
-  target(room: string, dialect: Dialect): Target
+  /** A document of that name, in that dialect; each client is another user. */
+  target(room: string, dialect: Dialect, client?: number): Target
   /** A new process on the same data. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -30,7 +30,7 @@ interface Described {
   script: string
   execArgv?: string[]
   answersSync?: boolean
-  prepare?: (url: string) => Promise<{ token: string; roomOf: (name: string) => string }>
+  prepare?: (url: string) => Promise<{ tokens: string[]; roomOf: (name: string) => string }>
 }
 
 async function run(described: Described, storage: 'disk' | 'memory'): Promise<Running> {
@@ -40,9 +40,9 @@ async function run(described: Described, storage: 'disk' | 'memory'): Promise<Ru
   const prepared = await described.prepare?.(`http://127.0.0.1:${measured.port}`)
   const running: Running = {
     measured,
-    target: (room, dialect) => ({
+    target: (room, dialect, client = 0) => ({
       server: `ws://127.0.0.1:${running.measured.port}`,
-      token: prepared?.token ?? 'token',
+      token: prepared?.tokens[client % prepared.tokens.length] ?? 'token',
       room: prepared?.roomOf(room) ?? room,
       dialect,
       answersSync: described.answersSync ?? true,
@@ -59,22 +59,28 @@ async function run(described: Described, storage: 'disk' | 'memory'): Promise<Ru
   return running
 }
 
-/** A workspace, a key, and the token of a user who may edit all documents of one organization. */
+/** As many as the hot document has clients. */
+const users = 50
+
+/** A workspace, a key, and the tokens of users who may edit all documents of one organization. */
 async function preparePlenum(url: string) {
   const { data: workspace } = await createClient({ url }).workspace.create({
     ownerEmail: 'bench@example.com',
   })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
   const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-  const { data: tokens } = await owner.authTokens.get({ apiKey })
-  const client = createClient({ url, apiKey, authToken: tokens.authTokens[0]?.token ?? '' })
+  const { data: keys } = await owner.authTokens.get({ apiKey })
+  const client = createClient({ url, apiKey, authToken: keys.authTokens[0]?.token ?? '' })
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
-  const { data } = await client.auth.generateToken({
-    userId: 'u1',
-    userProperties: { name: 'Ada', email: 'ada@example.com' },
-    permissions: { resources: [{ type: 'organization', id: 'org', accessRole: 'editor' }] },
+  const tokens = Array.from({ length: users }, async (_, user) => {
+    const { data } = await client.auth.generateToken({
+      userId: `u${user}`,
+      userProperties: { name: `User ${user}`, email: `u${user}@example.com` },
+      permissions: { resources: [{ type: 'organization', id: 'org', accessRole: 'editor' }] },
+    })
+    return data.token
   })
-  return { token: data.token, roomOf: (name: string) => `org/${name}/text` }
+  return { tokens: await Promise.all(tokens), roomOf: (name: string) => `org/${name}/text` }
 }
 
 const hocuspocusServer: Described = { script: './fan-out/peers/hocuspocus.mjs' }

@@ -64,6 +64,7 @@ export const hocuspocus: Dialect = {
   state: (room, bytes) => frame(room, sync, 1, bytes),
   update: (room, bytes) => frame(room, sync, 2, bytes),
   read(bytes) {
+    if (bytes.length === 1) return { kind: 'other' } // A ping, the only frame without a room.
     const decoder = decoding.createDecoder(bytes)
     decoding.readVarUint8Array(decoder) // The room; a connection here has one.
     const kind = decoding.readVarUint(decoder)

@@ -64,13 +64,13 @@ async function openRooms(running: Running, dialect: Dialect, load: Load, run: st
   const perClient = Math.ceil((load.perSecond * load.seconds) / load.clients)
   const rooms: Room[] = []
   for (let n = 0; n < load.documents; n++) {
-    const target = running.target(`doc-${run}-${n}`, dialect)
-    const senders = Array.from({ length: load.clients }, async () => {
+    const senders = Array.from({ length: load.clients }, async (_, client) => {
+      const target = running.target(`doc-${run}-${n}`, dialect, client)
       const { clientId, updates } = typedBy(perClient)
       const frames = updates.map((update) => dialect.update(target.room, update))
       return { client: await Client.open(target), clientId, updates, frames, sentAt: [] }
     })
-    rooms.push({ name: target.room, senders: await Promise.all(senders) })
+    rooms.push({ name: `doc-${run}-${n}`, senders: await Promise.all(senders) })
   }
   return rooms
 }

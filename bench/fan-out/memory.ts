@@ -15,11 +15,12 @@ export async function memoryPerConnection(
   connections: number,
 ): Promise<number> {
   const running = await contender.start()
+  let opened = 0
   const open = async (count: number) => {
     const clients: Client[] = []
     while (clients.length < count) {
-      const batch = Array.from({ length: Math.min(atOnce, count - clients.length) }, (_, index) =>
-        Client.open(running.target(`idle-${Math.floor((clients.length + index) / perRoom)}`, dialect)),
+      const batch = Array.from({ length: Math.min(atOnce, count - clients.length) }, () =>
+        Client.open(running.target(`idle-${Math.floor(opened / perRoom)}`, dialect, opened++ % perRoom)),
       )
       clients.push(...(await Promise.all(batch)))
     }
@@ -28,12 +29,12 @@ export async function memoryPerConnection(
   }
   const close = (clients: Client[]) => Promise.all(clients.map((client) => client.close()))
 
-  // What the first connections load is no cost of a connection.
-  await close(await open(Math.ceil(connections / 10)))
+  // The first ones fill what the process has to spare, and load what every connection shares.
+  const first = await open(connections)
   const before = running.measured.residentKilobytes()
-  const clients = await open(connections)
+  const second = await open(connections)
   const kilobytes = (running.measured.residentKilobytes() - before) / connections
-  await close(clients)
+  await close([...first, ...second])
   await running.stop()
   return kilobytes
 }

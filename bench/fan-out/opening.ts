@@ -29,9 +29,9 @@ export async function openings(
   times: number,
 ): Promise<Openings[]> {
   const running = await contender.start()
-  const rooms = contender.dialects.flatMap((dialect) =>
-    Array.from({ length: copies }, (_, copy) => ({ dialect, name: `${dialect.name}-${copy}` })),
-  )
+  const rooms = Array.from({ length: copies }, (_, copy) =>
+    contender.dialects.map((dialect) => ({ dialect, name: `${dialect.name}-${copy}` })),
+  ).flat()
   const expected = textOf(updates)
   const found = contender.dialects.map((dialect): Openings => ({ dialect, warm: [], cold: [] }))
   const open = async (name: string, dialect: Dialect) => {
@@ -79,7 +79,7 @@ async function savedOf(client: Client, count: number): Promise<void> {
 async function timedOpen(running: Running, name: string, dialect: Dialect) {
   const cpuBefore = running.measured.cpuMicroseconds()
   const began = performance.now()
-  const client = await Client.open(running.target(name, dialect))
+  const client = await Client.open(running.target(name, dialect, 1))
   // A server may send the state in several frames.
   while (performance.now() - client.lastReceivedAt < quietMilliseconds) await wait(10)
   const milliseconds = client.lastReceivedAt - began

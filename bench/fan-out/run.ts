@@ -3,6 +3,7 @@
  *   npm run bench:fan-out -- [--quick] [--rounds N] [--only hot,many,memory,opening] [--contenders plenum,relay]
  * Times differ on a shared machine; the ratio of CPU times is what to compare.
  */
+import { arch, availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Contender, contenders as all, relay, type Running } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
@@ -55,6 +56,8 @@ const parts: Record<string, () => Promise<void>> = {
   memory: measureMemory,
   opening: measureOpening,
 }
+const machine = `${availableParallelism()} ${arch()} cores`
+console.log(`Node ${process.versions.node}, ${machine}, rounds: ${rounds}, seconds of each load: ${seconds}`)
 for (const part of options.only.split(',')) {
   const measure = parts[part]
   if (!measure) throw new Error(`--only knows ${Object.keys(parts).join(', ')}, but not "${part}".`)
@@ -124,7 +127,7 @@ async function measureMemory(): Promise<void> {
     }
   }
   printTable(
-    `${connections} idle connections, 10 to a document`,
+    `${connections} idle connections beside as many, 10 to a document`,
     ['server (dialect)', 'KB per connection'],
     [...found].map(([name, kilobytes]) => [name, figure(median(kilobytes))]),
   )
