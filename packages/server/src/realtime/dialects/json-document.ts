@@ -31,9 +31,6 @@ export interface DocumentHost {
   ended(document: JsonDocument, reason: CloseReason, message: string): void
 }
 
-/** Frames above this are no reason to call a client slow who has taken all before. */
-const largeBytes = 65_536
-
 /** A document of a client at `/realtime`, under a ref that the client chose. */
 export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubscriber {
   readonly tellsIdleness = true
@@ -194,9 +191,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   /** To a client that is not busy, so that no more than one large frame waits. */
   #push(frames: RefFrames): void {
-    const frame = frames.of(this.ref)
-    if (frame.length > largeBytes) this.#host.connection.answer(frame)
-    else this.#host.connection.send(frame)
+    this.#host.connection.send(frames.of(this.ref))
   }
 
   changed(accessRole: AccessRole): void {
