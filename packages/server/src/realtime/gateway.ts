@@ -50,11 +50,12 @@ export interface GatewayParts extends IdentityParts {
   identifyMs?: number
 }
 
-const sweepMs = 1_000
-const pingSweeps = 10
-const keepAliveSweeps = 20
+/** Judgements that time has ended are noticed by it: a second is promised. */
+const sweepMs = 500
+const pingSweeps = 20
+const keepAliveSweeps = 40
 /** A connection on which nothing was heard for so many sweeps is dead: its user is gone within 35 s. */
-const silentSweeps = 25
+const silentSweeps = 50
 /** Clients that are sent away come back at random within this, not all at once. */
 const spreadMs = 5_000
 

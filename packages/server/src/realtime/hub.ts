@@ -27,7 +27,7 @@ export interface HubParts {
 /** Awareness of a room is told together when it changes several times within this. */
 const awarenessMs = 15
 /** A room that nobody has open is kept so long, for those who come back. */
-const keptSweeps = 10
+const keptSweeps = 20
 
 /** Documents that are judged together when access changes. */
 const judgedTogether = 16
@@ -158,7 +158,7 @@ export class Hub {
         for (const document of key.documents.values()) {
           for (const participant of [...document.participants]) {
             if (participant.identity.access === 'server')
-              participant.end('unauthenticated', 'The auth token was reset.')
+              participant.end('unauthenticated', 'token_invalid: The auth token was reset.')
           }
         }
         break
@@ -196,7 +196,7 @@ export class Hub {
     )
   }
 
-  /** Once a second: judgements that time has ended, updates that wait in vain, rooms that nobody needs. */
+  /** Twice a second: judgements that time has ended, updates that wait in vain, rooms that nobody needs. */
   sweep(): void {
     const now = this.#parts.now()
     for (const [apiKey, key] of this.#keys) {

@@ -38,11 +38,20 @@ export interface IdentityParts {
   now: () => number
 }
 
-/** Throws a `Denial`. A browser must come from an allowed domain of the API key; others send no origin. */
+/** What a handshake tells of the page that it comes from. */
+type Page = Pick<IncomingHttpHeaders, 'origin' | 'host'>
+
+/** A browser must come from an allowed domain of the API key; others send no origin. */
+async function requireOrigin({ read }: Database, apiKey: string, { origin, host }: Page): Promise<void> {
+  if (await originMayConnect(read, apiKey, origin, host)) return
+  throw new Denial('permissionDenied', 'The origin is not among the allowed domains of the API key.')
+}
+
+/** Throws a `Denial`. */
 export async function identifyUser(
   { database, credentials, userTokens, bus, now }: IdentityParts,
   token: string,
-  { origin, host }: Pick<IncomingHttpHeaders, 'origin' | 'host'>,
+  page: Page,
 ): Promise<Identity> {
   const user = await userTokens.verify(token, now()).catch((error: unknown) => {
     if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
@@ -50,23 +59,22 @@ export async function identifyUser(
   })
   const known = await credentials.apiKey(user.apiKey)
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
-  if (!(await originMayConnect(database.read, user.apiKey, origin, host))) {
-    throw new Denial('permissionDenied', 'The origin is not among the allowed domains of the API key.')
-  }
+  await requireOrigin(database, user.apiKey, page)
   const { apiKey, userId, name, email, resources, expiresAt } = user
   if (await signIn(database, known.caller, user, now())) bus.publish({ kind: 'access', apiKey, userId })
   return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
 }
 
-/** The backend whose credentials the headers carry, if they carry any. */
+/** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
 export async function identifyBackend(
-  { credentials }: IdentityParts,
+  { database, credentials }: IdentityParts,
   headers: IncomingHttpHeaders,
 ): Promise<Identity | undefined> {
   if (headers['x-svc-auth-token'] === undefined) return undefined
   const key = await identifyServer(credentials, headers)
-  if (!key) throw new Denial('unauthenticated', 'Invalid API key or auth token.')
+  if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   const { apiKey } = key
+  await requireOrigin(database, apiKey, headers)
   return {
     apiKey,
     userId: serverUserId,
