@@ -14,7 +14,7 @@ async function bundle(input, dir, platform) {
   const build = await rolldown({
     input,
     platform,
-    resolve: { conditionNames: ['source', 'import', 'default'] },
+    resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     external: isDependency,
   })
   await build.write({ dir, format: 'esm', sourcemap: true })
@@ -38,6 +38,7 @@ async function buildServer(dist) {
   const entries = {
     main: 'packages/server/src/main.ts',
     'crdt-worker': 'packages/server/src/realtime/crdt-worker.ts',
+    'editor-worker': 'packages/server/src/editors/editor-worker.ts',
   }
   await bundle(entries, dist, 'node')
   copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))

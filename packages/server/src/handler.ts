@@ -4,11 +4,11 @@ import type { Pages } from './access/pages.ts'
 import type { Secrets } from './access/secrets.ts'
 import type { UserTokens } from './access/user-tokens.ts'
 import type { Config, Limits } from './config.ts'
+import type { StoredDocuments } from './editors/stored-documents.ts'
 import type { Emitted } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
-import type { Contents } from './store/editors.ts'
 import type { JobKind, JobPayload } from './store/jobs.ts'
 
 /** Whose credentials the request carried. */
@@ -27,8 +27,8 @@ export interface Services {
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
-  /** The content of a stored document as JSON; rejects when it is damaged. */
-  readonly render: (updates: readonly Uint8Array[], contents: Contents) => Promise<unknown>
+  /** Work on the documents of editors, off the event loop when it may take long. */
+  readonly storedDocuments: Omit<StoredDocuments, 'close'>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }

@@ -12,7 +12,7 @@ import { createDisposableCheck } from './access/disposable.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createUserTokens } from './access/user-tokens.ts'
 import { type Config, ConfigError } from './config.ts'
-import { render } from './editors/render.ts'
+import { createStoredDocuments } from './editors/stored-documents.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { parseBody } from './http/body.ts'
@@ -62,6 +62,7 @@ export function createServer(parts: Parts): Server {
   const newRequestId = createRequestIds()
 
   const credentials = new Credentials(database, secrets.authTokenKey)
+  const storedDocuments = createStoredDocuments()
   const services: Services = {
     credentials,
     secrets,
@@ -72,11 +73,12 @@ export function createServer(parts: Parts): Server {
     }),
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
-    render: async (updates, contents) => render(updates, contents),
+    storedDocuments,
     lock: database.lock,
   }
   const { userTokens } = services
   const gateway = createGateway({ database, credentials, userTokens, bus, log, now, limits: config.limits })
+  metrics.follow(() => gateway.numbers)
   const connections = createConnections({
     ...config,
     newRequestId,
@@ -148,6 +150,7 @@ export function createServer(parts: Parts): Server {
       await gateway.drain()
       connections.endAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
+      await storedDocuments.close()
       await jobs.stop()
       await housekeeping.stop()
     },

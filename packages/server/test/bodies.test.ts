@@ -188,6 +188,15 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
   })
 
+  test('[0.7] nothing counts that stands in a string, however long it is and whatever is escaped in it', async () => {
+    for (const letters of [0, 62, 63, 64, 65, 200]) {
+      const x = `${'x'.repeat(letters)}"${'[:'.repeat(70_000)}\\${'x'.repeat(letters)}\\"\\`
+      expect(await stored(`strings${letters}`, `"x":${JSON.stringify(x)},"y":1`)).toEqual({ x, y: 1 })
+    }
+    const unended = `{"data":{"x":"${'x'.repeat(100)}\\"`
+    expect(await send('/organizations/add', unended)).toEqual(refused('Request body is not valid JSON.'))
+  })
+
   test('[0.7] a body is UTF-8, with or without a mark at its beginning', async () => {
     const body = (name: string) =>
       Buffer.from(

@@ -13,11 +13,15 @@ const version = {
 } as const
 
 const noEditor = { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' } as const
-const unreadable = {
-  status: 'INTERNAL',
-  message: 'The stored CRDT data cannot be read.',
-  details: { unreadableEditorIds: ['my-note'] },
+const ofEditor = { details: { unreadableEditorIds: ['my-note'] } }
+const ofVersion = { details: { unreadableVersionIds: [version.versionId] } }
+const damaged = { status: 'INTERNAL', message: 'The stored CRDT data cannot be read.' } as const
+const tooSlow = { status: 'DEADLINE_EXCEEDED', message: 'The CRDT data takes too long to process.' } as const
+const busy = {
+  status: 'UNAVAILABLE',
+  message: 'The server is busy with other CRDT data. Try again.',
 } as const
+const unreadable = [{ ...damaged, ...ofEditor }, { ...tooSlow, ...ofEditor }, busy]
 
 export const crdtVersions = {
   add: operation({
@@ -34,7 +38,7 @@ export const crdtVersions = {
     errors: [
       noEditor,
       { status: 'RESOURCE_EXHAUSTED', message: 'The editor has reached its maximum number of versions.' },
-      unreadable,
+      ...unreadable,
     ],
     example: { input: { ...editor, name: 'First draft' }, output: version },
   }),
@@ -56,7 +60,12 @@ export const crdtVersions = {
     output: Type.Array(EditorVersion),
     paging: ['nextPageToken'],
     message: 'Versions retrieved successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'Invalid page token.' }, unreadable],
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+      { ...damaged, ...ofVersion },
+      { ...tooSlow, ...ofVersion },
+      busy,
+    ],
     example: {
       input: { ...editor, versionId: version.versionId },
       output: [{ ...version, data: 'Hello' }],
@@ -74,7 +83,7 @@ export const crdtVersions = {
     input: Type.Object({ ...EditorPlace, versionId: ClientId }),
     output: Nothing,
     message: 'Version restored successfully.',
-    errors: [noEditor, { status: 'NOT_FOUND', message: 'Version not found.' }, unreadable],
+    errors: [noEditor, { status: 'NOT_FOUND', message: 'Version not found.' }, ...unreadable],
     example: { input: { ...editor, versionId: version.versionId }, output: null },
   }),
 }

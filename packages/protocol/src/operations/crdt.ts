@@ -19,6 +19,12 @@ const wrongData = [
   { status: 'INVALID_ARGUMENT', message: 'Data must be an array for type array.' },
 ] as const
 const unreadable = 'The stored CRDT data cannot be read.'
+const tooSlow = 'The CRDT data takes too long to process.'
+const unreadableEditorIds = ['my-note']
+const busy = {
+  status: 'UNAVAILABLE',
+  message: 'The server is busy with other CRDT data. Try again.',
+} as const
 
 export const crdt = {
   add: operation({
@@ -38,6 +44,8 @@ export const crdt = {
       { status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' },
       { status: 'INVALID_ARGUMENT', message: 'Editor ID is required.' },
       ...wrongData,
+      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
+      busy,
     ],
     example: { input: { ...editor, data: 'Hello', type: 'text' }, output: null },
   }),
@@ -58,7 +66,13 @@ export const crdt = {
         status: 'INVALID_ARGUMENT',
         message: 'The CRDT data of this document is too large for one answer. Read it by editorId.',
       },
-      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds: ['my-note'], data: [] } },
+      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds, data: [] } },
+      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds, data: [] } },
+      {
+        status: 'DEADLINE_EXCEEDED',
+        message: 'The CRDT data of this document takes too long for one answer. Read it by editorId.',
+      },
+      busy,
     ],
     example: {
       input: editor,
@@ -91,7 +105,9 @@ export const crdt = {
       { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data.' },
       { status: 'INVALID_ARGUMENT', message: 'Content key does not match the stored data.' },
       ...wrongData,
-      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds: ['my-note'] } },
+      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds } },
+      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
+      busy,
     ],
     example: { input: { ...editor, data: 'Hello world', type: 'text' }, output: null },
   }),

@@ -6,31 +6,6 @@ import { formatXml, parseXml, type XmlNode } from './xml.ts'
 
 export type ContentType = 'text' | 'map' | 'array' | 'xml'
 
-/**
- * The client id of our own writes, always the same, so that they never grow the state vector. Right only
- * while the document was loaded from all that is stored, under the row's lock: then its clock goes on where
- * it stopped.
- */
-export const serverClientId = 1
-
-/** The document that a snapshot and the updates after it describe. */
-export function load(updates: readonly Uint8Array[]): Y.Doc {
-  const doc = new Y.Doc()
-  doc.transact(() => {
-    for (const update of updates) Y.applyUpdate(doc, update)
-  })
-  // Only now: Yjs gives a document another id when it applies an update that carries its own.
-  doc.clientID = serverClientId
-  return doc
-}
-
-/** The same, if nothing of it waits for an update that is nowhere and would be missing from the content; else throws. */
-export function loadWhole(updates: readonly Uint8Array[]): Y.Doc {
-  const doc = load(updates)
-  if (doc.store.pendingStructs || doc.store.pendingDs) throw new Error('Updates refer to missing ones.')
-  return doc
-}
-
 /** What a document holds that clients have made, who name no type; null where it has nothing that would tell. */
 export function inferRoots(doc: Y.Doc): { type: ContentType | null; contentKey: string | null } {
   const names = [...doc.share.keys()].sort()
@@ -55,10 +30,6 @@ export function inferType(doc: Y.Doc, contentKey: string): ContentType | null {
   return isText ? 'text' : 'array'
 }
 
-export function snapshot(doc: Y.Doc): Uint8Array {
-  return Y.encodeStateAsUpdate(doc)
-}
-
 /** Always JSON, whatever clients have stored. */
 export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {
   const key = wellFormed(contentKey)
@@ -78,17 +49,20 @@ function sharedJson(type: object, depth: number): unknown {
   return null
 }
 
+/** The message for data of another kind than this type holds, or null. */
+export function kindError(type: ContentType, data: unknown): string | null {
+  if (type === 'text' || type === 'xml') {
+    return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
+  }
+  const fits = typeof data === 'object' && data !== null && Array.isArray(data) === (type === 'array')
+  return fits ? null : `Data must be an ${type === 'map' ? 'object' : 'array'} for type ${type}.`
+}
+
 /**
  * The message for data that this type cannot hold, or null. Whether XML is well-formed shows in `replace`.
  */
 export function typeError(type: ContentType, data: unknown): string | null {
-  if (type === 'text' || type === 'xml') {
-    return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data) !== (type === 'array')) {
-    return `Data must be an ${type === 'map' ? 'object' : 'array'} for type ${type}.`
-  }
-  return sizeError(data)
+  return kindError(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
 }
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { inferRoots, load, read, snapshot } from './content.ts'
+import { inferRoots, read } from './content.ts'
+import { load, snapshot } from './load.ts'
 
 /** A document as a client makes it and the server loads it: roots without a type. */
 function made(make: (doc: Y.Doc) => void): Y.Doc {

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { load, snapshot } from './content.ts'
+import { any, update } from '../../test/update-scenes.ts'
+import { load, snapshot } from './load.ts'
 import { restore } from './restore.ts'
 
 /** Everything that a type shows, with formats, attributes and the kinds of what is inside. */
@@ -469,5 +470,23 @@ describe('[17.6] restoring a version', () => {
     open.sync()
     expect(roots.array(one).length).toBe(50_000)
     expect(roots.text(one).toJSON()).toBe('x'.repeat(3000))
+  })
+
+  it('[17.6] writes values as one that were written in turns', () => {
+    const count = 40_000
+    const valuesOf = (client: number) =>
+      Array.from({ length: count / 2 }, (_, turn) => {
+        const before = 2 * turn + client - 6
+        const origin = [5 + (before % 2), Math.floor(before / 2)] as const
+        return { ...(before >= 0 ? { origin } : { parent: 'array' }), content: any(before + 1) }
+      })
+    const version = update({
+      structs: [6, 5].map((client) => ({ client, clock: 0, structs: valuesOf(client) })),
+    })
+    const doc = load([version])
+    roots.array(doc).delete(100, count - 200)
+    const written = restore(doc, load([version]))!
+    expect(roots.array(doc).toArray()).toEqual(Array.from({ length: count }, (_, index) => index))
+    expect(Y.decodeUpdate(written).structs).toHaveLength(1)
   })
 })

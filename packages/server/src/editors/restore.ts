@@ -61,6 +61,11 @@ class ListWriter {
   readonly #tasks: Task[]
   readonly #formats = new Formats()
   #left: Y.Item | null = null
+  /**
+   * Values that are about to be written at this place, together: Yjs would join those that are written one by one, which
+   * takes memory in the square of their number.
+   */
+  #values: unknown[] = []
   /** Whether a unit was written since the last one that was kept. */
   #isChanged = false
 
@@ -88,9 +93,14 @@ class ListWriter {
     const item = kept && this.#cutOut(kept)
     if (item) this.#removeUpTo(item)
     this.#writeFormats()
+    this.#isChanged = item === null
+    if (!item && wanted.item.content instanceof Y.ContentAny) {
+      const { arr } = wanted.item.content
+      for (let at = 0; at < wanted.length; at++) this.#values.push(arr[wanted.start + at])
+      return
+    }
     if (item) this.#left = item
     else this.#insert(copyOf(wanted))
-    this.#isChanged = item === null
     addTask(this.#tasks, this.#left!, wanted.item)
   }
 
@@ -105,6 +115,7 @@ class ListWriter {
   }
 
   #removeUpTo(end: Y.Item | null): void {
+    this.#writeValues()
     const formats: Y.Item[] = []
     for (let item = this.#right; item !== null && item !== end; item = item.right) {
       this.#left = item
@@ -123,7 +134,14 @@ class ListWriter {
     for (const format of this.#formats.missing()) this.#insert(format)
   }
 
+  #writeValues(): void {
+    const values = this.#values
+    this.#values = []
+    if (values.length > 0) this.#insert(new Y.ContentAny(values))
+  }
+
   #insert(content: Y.Item['content']): void {
+    this.#writeValues()
     this.#left = insert(this.#transaction, this.#list, this.#left, this.#right, content, null)
   }
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { load, read, replace, snapshot } from './content.ts'
+import { read, replace } from './content.ts'
+import { load, snapshot } from './load.ts'
 import { nodesOf } from './xml-fragment.ts'
 import { formatXml, parseXml, XmlError, type XmlNode } from './xml.ts'
 

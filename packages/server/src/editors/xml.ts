@@ -1,11 +1,11 @@
 import { parseXml as parseDocument, XmlElement, XmlError as ParseError, XmlText } from '@rgrove/parse-xml'
+import { UnfitContent } from './errors.ts'
 import { maxDepth, maxItems, wellFormed } from './values.ts'
 
 /** Text, or an element. */
 export type XmlNode = string | { name: string; attributes: [string, string][]; children: XmlNode[] }
 
-/** The message is written for the caller of the interface. */
-export class XmlError extends Error {
+export class XmlError extends UnfitContent {
   override name = 'XmlError'
 }
 

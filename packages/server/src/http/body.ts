@@ -45,17 +45,41 @@ function measure(text: string): { depth: number; keys: number } {
   let keys = 0
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (code === quote) {
-      for (at++; at < text.length; at++) {
-        const inside = text.charCodeAt(at)
-        if (inside === backslash) at++
-        else if (inside === quote) break
-      }
-    } else if (code === colon) keys++
+    if (code === quote) at = endOfString(text, at)
+    else if (code === colon) keys++
     else if (code === 0x7b || code === 0x5b) depth = Math.max(depth, ++open)
     else if (code === 0x7d || code === 0x5d) open--
   }
   return { depth, keys }
+}
+
+/** How many letters in a row are looked at one by one, before a search for the next quote is faster. */
+const fewLetters = 64
+
+/** Where the string that begins there ends. Letter by letter, 10 MiB would take 60 ms. */
+function endOfString(text: string, start: number): number {
+  let letters = 0
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    if (code === backslash) {
+      at++
+      letters = 0
+    } else if (++letters === fewLetters) {
+      const next = text.indexOf('"', at)
+      if (next < 0) break
+      if (!isEscaped(text, next)) return next
+      at = next
+      letters = 0
+    }
+  }
+  return text.length
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let first = at
+  while (text.charCodeAt(first - 1) === backslash) first--
+  return (at - first) % 2 === 1
 }
 
 function refuseUnstorable(value: unknown): void {

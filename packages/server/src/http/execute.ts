@@ -7,6 +7,7 @@ import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/db.ts'
 import * as jobs from '../store/jobs.ts'
+import { writeJson } from '../written-json.ts'
 import { scopeOf } from './authenticate.ts'
 import { type Answer, createIdempotency } from './idempotency.ts'
 
@@ -81,7 +82,7 @@ class OperationCall implements Call {
   readonly isDisposable: Services['isDisposable']
   readonly limits: Services['limits']
   readonly workspaceCreation: Services['workspaceCreation']
-  readonly render: Services['render']
+  readonly storedDocuments: Services['storedDocuments']
   readonly lock: Services['lock']
   readonly #executor: Executor
   readonly #name: string
@@ -102,7 +103,7 @@ class OperationCall implements Call {
     this.isDisposable = services.isDisposable
     this.limits = services.limits
     this.workspaceCreation = services.workspaceCreation
-    this.render = services.render
+    this.storedDocuments = services.storedDocuments
     this.lock = services.lock
     this.#executor = executor
     this.#name = name
@@ -147,12 +148,12 @@ class OperationCall implements Call {
 function answer(operation: Operation, result: unknown): Answer {
   if (!(result instanceof Reply)) return success(operation.message, result)
   if (result.error instanceof ApiError) {
-    return { httpStatus: result.error.httpStatus, body: JSON.stringify(result.error.toBody()) }
+    return { httpStatus: result.error.httpStatus, body: writeJson(result.error.toBody()) }
   }
   return success(result.message ?? operation.message, result.data, result.extra)
 }
 
 const success = (message: string, data: unknown, extra?: Readonly<Record<string, unknown>>): Answer => ({
   httpStatus: 200,
-  body: JSON.stringify({ result: { status: 'success', message, data, ...extra } }),
+  body: writeJson({ result: { status: 'success', message, data, ...extra } }),
 })

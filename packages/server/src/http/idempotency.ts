@@ -7,7 +7,7 @@ import type { IdempotencyKey } from '../store/idempotency.ts'
 
 export interface Answer {
   httpStatus: number
-  body: string
+  body: string | Buffer
   replayed?: boolean
 }
 

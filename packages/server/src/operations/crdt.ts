@@ -1,36 +1,41 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plenum/protocol'
-import * as content from '../editors/content.ts'
-import { XmlError } from '../editors/xml.ts'
-import type { Handlers } from '../handler.ts'
+import { kindError } from '../editors/content.ts'
+import { type Handlers, partial } from '../handler.ts'
 import * as documents from '../store/documents.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { StoredLog } from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
 import type { ContentType } from '../store/editors.ts'
+import { WrittenJson } from '../written-json.ts'
 import {
   append,
   bytesOf,
   damaged,
-  type Document,
-  logOf,
-  open,
-  tellDamage,
+  failureOf,
+  hold,
+  onStored,
+  partsOf,
+  snapshotFrom,
   tellOpenEditors,
+  tooSlow,
   write,
   writer,
 } from './stored-editors.ts'
 
-/** One answer is built in memory: a document may hold more than that, an editor never does. */
-const answerBytes = 64 * 1024 * 1024
-const answerEditors = 10_000
+/** One answer is built in memory, and somebody waits for it. A document may hold more than that, an editor never does. */
+const answer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
+
+const unsaid = { type: null, contentKey: null }
 
 export const crdtHandlers: Handlers<Operations['crdt']> = {
-  async add({ input, caller: { apiKey }, db, now, emit }) {
-    const { type, contentKey = 'content', data } = input
-    const update = replace(content.load([]), type, contentKey, data)
+  async add({ input, caller: { apiKey }, db, now, emit, log, storedDocuments }) {
+    const replacement = replacementOf(input)
+    const { update, contentKey } = await onStored(input, log, () =>
+      storedDocuments.replace([], unsaid, replacement, Infinity),
+    )
     await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
-    if (!(await editors.add(db, apiKey, input, { type, contentKey }, writer, now))) {
+    if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
       throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
     }
     if (update !== null) await append(db, apiKey, input, update, now)
@@ -38,79 +43,64 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return null
   },
 
-  async get({ input, caller: { apiKey }, db, log, render }) {
+  async get({ input, caller: { apiKey }, db, log, storedDocuments }) {
     const { editorId } = input
     const ids =
-      editorId === undefined ? await editors.listIds(db, apiKey, input, answerEditors + 1) : [editorId]
-    if (ids.length > answerEditors) throw tooLarge()
+      editorId === undefined ? await editors.listIds(db, apiKey, input, answer.editors + 1) : [editorId]
+    if (ids.length > answer.editors) throw tooLarge()
+    const startedAt = performance.now()
     const records: CrdtRecord[] = []
-    const damagedIds: string[] = []
+    const unreadable: { id: string; isSlow: boolean }[] = []
     let bytes = 0
-    for (const editorId of ids) {
-      // Each takes time on the one thread there is; others come in between.
+    for (const id of ids) {
+      // Small ones are rendered at once; others come in between.
       if (bytes > 0) await setImmediate()
-      const stored = await editorLog.read(db, apiKey, { ...input, editorId })
+      if (performance.now() - startedAt > answer.ms) throw tooLong()
+      const stored = await editorLog.read(db, apiKey, { ...input, editorId: id })
       if (!stored) continue
       bytes += (stored.snapshot?.length ?? 0) + bytesOf(stored.updates)
-      if (bytes > answerBytes && ids.length > 1) throw tooLarge()
+      if (bytes > answer.bytes && ids.length > 1) throw tooLarge()
       try {
-        const { type, contentKey } = stored
-        const data = (await render(logOf(stored), { type, contentKey })) as CrdtData
-        records.push(present(editorId, stored, data))
+        const json = await storedDocuments.render(partsOf(stored), stored)
+        records.push(present(id, stored, json))
       } catch (error) {
-        // One that is damaged must not keep others from being read.
-        tellDamage(log, error, { editorId })
-        damagedIds.push(editorId)
+        const failure = failureOf(error, { editorId: id }, log)
+        if (failure.status === 'UNAVAILABLE') throw failure
+        // One that cannot be read must not keep others from being read.
+        unreadable.push({ id, isSlow: failure.status === 'DEADLINE_EXCEEDED' })
       }
     }
-    if (damagedIds.length > 0) throw damaged({ unreadableEditorIds: damagedIds, data: records })
-    return records
+    if (unreadable.length === 0) return records
+    const details = { unreadableEditorIds: unreadable.map(({ id }) => id), data: records }
+    return partial(unreadable.every(({ isSlow }) => isSlow) ? tooSlow(details) : damaged(details))
   },
 
   async update(call) {
-    const { type, data } = call.input
-    refuseWrongData(type, data)
-    const { stored, doc } = await open(call)
-    const contentKey = refuseOtherContents(call.input, stored, doc)
-    await write(call, { stored, doc }, replace(doc, type, contentKey, data), { type, contentKey })
+    const { input, log, storedDocuments } = call
+    const replacement = replacementOf(input)
+    const stored = await hold(call)
+    const { contentKey, ...change } = await onStored(input, log, () =>
+      storedDocuments.replace(partsOf(stored), stored, replacement, snapshotFrom(stored)),
+    )
+    await write(call, stored, change, { type: input.type, contentKey })
     return null
   },
 }
 
-function refuseWrongData(type: ContentType, data: CrdtData) {
-  const error = content.typeError(type, data)
+function replacementOf({ type, contentKey, data }: Sent) {
+  const error = kindError(type, data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
+  return { type, contentKey, text: typeof data === 'string' ? data : JSON.stringify(data) }
 }
 
-/** The name of the root that is written. Where nobody has said what the editor holds, the document shows it. */
-function refuseOtherContents(
-  sent: { type: ContentType; contentKey?: string },
-  stored: StoredLog,
-  doc: Document,
-): string {
-  const contentKey = stored.contentKey ?? content.inferRoots(doc).contentKey
-  const type = stored.type ?? content.inferType(doc, contentKey ?? '')
-  if (type !== null && sent.type !== type) {
-    throw new ApiError('INVALID_ARGUMENT', 'Type does not match the stored data.')
-  }
-  if (contentKey !== null && sent.contentKey !== undefined && sent.contentKey !== contentKey) {
-    throw new ApiError('INVALID_ARGUMENT', 'Content key does not match the stored data.')
-  }
-  return contentKey ?? sent.contentKey ?? 'content'
+interface Sent {
+  type: ContentType
+  contentKey?: string
+  data: CrdtData
 }
 
-function replace(doc: Document, type: ContentType, contentKey: string, data: CrdtData): Uint8Array | null {
-  refuseWrongData(type, data)
-  try {
-    return content.replace(doc, type, contentKey, data)
-  } catch (error) {
-    if (error instanceof XmlError) throw new ApiError('INVALID_ARGUMENT', error.message)
-    throw error
-  }
-}
-
-const present = (id: string, stored: StoredLog, data: CrdtData): CrdtRecord => ({
-  data,
+const present = (id: string, stored: StoredLog, json: Uint8Array): CrdtRecord => ({
+  data: new WrittenJson(json) as unknown as CrdtData,
   id,
   lastUpdate: new Date(stored.lastUpdated).toISOString(),
   lastUpdatedBy: stored.lastUpdatedBy,
@@ -121,4 +111,10 @@ const tooLarge = () =>
   new ApiError(
     'INVALID_ARGUMENT',
     'The CRDT data of this document is too large for one answer. Read it by editorId.',
+  )
+
+const tooLong = () =>
+  new ApiError(
+    'DEADLINE_EXCEEDED',
+    'The CRDT data of this document takes too long for one answer. Read it by editorId.',
   )

@@ -1,5 +1,6 @@
 import { ApiError } from '@plenum/protocol'
-import * as content from '../editors/content.ts'
+import { Busy, DamagedVersion, TooSlow, UnfitContent } from '../editors/errors.ts'
+import type { Change } from '../editors/stored-work.ts'
 import type { Call } from '../handler.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { StoredLog } from '../store/editor-log.ts'
@@ -9,45 +10,45 @@ import type { Contents, Place } from '../store/editors.ts'
 /** What operations on an editor are given. */
 type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit'> & { input: Place; caller: { apiKey: string } }
 
-export type Document = ReturnType<typeof content.load>
-
 /** The author of what comes over REST. */
 export const writer = { userId: 'rest-api', sessionId: null }
 
-/** A document with the log that it was loaded from. */
-export async function open({ input, caller: { apiKey }, db, log }: EditorCall) {
+/** The log of an editor that must be there. */
+export async function read({ input, caller: { apiKey }, db }: EditorCall): Promise<StoredLog> {
   const stored = await editorLog.read(db, apiKey, input)
   if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
-  try {
-    return { stored, doc: content.loadWhole(logOf(stored)) }
-  } catch (error) {
-    tellDamage(log, error, { editorId: input.editorId })
-    throw damaged({ unreadableEditorIds: [input.editorId] })
-  }
+  return stored
 }
 
-export function logOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
+/** The same, to be written: nobody else writes until the transaction ends. */
+export async function hold(call: EditorCall): Promise<StoredLog> {
+  await editors.hold(call.db, call.caller.apiKey, call.input)
+  return read(call)
+}
+
+export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
   if (!complete) throw new Error('Updates are missing from the log.')
   const tail = updates.map(({ bytes }) => bytes)
   return snapshot ? [snapshot, ...tail] : tail
 }
 
-/** Appends what has changed in a document since it was opened; null is nothing, but somebody wrote all the same. */
+/** From how many bytes on an update to this log needs a snapshot. */
+export const snapshotFrom = ({ snapshot, updates }: StoredLog) =>
+  editorLog.longFrom({ updates: updates.length, bytes: bytesOf(updates) }, snapshot?.length ?? 0)
+
+/** Appends what has changed in the document of a log; if nothing has, somebody wrote all the same. */
 export async function write(
   { input, caller: { apiKey }, db, now, emit }: EditorCall,
-  { stored, doc }: { stored: StoredLog; doc: Document },
-  update: Uint8Array | null,
+  { snapshotSeq }: StoredLog,
+  { update, snapshot }: Change,
   contents: Contents,
 ): Promise<void> {
   await editors.touch(db, apiKey, input, contents, writer, now)
   if (update === null) return
   const seq = await append(db, apiKey, input, update, now)
   tellOpenEditors(emit, input)
-  const updates = [...stored.updates, { bytes: update }]
-  const tail = { updates: updates.length, bytes: bytesOf(updates) }
-  if (seq !== undefined && editorLog.isLong(tail, stored.snapshot?.length ?? 0)) {
-    const { snapshotSeq } = stored
-    await editorLog.compactIf(db, apiKey, input, { snapshotSeq, seq, snapshot: content.snapshot(doc) })
+  if (seq !== undefined && snapshot !== null) {
+    await editorLog.compactIf(db, apiKey, input, { snapshotSeq, seq, snapshot })
   }
 }
 
@@ -58,8 +59,9 @@ export async function append(
   update: Uint8Array,
   now: number,
 ): Promise<number | undefined> {
-  const [seq] = await editorLog.append(db, [{ apiKey, place, update, writer, create: null, owners: [] }], now)
-  return seq
+  const entry = { apiKey, place, update, writer, create: null, owners: [] }
+  const [appended] = await editorLog.append(db, [entry], now)
+  return appended?.seq
 }
 
 export const tellOpenEditors = (emit: Call['emit'], { organizationId, documentId, editorId }: Place) =>
@@ -68,8 +70,35 @@ export const tellOpenEditors = (emit: Call['emit'], { organizationId, documentId
 export const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
   updates.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-export const tellDamage = (log: Call['log'], error: unknown, where: Record<string, string>) =>
+/** Does work on stored documents, of which a failure is one of the interface. */
+export async function onStored<T>(where: Where, log: Call['log'], work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw failureOf(error, where, log)
+  }
+}
+
+interface Where {
+  editorId?: string
+  versionId?: string
+}
+
+/** What a failure of work on stored documents is called in the interface; what is wrong with them is logged. */
+export function failureOf(error: unknown, { editorId, versionId }: Where, log: Call['log']): ApiError {
+  if (error instanceof UnfitContent) return new ApiError('INVALID_ARGUMENT', error.message)
+  if (error instanceof Busy) {
+    const message = 'The server is busy with other CRDT data. Try again.'
+    return new ApiError('UNAVAILABLE', message, { retryAfterSeconds: 1, cause: error })
+  }
+  const isOfVersion = editorId === undefined || error instanceof DamagedVersion
+  const where = isOfVersion ? { unreadableVersionIds: [versionId] } : { unreadableEditorIds: [editorId] }
   log.error({ err: error, ...where }, 'stored CRDT data cannot be read')
+  return error instanceof TooSlow ? tooSlow(where) : damaged(where)
+}
 
 export const damaged = (details: Record<string, unknown>) =>
   new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { details })
+
+export const tooSlow = (details: Record<string, unknown>) =>
+  new ApiError('DEADLINE_EXCEEDED', 'The CRDT data takes too long to process.', { details })

@@ -4,7 +4,28 @@ import { Histogram } from './histogram.ts'
 export interface Metrics {
   request(operation: string, httpStatus: number, seconds: number): void
   database(seconds: number): void
+  /** Where the numbers of open connections and documents are read from. */
+  follow(source: () => LiveNumbers): void
   render(): Promise<{ contentType: string; text: string }>
+}
+
+/** What is open on this server now, and what was stored since it started. */
+export interface LiveNumbers {
+  connections: number
+  documents: number
+  editors: number
+  updates: number
+  updateBytes: number
+  ticks: number
+}
+
+const liveHelp: Record<keyof LiveNumbers, [name: string, type: 'gauge' | 'counter', help: string]> = {
+  connections: ['plenum_connections', 'gauge', 'WebSockets that are open.'],
+  documents: ['plenum_open_documents', 'gauge', 'Documents that somebody has open.'],
+  editors: ['plenum_open_editors', 'gauge', 'Editors that are held in memory.'],
+  updates: ['plenum_updates_total', 'counter', 'Updates of editors that were stored, as clients sent them.'],
+  updateBytes: ['plenum_update_bytes_total', 'counter', 'Bytes of the rows that hold them.'],
+  ticks: ['plenum_update_transactions_total', 'counter', 'Transactions that stored updates of editors.'],
 }
 
 const requestBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -16,6 +37,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry })
   const operations = new Map<string, { statuses: Map<number, number>; durations: Histogram }>()
   const statements = new Histogram(statementBuckets)
+  let live: (() => LiveNumbers) | undefined
 
   const family = (name: string, type: string, help: string, lines: string[]) =>
     [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
@@ -31,6 +53,9 @@ export function createMetrics(): Metrics {
       found.durations.observe(seconds)
     },
     database: (seconds) => statements.observe(seconds),
+    follow(source) {
+      live = source
+    },
     async render() {
       const requests = [...operations].flatMap(([operation, { statuses }]) =>
         [...statuses].map(
@@ -59,6 +84,10 @@ export function createMetrics(): Metrics {
           'Time of one database statement.',
           statements.lines('plenum_database_seconds'),
         ),
+        ...Object.entries(live?.() ?? {}).map(([key, value]) => {
+          const [name, type, help] = liveHelp[key as keyof LiveNumbers]
+          return family(name, type, help, [`${name} ${value}`])
+        }),
         await registry.metrics(),
       ].join('\n')
       return { contentType: registry.contentType, text }

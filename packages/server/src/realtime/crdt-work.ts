@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
-import { DamagedLog } from './document-index.ts'
+import { loadWhole, snapshot } from '../editors/load.ts'
+import { batches } from '../editors/parts.ts'
 
 /** An update that changes nothing. */
 const nothing = Uint8Array.of(0, 0)
@@ -7,19 +8,17 @@ const nothing = Uint8Array.of(0, 0)
 /** Yjs sorts all that it merges again for each struct: 20,000 updates at once take seconds. */
 const mergedAtOnce = 32
 
-/**
- * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 that
- * came one by one end the process. Here a transaction has a few thousand at most.
- */
-const transaction = { parts: 256, bytes: 32 * 1024 }
-
 /** Merged updates are one transaction for those who receive them, so there must not be more that is not joined. */
 const maxLooseBytes = 64 * 1024
 
 /** One update that has what all of them have. */
 export function merge(parts: readonly Uint8Array[]): Uint8Array {
-  if (mustJoin(parts)) return compact(parts)
-  let rest = parts
+  return mustJoin(parts) ? compact(parts) : mergeMany(parts)
+}
+
+/** The same for any number of updates, which need not be a whole document. */
+export function mergeMany(updates: readonly Uint8Array[]): Uint8Array {
+  let rest = updates
   while (rest.length > mergedAtOnce) {
     rest = batches(rest, { parts: mergedAtOnce, bytes: Infinity }).map((some) => Y.mergeUpdates(some))
   }
@@ -47,30 +46,5 @@ export const knowsNothing = (stateVector: Uint8Array) => stateVector.length === 
 
 /** The shortest update that has the same meaning: what is deleted is collected, and what fits together is joined. */
 export function compact(parts: readonly Uint8Array[]): Uint8Array {
-  const doc = new Y.Doc()
-  for (const some of batches(parts, transaction)) {
-    doc.transact(() => {
-      for (const part of some) Y.applyUpdate(doc, part)
-    })
-  }
-  const { pendingStructs, pendingDs } = doc.store
-  if (pendingStructs !== null || pendingDs !== null)
-    throw new DamagedLog('Parts of the document are missing.')
-  return Y.encodeStateAsUpdate(doc)
-}
-
-function batches(parts: readonly Uint8Array[], limit: { parts: number; bytes: number }): Uint8Array[][] {
-  const result: Uint8Array[][] = []
-  let batch: Uint8Array[] = []
-  let bytes = 0
-  for (const part of parts) {
-    if (batch.length === 0 || batch.length === limit.parts || bytes + part.length > limit.bytes) {
-      batch = []
-      bytes = 0
-      result.push(batch)
-    }
-    batch.push(part)
-    bytes += part.length
-  }
-  return result
+  return snapshot(loadWhole(parts))
 }

@@ -1,24 +1,17 @@
 // The work on large documents, in a thread of its own.
-import { parentPort } from 'node:worker_threads'
+import { type PackedParts, unpack } from '../editors/parts.ts'
+import { answerTasks } from '../platform/worker.ts'
 import { compact, diff, merge } from './crdt-work.ts'
-import { DamagedLog, DocumentIndex } from './document-index.ts'
+import { DocumentIndex } from './document-index.ts'
 
-/** The parts lie one behind the other in one buffer: thousands of small ones would cost too much to send. */
-export interface Task {
+export interface Task extends PackedParts {
   kind: 'merge' | 'diff' | 'compact' | 'index'
-  bytes: Uint8Array
-  sizes: Float64Array
   stateVector: Uint8Array
 }
 
 /** An index is sent as its numbers. */
-export type Answer =
-  | { ok: true; value: Uint8Array | Float64Array }
-  | { ok: false; reason: string; isDamage: boolean }
-
-function run({ kind, bytes, sizes, stateVector }: Task): Uint8Array | Float64Array {
-  let end = 0
-  const parts = Array.from(sizes, (size) => bytes.subarray(end, (end += size)))
+function run({ kind, stateVector, ...packed }: Task): Uint8Array | Float64Array {
+  const parts = unpack(packed)
   switch (kind) {
     case 'merge':
       return merge(parts)
@@ -31,15 +24,4 @@ function run({ kind, bytes, sizes, stateVector }: Task): Uint8Array | Float64Arr
   }
 }
 
-function answer(task: Task): Answer {
-  try {
-    return { ok: true, value: run(task) }
-  } catch (error) {
-    return { ok: false, reason: String(error), isDamage: error instanceof DamagedLog }
-  }
-}
-
-parentPort?.on('message', (task: Task) => {
-  const result = answer(task)
-  parentPort?.postMessage(result, result.ok ? [result.value.buffer as ArrayBuffer] : [])
-})
+answerTasks(run)

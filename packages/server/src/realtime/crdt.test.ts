@@ -1,10 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { any, docOf, randomNumbers, struct, text, update } from '../../test/update-scenes.ts'
+import { leastHeld } from '../../test/event-loop.ts'
+import { any, docOf, randomNumbers, slowDocument, struct, text, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
 import { createCrdt } from './crdt.ts'
-import { DamagedLog, DocumentIndex } from './document-index.ts'
+import { DamagedLog } from '../editors/errors.ts'
+import { DocumentIndex } from './document-index.ts'
 
 const seed = 20_261_005
 const inline = createCrdt({ inlineBytes: Infinity })
@@ -181,26 +183,13 @@ describe('[V5] the thread of documents', () => {
     // The first call starts the thread.
     await crdt.diff(parts, stateVector)
     for (const [name, run] of Object.entries(work)) {
-      const lag = await leastLag(run)
+      const lag = await leastHeld(run)
       // oxlint-disable-next-line no-console -- the number is part of the result
       console.log(`${name}: the event loop waits ${lag.toFixed(1)} ms`)
       expect(lag).toBeLessThan(50)
     }
     await crdt.close()
   })
-
-  /** In several attempts: the machine may be busy with something else. */
-  async function leastLag(run: () => Promise<unknown>): Promise<number> {
-    let least = Infinity
-    for (let attempt = 0; attempt < 4 && least >= 25; attempt++) {
-      const histogram = monitorEventLoopDelay({ resolution: 1 })
-      histogram.enable()
-      await run()
-      histogram.disable()
-      least = Math.min(least, histogram.max / 1e6)
-    }
-    return least
-  }
 
   test('[V5] is ended when it takes too long, and the next one works', async () => {
     const crdt = createCrdt({ inlineBytes: 0, limitMs: 1 })
@@ -213,8 +202,7 @@ describe('[V5] the thread of documents', () => {
 
   test('[V5] is ended by a small document that is made to be slow, which the event loop does not see', async () => {
     const crdt = createCrdt()
-    const items = Array.from({ length: 6_000 }, () => ({ content: text('x') }))
-    const parts = [5, 6].map((client) => update({ structs: [{ client, clock: 0, structs: items }] }))
+    const parts = [slowDocument(6_000)]
     const histogram = monitorEventLoopDelay({ resolution: 1 })
     const slow = expect(crdt.compact(parts)).rejects.toThrow('longer than')
     histogram.enable()

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Thread } from './thread.ts'
+import { Thread, TookTooLong } from './thread.ts'
 
 const source = `
   import { parentPort, threadId } from 'node:worker_threads'
@@ -8,6 +8,7 @@ const source = `
     if (what === 'exit') process.exit(0)
     if (what === 'throw') throw new Error('out of order')
     if (what === 'hang') for (;;);
+    if (what === 'hoard') for (const all = []; ; ) all.push(Array(1000).fill(all.length))
     parentPort.postMessage({ what, threadId, size: buffer?.byteLength })
   })
 `
@@ -21,7 +22,7 @@ function start(limitMs = 30_000) {
   let started = 0
   const thread = new Thread(() => {
     started++
-    return new Worker(url, { execArgv: [] })
+    return new Worker(url, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } })
   })
   threads.push(thread)
   const ask = (what: string) =>
@@ -56,9 +57,10 @@ describe('[V5] a thread', () => {
   })
 
   test.each([
-    ['exit', 'The thread ended.'],
-    ['throw', 'The thread failed.'],
-    ['hang', 'It took the thread longer than 500 ms.'],
+    ['exit', new Error('The thread ended.')],
+    ['throw', new Error('The thread failed.')],
+    ['hoard', new Error('The thread failed.')],
+    ['hang', new TookTooLong('It took the thread longer than 500 ms.')],
   ])('[V5] that meets its end (%s) fails one message, and the next go to another', async (what, reason) => {
     const { ask, started } = start(what === 'hang' ? 500 : undefined)
     const before = await ask('before')

@@ -7,17 +7,22 @@ export interface Message {
   limitMs: number
 }
 
+/** The thread was ended because of the time that a message took. */
+export class TookTooLong extends Error {
+  override name = 'TookTooLong'
+}
+
 /**
  * A worker thread that answers one message after the other. It starts with the first, and again after it has ended: then
  * the message it was busy with fails, and those that wait go to the new one.
  */
 export class Thread {
-  readonly #start: () => Worker
-  #worker: Worker | undefined
+  readonly #start: () => Worker | Promise<Worker>
+  #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
-  constructor(start: () => Worker) {
+  constructor(start: () => Worker | Promise<Worker>) {
     this.#start = start
   }
 
@@ -30,12 +35,14 @@ export class Thread {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#worker?.terminate()
+    const worker = await this.#worker?.catch(() => undefined)
+    await worker?.terminate()
   }
 
-  #ask(message: () => Message): Promise<unknown> {
+  async #ask(message: () => Message): Promise<unknown> {
     if (this.#isClosed) throw new Error('The thread is closed.')
-    const worker = (this.#worker ??= this.#newWorker())
+    const starting = (this.#worker ??= this.#newWorker())
+    const worker = await starting
     const { value, transfer, limitMs } = message()
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
@@ -44,14 +51,14 @@ export class Thread {
         then()
       }
       const onMessage = (answer: unknown) => settle(() => resolve(answer))
-      const fail = (reason: string, cause?: unknown) => {
-        if (this.#worker === worker) this.#worker = undefined
-        settle(() => reject(new Error(reason, { cause })))
+      const fail = (error: Error) => {
+        this.#forget(starting)
+        settle(() => reject(error))
       }
-      const onError = (error: unknown) => fail('The thread failed.', error)
-      const onExit = () => fail('The thread ended.')
+      const onError = (cause: unknown) => fail(new Error('The thread failed.', { cause }))
+      const onExit = () => fail(new Error('The thread ended.'))
       const timer = setTimeout(() => {
-        fail(`It took the thread longer than ${limitMs} ms.`)
+        fail(new TookTooLong(`It took the thread longer than ${limitMs} ms.`))
         void worker.terminate()
       }, limitMs)
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
@@ -59,14 +66,19 @@ export class Thread {
     })
   }
 
-  #newWorker(): Worker {
-    const worker = this.#start()
-    worker.unref()
-    // The message it was busy with is told; without a listener the process would end.
-    worker.on('error', () => {})
-    worker.once('exit', () => {
-      if (this.#worker === worker) this.#worker = undefined
+  #newWorker(): Promise<Worker> {
+    const starting = Promise.resolve(this.#start()).then((worker) => {
+      worker.unref()
+      // The message it was busy with is told; without a listener the process would end.
+      worker.on('error', () => {})
+      worker.once('exit', () => this.#forget(starting))
+      return worker
     })
-    return worker
+    starting.catch(() => this.#forget(starting))
+    return starting
+  }
+
+  #forget(worker: Promise<Worker>): void {
+    if (this.#worker === worker) this.#worker = undefined
   }
 }

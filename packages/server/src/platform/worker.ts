@@ -1,0 +1,73 @@
+import { parentPort, Worker } from 'node:worker_threads'
+
+/** An error is told by its name. */
+type Answer = { ok: true; value: unknown } | { ok: false; name: string; message: string; stack?: string }
+
+/** A thread with more in its heap dies of it. 10 MiB of a document take half of that at worst. */
+const resourceLimits = { maxOldGenerationSizeMb: 1024 }
+
+/** From the file of that name beside a module. Resolves when it can work. */
+export function startWorker(name: string, beside: string): Promise<Worker> {
+  const worker = newWorker(name, beside)
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string, cause?: unknown) => {
+      clearTimeout(timer)
+      reject(new Error(reason, { cause }))
+    }
+    const timer = setTimeout(() => {
+      fail('The thread does not start.')
+      void worker.terminate()
+    }, 30_000)
+    worker.once('error', (error) => fail('The thread cannot start.', error))
+    worker.once('exit', () => fail('The thread ended at its start.'))
+    worker.once('message', () => {
+      clearTimeout(timer)
+      resolve(worker)
+    })
+  })
+}
+
+/** In the bundle or as a source. On Node 20, tsx has no part in a thread unless it is told there. */
+function newWorker(name: string, beside: string): Worker {
+  if (!beside.endsWith('.ts')) {
+    return new Worker(new URL(`./${name}.js`, beside), { execArgv: [], resourceLimits })
+  }
+  const source = JSON.stringify(new URL(`./${name}.ts`, beside))
+  const script = `import('tsx/esm/api').then((tsx) => (tsx.register(), import(${source})))`
+  return new Worker(script, { eval: true, execArgv: ['--conditions=plenum-source'], resourceLimits })
+}
+
+/** In the thread: says that it can work, and answers each message with what comes of it. */
+export function answerTasks<Task>(run: (task: Task) => unknown): void {
+  parentPort?.postMessage('ready')
+  parentPort?.on('message', (task: Task) => {
+    const answer = answerOf(() => run(task))
+    parentPort?.postMessage(answer, answer.ok ? buffersIn(answer.value) : [])
+  })
+}
+
+function answerOf(work: () => unknown): Answer {
+  try {
+    return { ok: true, value: work() }
+  } catch (error) {
+    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+    return { ok: false, name, message, stack }
+  }
+}
+
+/** What can be handed over instead of copied: the value, or what lies directly in it. */
+function buffersIn(value: unknown): ArrayBuffer[] {
+  const inside = ArrayBuffer.isView(value) ? [value] : Object.values(value ?? {})
+  return [...new Set(inside.filter(ArrayBuffer.isView).map(({ buffer }) => buffer as ArrayBuffer))]
+}
+
+type ErrorClass = new (message: string) => Error
+
+/** Outside: the value of an answer, or the error again, of its own class if that is among the known ones. */
+export function valueOf(answer: unknown, known: Readonly<Record<string, ErrorClass>>): unknown {
+  const told = answer as Answer
+  if (told.ok) return told.value
+  const Known = Object.hasOwn(known, told.name) ? known[told.name] : undefined
+  const error = Known ? new Known(told.message) : new Error(`${told.name}: ${told.message}`)
+  throw Object.assign(error, { stack: told.stack })
+}
