@@ -3,14 +3,16 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   // Workspace packages are tested from their sources; nothing has to be built first.
-  resolve: { conditions: ['source', ...defaultClientConditions] },
-  ssr: { resolve: { conditions: ['source', ...defaultServerConditions] } },
+  resolve: { conditions: ['plenum-source', ...defaultClientConditions] },
+  ssr: { resolve: { conditions: ['plenum-source', ...defaultServerConditions] } },
   test: {
     include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts'],
     globalSetup: 'packages/server/test/global-setup.ts',
     // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
     pool: 'forks',
     isolate: false,
+    // y-websocket writes every denial to the console, with the token.
+    onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', './scripts/ci-reporter.mjs'],

@@ -1,6 +1,6 @@
 /**
  * CPU time per request of the hot paths, beside a bare Fastify echo in the same run.
- *   node --conditions=source --import tsx bench/rest.ts [requests per round] [rounds]
+ *   node --conditions=plenum-source --import tsx bench/rest.ts [requests per round] [rounds]
  * Times differ on a shared machine; the ratio of CPU times is what to compare.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

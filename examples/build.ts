@@ -10,7 +10,7 @@ export async function buildPage(): Promise<string> {
     configFile: false,
     logLevel: 'warn',
     // The client is used from its sources; in your application it comes from node_modules.
-    resolve: { conditions: ['source', ...defaultClientConditions], dedupe: ['yjs'] },
+    resolve: { conditions: ['plenum-source', ...defaultClientConditions], dedupe: ['yjs'] },
     build: { outDir, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
   })
   return outDir

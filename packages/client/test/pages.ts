@@ -7,7 +7,7 @@ export async function bundle(entry: string, external: string[] = []): Promise<st
   const build = await rolldown({
     input: resolve(import.meta.dirname, entry),
     platform: 'browser',
-    resolve: { conditionNames: ['source', 'import', 'default'] },
+    resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"development"' } },
     external,
   })

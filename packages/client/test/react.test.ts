@@ -66,15 +66,13 @@ test(
     const tenant = await given.tenant(server)
     const ada = await visit(browser, await tokenFor(tenant, 'ada'))
     const bob = await visit(browser, await tokenFor(tenant, 'bob'))
-    await expect
-      .poll(ada.shown)
-      .toMatchObject({
-        connection: 'connected',
-        status: 'connected',
-        role: 'editor',
-        saved: true,
-        readOnly: false,
-      })
+    await expect.poll(ada.shown).toMatchObject({
+      connection: 'connected',
+      status: 'connected',
+      role: 'editor',
+      saved: true,
+      readOnly: false,
+    })
     await expect.poll(async () => (await ada.shown()).users.length).toBe(2)
 
     await bob.tab.evaluate(async () => {

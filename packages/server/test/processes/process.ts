@@ -12,7 +12,12 @@ const build = join(builds, String(process.pid))
 const programs = {
   /** What `npm start` runs. */
   server: [join(build, 'main.js')],
-  earlyAnswers: ['--conditions=source', '--import', 'tsx', 'packages/server/test/processes/early-answers.ts'],
+  earlyAnswers: [
+    '--conditions=plenum-source',
+    '--import',
+    'tsx',
+    'packages/server/test/processes/early-answers.ts',
+  ],
 }
 
 export interface ServerProcess {
