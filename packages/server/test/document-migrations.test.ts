@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { newId } from '../src/access/ids.ts'
 import * as migrations from '../src/store/document-migrations.ts'
 import * as jobs from '../src/store/jobs.ts'
+import * as editorLog from '../src/store/editor-log.ts'
 import * as liveStates from '../src/store/live-states.ts'
 import * as presence from '../src/store/presence.ts'
 import * as given from './given.ts'
@@ -138,6 +139,43 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await content(tenant, 'old')).toEqual(nothing)
     await client.crdt.update({ organizationId, documentId: 'new', editorId: 'a', type: 'text', data: 'more' })
     expect((await content(tenant, 'new')).editors).toMatchObject({ a: 'more' })
+  })
+
+  test('[R21] what moved is newer than all that clients of the other document have seen', async () => {
+    const tenant = await tenantWith([])
+    const { client, apiKey } = tenant
+    const { read } = server.database
+    const at = (documentId: string) => ({ organizationId, documentId })
+    const set = (documentId: string, liveStateDataId: string) =>
+      client.liveState.broadcast({ ...at(documentId), liveStateDataId, data: {} })
+    for (const id of ['x', 'y']) await set('old', id)
+    for (const id of ['x', 'n1', 'n2', 'n3']) await set('new', id)
+    await server.database.write((db) =>
+      editorLog.append(
+        db,
+        [
+          {
+            apiKey,
+            place: { ...at('old'), editorId: 'e1' },
+            update: Uint8Array.of(0, 0),
+            writer: { userId: 'u1', sessionId: null },
+            create: { type: null, contentKey: null },
+            owners: [[7, 'u1']],
+          },
+        ],
+        Date.now(),
+      ),
+    )
+    const readSince = async (seq: number) =>
+      (await liveStates.readSince(read, apiKey, { organizationId, documentId: 'new' }, seq))!
+    const { position: before } = await readSince(0)
+    await completed(tenant, (await client.documents.migrate(place)).data.migrationId)
+
+    const { position: after, states } = await readSince(before.seq)
+    expect(after).toEqual({ epoch: before.epoch, seq: before.seq + 1 })
+    expect(states.map((state) => state.liveStateDataId)).toEqual(['y'])
+    const moved = await editorLog.load(read, apiKey, { ...at('new'), editorId: 'e1' })
+    expect(moved).toMatchObject({ seq: 1, complete: true, owners: new Map([[7, 'u1']]) })
   })
 
   test('[10.8] a document that exists is merged, and keeps what both have', async () => {

@@ -28,8 +28,10 @@ describe.each(stores)('the log of editors on %s', (store) => {
     owners: [],
     ...fields,
   })
-  const append = (entries: editorLog.Entry[], now = 1000) =>
-    server.database.write((db) => editorLog.append(db, entries, now))
+  const append = async (entries: editorLog.Entry[], now = 1000) => {
+    const appended = await server.database.write((db) => editorLog.append(db, entries, now))
+    return appended.map((one) => one?.seq)
+  }
   const load = (apiKey: string, at = place) => editorLog.load(read(), apiKey, at)
   const compactIf = (apiKey: string, change: Parameters<typeof editorLog.compactIf>[3]) =>
     server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
@@ -165,9 +167,9 @@ describe.each(stores)('the log of editors on %s', (store) => {
 
   test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
     const { apiKey } = await tenant()
-    const readAfter = async (seq: number) => {
-      const rows = await editorLog.readAfter(read(), apiKey, place, seq)
-      return Array.isArray(rows) ? loaded(rows) : rows
+    const readAfter = async (seq: number, createdAt?: number) => {
+      const rows = await editorLog.readAfter(read(), apiKey, place, { seq, createdAt })
+      return typeof rows === 'object' ? loaded(rows.updates) : rows
     }
     expect(await readAfter(0)).toBeUndefined()
     await append([1, 2, 3, 4].map((byte) => entry(apiKey, { update: bytes(byte) })))
@@ -175,6 +177,8 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await readAfter(3)).toEqual([[4, 4]])
     expect(await readAfter(4)).toEqual([])
     expect(await readAfter(5)).toBeUndefined()
+    expect(await readAfter(3, 1000)).toEqual([[4, 4]])
+    expect(await readAfter(3, 999)).toBeUndefined()
 
     expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(9) })).toBe(true)
     expect(await readAfter(2)).toBe('compacted')

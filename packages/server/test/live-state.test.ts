@@ -192,4 +192,65 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await values(one, 'o1', 'd1')).toEqual([])
     expect(await values(other, 'o1', 'd1')).toEqual([{ e: 1 }])
   })
+
+  test('[R21] changes of a document are numbered, and can be read from a number on', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    const readSince = (seq: number, documentId: string) =>
+      liveStates.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
+    const position = async (documentId = 'd1') => (await readSince(0, documentId))?.position
+    const since = async (seq: number) =>
+      (await readSince(seq, 'd1'))?.states.map((one) => one.liveStateDataId)
+    const set = (liveStateDataId: string, documentId = 'd1') =>
+      client.liveState.broadcast({ organizationId: 'o1', documentId, liveStateDataId, data: {} })
+
+    expect(await position()).toBeUndefined()
+    await set('a')
+    await set('b')
+    await set('elsewhere', 'd2')
+    await set('a')
+    expect(await position()).toEqual({ epoch: expect.stringMatching(/^[0-9a-z]+$/), seq: 3 })
+    expect(await position('d2')).toMatchObject({ seq: 1 })
+    expect(await since(0)).toEqual(['a', 'b'])
+    expect(await since(2)).toEqual(['a'])
+    expect(await since(3)).toEqual([])
+  })
+
+  test('[R21] changes that arrive together have numbers of their own', async () => {
+    const tenant = await given.tenant(server)
+    const client = server.client({ ...tenant, retries: 5 })
+    const names = Array.from({ length: 20 }, (_, index) => `s${index}`)
+    await Promise.all(
+      names.map((liveStateDataId) => client.liveState.broadcast({ ...channel, liveStateDataId, data: {} })),
+    )
+    const rows = await server.database.read
+      .selectFrom('live_states')
+      .select('seq')
+      .where('api_key', '=', tenant.apiKey)
+      .orderBy('seq')
+      .execute()
+    expect(rows.map((row) => row.seq)).toEqual(names.map((_, index) => index + 1))
+  })
+
+  test('[R21] a document that was deleted and made anew has another epoch', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    const position = async () =>
+      (await liveStates.readSince(server.database.read, apiKey, place, 0))?.position
+    await client.liveState.broadcast({ ...channel, data: {} })
+    const before = await position()
+    await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
+    expect(await position()).toBeUndefined()
+    server.clock.offsetMs += 1000
+    await client.liveState.broadcast({ ...channel, data: {} })
+    const after = await position()
+    expect(after).toMatchObject({ seq: 1 })
+    expect(after?.epoch).not.toBe(before?.epoch)
+  })
+
+  test('[R21] nothing is set in a document that is gone', async () => {
+    const { apiKey } = await given.tenant(server)
+    const gone = { organizationId: 'o1', documentId: 'gone' }
+    const change = { liveStateDataId: 'a', data: {}, merge: false, userId: 'u1' }
+    const set = server.database.write((db) => liveStates.set(db, apiKey, gone, [change], Date.now()))
+    expect(await set).toBeUndefined()
+  })
 })

@@ -1,5 +1,9 @@
-import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider'
-import { afterEach, expect } from 'vitest'
+import {
+  HocuspocusProvider,
+  type CompleteHocuspocusProviderConfiguration,
+  HocuspocusProviderWebsocket,
+} from '@hocuspocus/provider'
+import { expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
@@ -32,16 +36,37 @@ export async function tokenFor(
   return data.token
 }
 
+/** A document of `org_1` that nobody may open without a grant of its own. */
+export async function lockedDocument({ client }: Tenant, documentId: string): Promise<void> {
+  await client.documents.add({
+    organizationId: 'org_1',
+    documents: [{ documentId }],
+    createOrganization: true,
+  })
+  await client.documents.updateAccess({
+    organizationId: 'org_1',
+    documentIds: [documentId],
+    accessType: 'restricted',
+  })
+}
+
 export const socketUrl = (server: Pick<TestServer, 'url'>, path: string) =>
   server.url.replace(/^http/, 'ws') + path
 
 const open = new Set<{ destroy(): void }>()
-/** Closes what a test opened. */
+/** Closes what a test opened, before it ends. */
 export function closeClients(): void {
   for (const one of open) one.destroy()
   open.clear()
 }
-afterEach(closeClients)
+
+/** Not by `afterEach`: that would count for the first file only of those that share this module. */
+function closeAfterTest(one: { destroy(): void }): void {
+  open.add(one)
+  onTestFinished(() => {
+    if (open.delete(one)) one.destroy()
+  })
+}
 
 export const editorName = 'org_1/doc_1/note'
 
@@ -51,11 +76,16 @@ export interface Live<P> {
   text: Y.Text
 }
 
+interface YjsOptions extends NonNullable<ConstructorParameters<typeof WebsocketProvider>[3]> {
+  name?: string
+  doc?: Y.Doc
+}
+
 /** A stock y-websocket client. */
 export function yjsClient(
   server: Pick<TestServer, 'url'>,
   token: string,
-  { name = editorName, doc = new Y.Doc() }: { name?: string; doc?: Y.Doc } = {},
+  { name = editorName, doc = new Y.Doc(), ...options }: YjsOptions = {},
 ): Live<WebsocketProvider> {
   const provider = new WebsocketProvider(socketUrl(server, '/yjs'), name, doc, {
     params: { token },
@@ -63,49 +93,72 @@ export function yjsClient(
     // Without the channel between tabs: everything goes through the server.
     disableBc: true,
     maxBackoffTime: 100,
+    ...options,
   })
-  open.add(provider)
+  closeAfterTest(provider)
   return { provider, doc, text: doc.getText('content') }
 }
 
-/** A stock Hocuspocus client with a socket of its own. */
+interface HocuspocusOptions extends Partial<CompleteHocuspocusProviderConfiguration> {
+  doc?: Y.Doc
+  socket?: HocuspocusProviderWebsocket
+}
+
+/** A stock Hocuspocus client, with a socket of its own unless one is given. */
 export function hocuspocusClient(
   server: Pick<TestServer, 'url'>,
   token: string | (() => string | Promise<string>),
-  { name = editorName, doc = new Y.Doc() }: { name?: string; doc?: Y.Doc } = {},
+  {
+    name = editorName,
+    doc = new Y.Doc(),
+    socket = hocuspocusSocket(server),
+    ...options
+  }: HocuspocusOptions = {},
 ): Live<HocuspocusProvider> & { socket: HocuspocusProviderWebsocket } {
-  const socket = hocuspocusSocket(server)
   const provider = new HocuspocusProvider({
     websocketProvider: socket,
     name,
     document: doc,
     token: token as () => string,
+    ...options,
   })
   provider.attach()
-  open.add({ destroy: () => provider.destroy() })
+  closeAfterTest({ destroy: () => provider.destroy() })
   return { provider, doc, text: doc.getText('content'), socket }
 }
 
-export function hocuspocusSocket(server: Pick<TestServer, 'url'>): HocuspocusProviderWebsocket {
+export function hocuspocusSocket(
+  server: Pick<TestServer, 'url'>,
+  query = '',
+  options: { WebSocketPolyfill?: new (url: string) => WebSocket } = {},
+): HocuspocusProviderWebsocket {
   const socket = new HocuspocusProviderWebsocket({
-    url: socketUrl(server, '/hocuspocus'),
+    url: socketUrl(server, `/hocuspocus${query}`),
     WebSocketPolyfill: WebSocket,
     delay: 20,
     minDelay: 20,
     maxDelay: 100,
+    ...options,
   })
-  open.add(socket)
+  closeAfterTest(socket)
   return socket
 }
 
+/** What becomes true as soon as all messages are through. */
+export const eventually = <T>(read: () => T | Promise<T>) =>
+  expect.poll(read, { timeout: 10_000, interval: 5 })
+
 export const synced = (...clients: { provider: { synced: boolean } }[]) =>
-  expect.poll(() => clients.every(({ provider }) => provider.synced), { timeout: 10_000 }).toBe(true)
+  eventually(() => clients.every(({ provider }) => provider.synced)).toBe(true)
+
+/** Everything that these clients sent is stored, as far as they know. */
+export const saved = (...clients: { provider: HocuspocusProvider }[]) =>
+  eventually(() => clients.map(({ provider }) => provider.unsyncedChanges)).toEqual(clients.map(() => 0))
 
 /** What everyone has who has the same document. */
 export const stateOf = (doc: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(doc)).toString('base64')
 
-export const converged = (...docs: Y.Doc[]) =>
-  expect.poll(() => new Set(docs.map(stateOf)).size, { timeout: 10_000 }).toBe(1)
+export const converged = (...docs: Y.Doc[]) => eventually(() => new Set(docs.map(stateOf)).size).toBe(1)
 
 /** The close code and reason of a raw socket. */
 export function closed(socket: WebSocket): Promise<{ code: number; reason: string }> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { refusalIn, sentencesOfDenial } from './access-probe.ts'
 import { stores, type TestServer, useServer } from './harness.ts'
@@ -194,6 +195,32 @@ describe.each(stores)('access that ends on %s', (store) => {
       await revoke(stage, enter(server, stage, ['idle']), { ...revocation, cause })
     },
   )
+
+  test('[R9] who comes while it is taken away writes nothing afterwards', async () => {
+    const removal = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
+    let wereIn = 0
+    for (let round = 0; round < 12; round++) {
+      const stage = await stageFor(server, removal)
+      const coming = enter(server, stage, ['new'])
+      const entering = coming.map(({ client }) => client.entered())
+      const early = outcomes(coming, 'during')
+      // They are on their way, at the door, or some of them in.
+      const { socket } = (coming[round % 3] as Actor).client
+      if (round % 4 === 1) await once(socket, 'open')
+      else if (round % 4 > 1) await entering[round % 3]
+      await removal.act(stage)
+      await Promise.all([early, outcomes(coming, 'after')])
+      wereIn += (await Promise.all(entering)).filter((one) => !('reason' in one)).length
+      const refusals = await Promise.all(coming.map(({ client }) => client.ended))
+      expect(new Set(refusals.map(({ reason }) => reason))).toEqual(
+        new Set(['The user may not open this document.']),
+      )
+      const { data } = await stage.client.crdt.get(place)
+      const words = data.flatMap((editor) => wordsIn(textIn(editor)))
+      expect(words.filter((word) => word.startsWith('after'))).toEqual([])
+    }
+    expect(wereIn).toBeGreaterThan(0)
+  })
 
   test('[R9] a reset auth token ends backends, not users, [1.7] and nothing opens to it any more', async () => {
     const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })

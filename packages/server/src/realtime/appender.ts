@@ -1,3 +1,4 @@
+import type { Bus } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
@@ -6,13 +7,19 @@ import type { Batch, EditorRoom } from './editor-room.ts'
 
 export interface AppenderParts {
   database: Database
+  bus: Bus
   crdt: Crdt
   log: Log
   now: () => number
 }
 
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
-const tickMs = 4
+const tickMs = 8
+
+/** Rooms of one tick: on SQLite all of them take their time at once. */
+const mostRooms = 200
+/** When a connection to the database breaks, a commit that is on its way may still arrive; within this it has. */
+const uncertainMs = 1_000
 
 /**
  * Stores what waits in all rooms, in one transaction a tick, and tells the members once it is durable. One tick at a time:
@@ -20,7 +27,7 @@ const tickMs = 4
  */
 export class Appender {
   readonly #parts: AppenderParts
-  #waiting = new Set<EditorRoom>()
+  readonly #waiting = new Set<EditorRoom>()
   #busy: Promise<void> | undefined
   #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
@@ -48,11 +55,23 @@ export class Appender {
   async #run(): Promise<void> {
     while (this.#waiting.size > 0) {
       await this.#nextTick()
-      const rooms = this.#waiting
-      this.#waiting = new Set()
-      await this.#store(rooms)
+      await this.#store(this.#takeBatches())
     }
     this.#busy = undefined
+  }
+
+  #takeBatches(): [EditorRoom, Batch][] {
+    const rooms = [...this.#waiting].slice(0, mostRooms)
+    for (const room of rooms) this.#waiting.delete(room)
+    return rooms.flatMap((room): [EditorRoom, Batch][] => {
+      try {
+        return [[room, room.takeBatch()]]
+      } catch (error) {
+        this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
+        room.drop('unavailable', 'What was sent could not be stored.')
+        return []
+      }
+    })
   }
 
   async #nextTick(): Promise<void> {
@@ -61,11 +80,10 @@ export class Appender {
     this.#lastTick = performance.now()
   }
 
-  async #store(rooms: Iterable<EditorRoom>): Promise<void> {
+  async #store(batches: readonly [EditorRoom, Batch][]): Promise<void> {
     const { database, log, now } = this.#parts
-    const batches = [...rooms].map((room): [EditorRoom, Batch] => [room, room.takeBatch()])
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
-    let numbers: (number | undefined)[] = []
+    let numbers: (editorLog.Appended | undefined)[] = []
     try {
       const at = now()
       if (entries.length > 0) numbers = await database.write((db) => editorLog.append(db, entries, at))
@@ -73,6 +91,7 @@ export class Appender {
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
+      setTimeout(() => batches.forEach(([room]) => this.#tellSuccessor(room)), uncertainMs).unref()
       return
     }
     this.stored.ticks++
@@ -80,25 +99,39 @@ export class Appender {
     for (const [room, batch] of batches) {
       this.stored.updates += batch.pending.length
       this.stored.updateBytes += batch.entry?.update.length ?? 0
-      const seq = batch.entry === undefined ? room.log.seq : numbers[next++]
       try {
-        if (seq === undefined) room.drop('gone', 'The document does not exist any more.')
-        else this.#committed(room, batch, seq)
+        if (batch.entry === undefined) room.settled(batch, room.log.seq)
+        else this.#committed(room, batch, batch.entry.update, numbers[next++])
       } catch (error) {
-        log.error({ err: error, ...room.place }, 'stored updates could not be told')
-        room.drop('restarting', 'The document is loaded anew.')
+        this.#notTold(room, error)
       }
     }
   }
 
-  #committed(room: EditorRoom, batch: Batch, seq: number): void {
-    const update = batch.entry?.update
-    if (update === undefined) room.settled(batch, seq)
-    else if (room.continues(seq)) {
-      room.take([{ seq, bytes: update }], true)
+  #committed(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {
+    if (room.isDropped) return this.#tellSuccessor(room)
+    if (!appended) return room.drop('gone', 'The document does not exist any more.')
+    const { seq, createdAt } = appended
+    room.made(createdAt)
+    if (room.continues(seq)) {
+      room.take([{ seq, bytes }], true)
       room.settled(batch, seq)
       this.#compactIfLong(room)
-    } else void this.catchUp(room).then(() => room.settled(batch, seq))
+    } else {
+      this.catchUp(room)
+        .then(() => room.settled(batch, seq))
+        .catch((error: unknown) => this.#notTold(room, error))
+    }
+  }
+
+  #notTold(room: EditorRoom, error: unknown): void {
+    this.#parts.log.error({ err: error, ...room.place }, 'stored updates could not be told')
+    room.drop('restarting', 'The document is loaded anew.')
+  }
+
+  /** The room that took the place of this one may have been loaded before the rows of this one were there. */
+  #tellSuccessor({ apiKey, place }: EditorRoom): void {
+    this.#parts.bus.publish({ kind: 'editor', apiKey, ...place })
   }
 
   /** Reads and tells what others have stored. */
@@ -117,16 +150,22 @@ export class Appender {
   }
 
   async #readRows(room: EditorRoom): Promise<void> {
-    const rows = await editorLog.readAfter(this.#parts.database.read, room.apiKey, room.place, room.log.seq)
-    if (rows === undefined) {
-      if (room.log.seq > 0) room.drop('gone', 'The document does not exist any more.')
-    } else if (rows === 'compacted') room.drop('restarting', 'The document is loaded anew.')
-    else if (rows.length > 0) {
-      // Those of our own that have been told in the meantime.
-      const news = rows.filter(({ seq }) => seq > room.log.seq)
-      if (news.length > 0 && !room.take(news)) room.drop('restarting', 'The document is loaded anew.')
-      this.#compactIfLong(room)
+    const { apiKey, place, createdAt } = room
+    if (room.isDropped) return
+    const { database } = this.#parts
+    const found = await editorLog.readAfter(database.read, apiKey, place, { seq: room.log.seq, createdAt })
+    await database.durable()
+    if (found === 'compacted') return room.drop('restarting', 'The document is loaded anew.')
+    if (found === undefined) {
+      if (createdAt !== undefined) room.drop('gone', 'The document does not exist any more.')
+      return
     }
+    room.made(found.createdAt)
+    // Not those of our own that have been told in the meantime.
+    const news = found.updates.filter(({ seq }) => seq > room.log.seq)
+    if (news.length === 0) return
+    if (!room.take(news)) room.drop('restarting', 'The document is loaded anew.')
+    this.#compactIfLong(room)
   }
 
   #compactIfLong(room: EditorRoom): void {

@@ -13,14 +13,23 @@ export interface Owner {
 
 interface State {
   owner: Owner
+  /** What its client counts, */
+  ownClock: number
+  /** and under which number others know it: they ignore a state that is not newer than what they know, be it removed. */
   clock: number
   /** JSON of an object. */
   json: string
 }
 
+/** All states of an editor: whoever joins is sent them at once. */
+const mostBytes = 512 * 1024
+/** Clients that are gone and may come back. */
+const mostGone = 1_000
 /** Clients echo what they hear of others, so a message may name all of a room. */
 const mostEntries = 1_000
 const mostDepth = 32
+/** Clients count by one; from here on we still can. */
+const mostClock = 2 ** 32
 
 /**
  * The awareness states of an editor: cursors, names, colours. Best effort and never stored. A session speaks for one Yjs
@@ -30,6 +39,9 @@ export class AwarenessStates {
   readonly #states = new Map<number, State>()
   readonly #clientOf = new Map<string, number>()
   readonly #changed = new Map<number, { clock: number; json: string }>()
+  /** By client, the clock with which it was removed. */
+  readonly #gone = new Map<number, number>()
+  #bytes = 0
 
   get hasChanges(): boolean {
     return this.#changed.size > 0
@@ -39,36 +51,49 @@ export class AwarenessStates {
     return this.#states.size
   }
 
-  /** False if the bytes are no awareness update. */
-  receive(owner: Owner, bytes: Uint8Array): boolean {
+  /** `renewed`: the session says again what is known of it, as clients do every 15 s. */
+  receive(owner: Owner, bytes: Uint8Array): 'malformed' | 'renewed' | 'changed' {
     const entries = read(bytes)
-    if (entries === undefined) return false
-    for (const entry of entries) this.#receive(owner, entry)
-    return true
+    if (entries === undefined) return 'malformed'
+    const changes = entries.filter((entry) => this.#receive(owner, entry))
+    return changes.length > 0 ? 'changed' : 'renewed'
   }
 
-  #receive(owner: Owner, { client, clock, json }: Entry): void {
+  /** Whether the state is another one now. */
+  #receive(owner: Owner, { client, clock, json }: Entry): boolean {
     const known = this.#states.get(client)
     const own = this.#clientOf.get(owner.sessionId)
-    if (own !== undefined && own !== client) return
+    if (own !== undefined && own !== client) return false
     if (known && known.owner.sessionId !== owner.sessionId) {
       // A client that reconnects finds its state held by its dead predecessor. Another user never takes it.
-      if (known.owner.userId !== owner.userId || clock < known.clock) return
+      if (known.owner.userId !== owner.userId || clock < known.ownClock) return false
       this.#clientOf.delete(known.owner.sessionId)
       this.#clientOf.set(owner.sessionId, client)
       known.owner = owner
     }
     const isRemoval = json === 'null'
-    if (known && clock <= known.clock && !(isRemoval && clock === known.clock)) return
+    if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
     if (isRemoval) {
-      if (known) this.#forget(client, owner.sessionId, clock)
-      return
+      if (known) this.#forget(client, owner.sessionId, Math.max(clock, known.clock))
+      return known !== undefined
     }
-    if (!json.trimStart().startsWith('{')) return
+    if (!json.trimStart().startsWith('{')) return false
+    const trueJson = withTrueIdentity(json, owner)
+    const bytes = this.#bytes - (known?.json.length ?? 0) + trueJson.length
+    if (bytes > mostBytes) return false
     this.#clientOf.set(owner.sessionId, client)
-    const state = { owner, clock, json: withTrueIdentity(json, owner) }
+    // Clients take over the number under which they hear of themselves, and some say so.
+    if (known && clock === known.clock && trueJson === known.json) {
+      known.ownClock = clock
+      return false
+    }
+    const before = known?.clock ?? this.#gone.get(client) ?? -1
+    const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson }
+    this.#bytes = bytes
     this.#states.set(client, state)
+    this.#gone.delete(client)
     this.#changed.set(client, state)
+    return trueJson !== known?.json
   }
 
   /** Whether a Yjs client is that of a live session of somebody else. */
@@ -81,14 +106,20 @@ export class AwarenessStates {
     const client = this.#clientOf.get(sessionId)
     const known = client === undefined ? undefined : this.#states.get(client)
     if (client === undefined || known === undefined) return
-    // With the same clock, as Yjs clients do for others: the client's own next word counts again.
+    // With the same clock, as Yjs clients do for others.
     this.#forget(client, sessionId, known.clock)
   }
 
   #forget(client: number, sessionId: string, clock: number): void {
+    this.#bytes -= this.#states.get(client)?.json.length ?? 0
     this.#states.delete(client)
     this.#clientOf.delete(sessionId)
     this.#changed.set(client, { clock, json: 'null' })
+    this.#gone.set(client, clock)
+    for (const oldest of this.#gone.keys()) {
+      if (this.#gone.size <= mostGone) break
+      this.#gone.delete(oldest)
+    }
   }
 
   /** What changed since the last call, as an awareness update. */
@@ -124,7 +155,7 @@ function read(bytes: Uint8Array): Entry[] | undefined {
       const client = decoding.readVarUint(decoder)
       const clock = decoding.readVarUint(decoder)
       const json = decoding.readVarUint8Array(decoder)
-      if (json.length > limits.awarenessBytes || !isUtf8(json)) return undefined
+      if (clock > mostClock || json.length > limits.awarenessBytes || !isUtf8(json)) return undefined
       // Clients compare states by recursion, so nesting is bounded; and they assign the keys they read.
       checkJson(json, 0, json.length, mostDepth)
       entries.push({ client, clock, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() })

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
 
@@ -19,6 +20,8 @@ export class Connection {
   #taken = 0
   #takenAt = performance.now()
   #held = 0
+  #drained: Promise<void> | undefined
+  #turn: Promise<void> = Promise.resolve()
   #ended = false
 
   constructor(id: string, ws: WebSocket, socket: Socket) {
@@ -41,24 +44,51 @@ export class Connection {
     return this.#socket.writableLength - this.#allowance > mostQueued / 4
   }
 
+  /** Whether a good deal waits, be it asked for or not. */
+  get isBusy(): boolean {
+    return this.#socket.writableLength > mostQueued / 4
+  }
+
+  /** Resolves when a busy client has taken everything, or never will. */
+  drained(): Promise<void> {
+    this.#drained ??= new Promise<void>((resolve) => {
+      const done = () => {
+        this.#socket.off('drain', done).off('close', done)
+        this.#drained = undefined
+        resolve()
+      }
+      this.#socket.on('drain', done).on('close', done)
+    })
+    return this.#drained
+  }
+
+  /** Makes large answers one after the other, each when the client has taken those before. */
+  inTurn(answer: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(async () => {
+      while (this.isBusy && !this.#ended) await this.drained()
+      if (!this.#ended) await answer()
+    })
+    // What else there is to do comes in between.
+    this.#turn = turn.catch(() => {}).then(() => setImmediate())
+    return turn
+  }
+
   /** A frame of `frames.ts`: the same bytes may go to many. */
   send(frame: Buffer): void {
     if (this.#ended) return
+    // By what waited before: one frame may be as large as all that may wait.
+    if (this.#socket.writableLength - this.#allowance > mostQueued) {
+      return this.close('slow', 'The client reads too slowly.')
+    }
     this.#socket.write(frame)
-    if (this.#socket.writableLength > mostQueued) this.#refuseSlow()
   }
 
   /** What the client asked for, such as a whole document: may be larger than what else may wait. */
   answer(frame: Buffer): void {
     if (this.#ended) return
-    if (this.#socket.writableLength === 0) this.#allowance = 0
-    this.#allowance += frame.length
+    // What was taken since is allowed no more.
+    this.#allowance = Math.min(this.#allowance, this.#socket.writableLength) + frame.length
     this.#socket.write(frame)
-  }
-
-  #refuseSlow(): void {
-    if (this.#socket.writableLength - this.#allowance > mostQueued)
-      this.close('slow', 'The client reads too slowly.')
   }
 
   /** Called every now and then: a client that takes nothing is given up, however little waits. */

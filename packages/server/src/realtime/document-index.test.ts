@@ -3,7 +3,8 @@ import * as Y from 'yjs'
 import { hostileUpdate } from '../../test/hostile-updates.ts'
 import { any, docOf, randomNumbers, stateOf, struct, text, type, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
-import { DamagedLog, DocumentIndex } from './document-index.ts'
+import { DamagedLog } from '../editors/errors.ts'
+import { DocumentIndex } from './document-index.ts'
 import { knownDoc } from './known-doc.ts'
 
 const seed = 20_261_003

@@ -1,4 +1,5 @@
 import * as Y from 'yjs'
+import { DamagedLog } from '../editors/errors.ts'
 import { addRun, codeAt, placeOfCode, type Place, type PlaceCode, type Runs } from './item-places.ts'
 import { covers, unite, type Ranges } from './ranges.ts'
 import { unbounded } from './update-bounds.ts'
@@ -10,11 +11,6 @@ import {
   type StateVector,
   type Verdict,
 } from './validate-update.ts'
-
-/** Stored bytes that cannot be read, or that do not follow each other. */
-export class DamagedLog extends Error {
-  override name = 'DamagedLog'
-}
 
 export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
 

@@ -1,13 +1,14 @@
-import { mergeUpdates } from 'yjs'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import { serverClientId } from '../editors/content.ts'
+import { serverClientId } from '../editors/load.ts'
 import type { EditorLog, Entry } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
 import { AwarenessStates, type Owner } from './awareness.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
+import { mergeMany } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
+import { UpdateQueue } from './update-queue.ts'
 import type { Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
 
@@ -21,6 +22,8 @@ export interface Framing {
 /** A session that has the editor open. */
 export interface Member extends Owner {
   readonly framing: Framing
+  /** Whether it may write at this moment. */
+  readonly canWrite: boolean
   send(frame: Buffer): void
   /** Leaves the frame out for a client that is behind. */
   sendIfQuick(frame: Buffer): void
@@ -31,7 +34,7 @@ export interface Member extends Owner {
   end(reason: CloseReason, message: string): void
 }
 
-/** What becomes of an update; exactly one is called, once. */
+/** What becomes of an update; one is called, once, unless its sender leaves or the room is dropped before. */
 export interface Outcome {
   /** It is durable. Not `isNews`: it was before. */
   saved(seq: number, isNews: boolean): void
@@ -90,14 +93,15 @@ export class EditorRoom {
   readonly #owners: Map<number, string>
   readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'awarenessChanged' | 'drop'>
   readonly #early = new EarlyUpdates<Pending>()
-  #queue: Pending[] = []
+  readonly #queue = new UpdateQueue<Pending>()
   #newOwners: [client: number, userId: string][] = []
   #exists: boolean
-  readonly #createdAt: number | undefined
+  /** Tells the editor from one that is made under the same id after it was deleted. */
+  #createdAt: number | undefined
   #create: { type: EditorLog['type']; contentKey: string | null } = { type: null, contentKey: null }
   /** Batches that are on their way to the disk. */
   #storing = 0
-  queuedBytes = 0
+  #isDropped = false
 
   constructor({ apiKey, place, index, stored, ...parts }: RoomParts) {
     this.#parts = parts
@@ -129,10 +133,12 @@ export class EditorRoom {
     return whole
   }
 
-  /** Whether it holds nothing new. */
-  knows(update: Uint8Array): boolean {
+  /** Confirms an update that holds nothing new, whoever sends it; false if it does. */
+  confirm(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     const verdict = this.#index.check(update)
-    return verdict.ok && !verdict.value.isNews
+    if (!verdict.ok || verdict.value.isNews) return false
+    this.#confirm({ update, from, outcome, isNews: false })
+    return true
   }
 
   /** The update must come from somebody who may write. */
@@ -149,6 +155,8 @@ export class EditorRoom {
   #admitEarly(): void {
     if (this.#early.size === 0) return
     this.#early.offer((pending) => {
+      // Much may have changed since it came.
+      if (!pending.from.canWrite) return false
       const fault = this.#admit(pending)
       if (fault !== undefined && !isEarly(fault)) pending.outcome.refused(fault)
       return fault === undefined || !isEarly(fault)
@@ -188,7 +196,6 @@ export class EditorRoom {
     pending.update = verdict.value.update
     for (const client of verdict.value.clients) this.#own(client, from.userId)
     this.#queue.push(pending)
-    this.queuedBytes += pending.update.length
     this.#parts.wake(this)
     return undefined
   }
@@ -215,14 +222,20 @@ export class EditorRoom {
     this.#newOwners.push([client, userId])
   }
 
-  /** What waits, as one row; called once a tick. */
+  /** Bytes that wait to be stored. */
+  get queuedBytes(): number {
+    return this.#queue.bytes
+  }
+
+  /** What waits, or the first part of it, as one row; called once a tick. */
   takeBatch(): Batch {
-    const pending = this.#queue
+    // What waits in a room that was dropped may build upon what is not stored.
+    if (this.#isDropped) return { entry: undefined, pending: [] }
+    const pending = this.#queue.take()
+    if (this.#queue.length > 0) this.#parts.wake(this)
     const updates = pending.filter(({ isNews }) => isNews).map(({ update }) => update)
     const owners = this.#newOwners
-    this.#queue = []
     this.#newOwners = []
-    this.queuedBytes = 0
     this.#storing++
     const last = pending.findLast(({ isNews }) => isNews)
     if (last === undefined) return { entry: undefined, pending }
@@ -232,13 +245,23 @@ export class EditorRoom {
         apiKey: this.apiKey,
         place: this.place,
         // A copy: what came from the socket is part of a larger buffer.
-        update: updates.length === 1 ? Uint8Array.from(last.update) : mergeUpdates(updates),
+        update: updates.length === 1 ? Uint8Array.from(last.update) : mergeMany(updates),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.#create,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
         owners,
       },
     }
+  }
+
+  get createdAt(): number | undefined {
+    return this.#createdAt
+  }
+
+  /** It exists, made at that moment. */
+  made(createdAt: number): void {
+    this.#exists = true
+    this.#createdAt = createdAt
   }
 
   /** Whether that row comes right after those that were told; if not, others lie between. */
@@ -248,13 +271,12 @@ export class EditorRoom {
 
   /** Rows are durable: everyone is sent them, their writers too, to whom they are the receipt. False if they do not fit. */
   take(rows: readonly Row[], areOwn = false): boolean {
-    this.#exists = true
     for (const { seq, bytes } of rows) {
       if (!areOwn && !this.#knows(bytes)) return false
       this.log.append(seq, bytes)
     }
-    const update = rows.length === 1 ? rows[0]?.bytes : mergeUpdates(rows.map(({ bytes }) => bytes))
-    if (update !== undefined) this.#tell((framing) => framing.update(update))
+    const update = mergeMany(rows.map(({ bytes }) => bytes))
+    this.#tell((framing) => framing.update(update))
     this.#admitEarly()
     return true
   }
@@ -297,7 +319,15 @@ export class EditorRoom {
     return this.members.size === 0 && this.#queue.length === 0 && this.#storing === 0
   }
 
+  /** Whether it is of no use any more. */
+  get isDropped(): boolean {
+    return this.#isDropped
+  }
+
+  /** Its members come back and find another one, loaded from what is stored. */
   drop(reason: CloseReason, message: string): void {
+    if (this.#isDropped) return
+    this.#isDropped = true
     this.#parts.drop(this, reason, message)
   }
 }

@@ -1,6 +1,6 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { EditorRoom, Framing, Member } from './editor-room.ts'
+import { type EditorRoom, type Framing, isEarly, type Member } from './editor-room.ts'
 import type { Participant } from './participant.ts'
 import type { Fault } from './validate-update.ts'
 
@@ -24,6 +24,8 @@ interface Opening {
 const mostWaiting = 256 * 1024
 /** A client is asked for what is missing no more often than this. */
 const askAgainMs = 1_000
+/** Updates of one client that may wait for its answer. */
+const mostEarly = 10_000
 
 const readOnly = 'The user may read this document, but not change it.'
 
@@ -36,8 +38,17 @@ export class EditorSession implements Member {
   #room: EditorRoom | undefined
   #waiting: ((room: EditorRoom) => void)[] = []
   #askedAt = -Infinity
+  #mustAsk = false
+  /** Numbers of updates that build upon what only their client has: settled with its answer, which holds them too. */
+  readonly #early: number[] = []
+  /** The newest question of the client that is not answered. */
+  #asked: { stateVector: Uint8Array; asksBack: boolean } | undefined
+  #isAnswering = false
+  /** Updates that wait in a room where much waits; the connection is on hold for each. */
+  #holds = 0
   #missedAwareness = false
   #wasRefused = false
+  #isFinishing = false
   #hasLeft = false
 
   constructor(options: {
@@ -60,25 +71,35 @@ export class EditorSession implements Member {
     return this.#participant.identity.email
   }
 
+  get canWrite(): boolean {
+    const participant = this.#participant
+    return !this.#hasLeft && participant.canWrite && participant.isCurrent(participant.document.now())
+  }
+
   /** Loads the editor and greets the client: with who is there, and with what we know, so that it sends the rest. */
-  open(editorId: string, { asks = true, describe }: Opening = {}): void {
+  open(editorId: string, opening: Opening = {}): void {
     const { document, connection } = this.#participant
     connection.hold()
     document
       .editor(editorId)
       .then(
-        (room) => {
-          if (this.#hasLeft) return
-          this.#room = room
-          describe?.(room)
-          room.members.add(this)
-          if (asks) this.askForMore()
-          if (room.awareness.size > 0) this.send(this.framing.awareness(room.awareness.all()))
-          for (const work of this.#waiting.splice(0)) work(room)
-        },
+        (room) => this.#enter(room, opening),
         () => this.end('unavailable', 'The document cannot be read.'),
       )
+      .catch(() => this.end('badMessage', 'The message is malformed.'))
       .finally(() => connection.release())
+  }
+
+  #enter(room: EditorRoom, { asks = true, describe }: Opening): void {
+    if (this.#hasLeft) return
+    if (room.isDropped) return this.end('restarting', 'The document is loaded anew.')
+    this.#room = room
+    describe?.(room)
+    room.members.add(this)
+    if (asks) this.askForMore()
+    if (room.awareness.size > 0) this.send(this.framing.awareness(room.awareness.all()))
+    // Loading takes time, in which access may have changed.
+    for (const work of this.#waiting.splice(0)) this.#run(work)
   }
 
   /** What the client asks for counts once it is judged and the editor is loaded. */
@@ -93,47 +114,78 @@ export class EditorSession implements Member {
   syncStep1(stateVector: Uint8Array, asksBack: boolean): void {
     this.#run((room) => {
       if (!isStateVector(stateVector)) return this.end('badMessage', 'Malformed state vector.')
-      room.missingFor(stateVector).then(
-        (update) => {
-          this.#participant.connection.answer(this.framing.syncStep2(update))
-          if (asksBack) this.#ask(room)
-        },
-        () => this.end('unavailable', 'The document cannot be read.'),
-      )
+      if (asksBack) this.#askedAt = performance.now()
+      this.#asked = { stateVector, asksBack }
+      if (this.#isAnswering) return
+      this.#isAnswering = true
+      this.#participant.connection
+        .inTurn(() => this.#answer(room))
+        .catch(() => this.end('unavailable', 'The document cannot be read.'))
     })
+  }
+
+  /** Whoever asks again before it has the answer is answered once, with what it lacked at last. */
+  async #answer(room: EditorRoom): Promise<void> {
+    const { stateVector, asksBack } = this.#asked as { stateVector: Uint8Array; asksBack: boolean }
+    this.#isAnswering = false
+    if (this.#isSilent) return
+    const update = await room.missingFor(stateVector)
+    if (this.#isSilent) return
+    this.#participant.connection.answer(this.framing.syncStep2(update))
+    if (asksBack) this.#ask(room)
   }
 
   /** An update, or with `isAnswer` all that the server lacked, which may be nothing. */
   update(number: number, update: Uint8Array, isAnswer: boolean): void {
     this.#run((room) => {
-      if (this.#participant.canWrite) this.#submit(room, number, update)
-      else if (isAnswer && room.knows(update)) this.#saved(number, update, false)
-      else this.#refused(number, readOnly)
+      if (isAnswer) this.#mustAsk = false
+      if (this.#participant.canWrite) this.#submit(room, number, update, isAnswer)
+      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly)
     })
   }
 
-  #submit(room: EditorRoom, number: number, update: Uint8Array): void {
-    const { connection, document } = this.#participant
-    document.active(this.#participant)
+  /** False if it holds something new. */
+  #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
+    return room.confirm(this, update, {
+      saved: () => this.#saved(number, update, false),
+      refused: (fault) => this.#refused(number, fault.message),
+    })
+  }
+
+  #submit(room: EditorRoom, number: number, update: Uint8Array, isAnswer: boolean): void {
+    this.#participant.document.active(this.#participant)
+    // An answer holds everything that its client sent before.
+    const covered = isAnswer ? this.#early.splice(0) : []
+    let isSettled = false
     let isHeld = false
     const settle = () => {
-      if (isHeld) connection.release()
+      isSettled = true
+      if (isHeld) this.#release()
     }
     room.submit(this, update, {
       saved: (_seq, isNews) => {
         settle()
+        for (const earlier of covered) this.#saved(earlier, update, true)
         this.#saved(number, update, isNews)
       },
       refused: (fault) => {
         settle()
-        if (isBearable(fault)) this.#refused(number, fault.message)
+        if (isEarly(fault) && this.#early.length < mostEarly) this.#early.push(...covered, number)
+        else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault.message)
         else this.end('invalidUpdate', fault.message)
       },
     })
-    if (room.queuedBytes > mostWaiting) {
+    if (!isSettled && room.queuedBytes > mostWaiting) {
       isHeld = true
-      connection.hold()
+      this.#holds++
+      this.#participant.connection.hold()
     }
+  }
+
+  #release(): void {
+    if (this.#holds === 0) return
+    this.#holds--
+    this.#participant.connection.release()
   }
 
   #saved(number: number, update: Uint8Array, isNews: boolean): void {
@@ -150,8 +202,12 @@ export class EditorSession implements Member {
 
   awareness(update: Uint8Array): void {
     this.#run((room) => {
-      if (!room.awareness.receive(this, update)) return this.end('badMessage', 'Malformed awareness update.')
+      const heard = room.awareness.receive(this, update)
+      if (heard === 'malformed') return this.end('badMessage', 'Malformed awareness update.')
       room.awarenessChanged()
+      const { document } = this.#participant
+      if (heard === 'changed') document.active(this.#participant)
+      else document.heard(this.#participant)
     })
   }
 
@@ -159,18 +215,30 @@ export class EditorSession implements Member {
     this.#run((room) => this.send(this.framing.awareness(room.awareness.all())))
   }
 
+  /** The client may write now: asks for what was refused before. */
+  mayWrite(): void {
+    if (this.#wasRefused) this.askForMore()
+  }
+
   askForMore(): void {
     const now = performance.now()
-    if (this.#room && now - this.#askedAt >= askAgainMs) this.#ask(this.#room, now)
+    this.#mustAsk = now - this.#askedAt < askAgainMs
+    if (this.#room && !this.#mustAsk) this.#ask(this.#room, now)
   }
 
   #ask(room: EditorRoom, now = performance.now()): void {
     this.#askedAt = now
+    this.#mustAsk = false
     this.send(this.framing.syncStep1(room.stateVector()))
   }
 
+  /** Whether the client is to hear no more: another session may have its place on the connection. */
+  get #isSilent(): boolean {
+    return this.#hasLeft || this.#isFinishing
+  }
+
   send(frame: Buffer): void {
-    this.#participant.connection.send(frame)
+    if (!this.#isSilent) this.#participant.connection.send(frame)
   }
 
   sendIfQuick(frame: Buffer): void {
@@ -180,6 +248,7 @@ export class EditorSession implements Member {
 
   /** Called every now and then. */
   makeUp(): void {
+    if (this.#mustAsk) this.askForMore()
     if (!this.#missedAwareness || this.#participant.connection.isBehind || !this.#room) return
     this.#missedAwareness = false
     this.send(this.framing.awareness(this.#room.awareness.all()))
@@ -191,10 +260,18 @@ export class EditorSession implements Member {
     this.#ended(reason, message)
   }
 
+  /** The client is gone and hears no more; what it sent before still counts. */
+  finish(then: () => void): void {
+    this.#isFinishing = true
+    if (this.#participant.hasWork || this.#waiting.length > 0) this.#run(then)
+    else then()
+  }
+
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
     this.#waiting = []
+    while (this.#holds > 0) this.#release()
     if (!this.#room) return
     this.#room.members.delete(this)
     this.#room.awareness.leave(this.sessionId)
@@ -213,5 +290,4 @@ function isStateVector(bytes: Uint8Array): boolean {
 }
 
 /** Whether an honest client may have sent it. */
-const isBearable = ({ code }: Fault) =>
-  code === 'gap' || code === 'future_delete' || code === 'foreign_client'
+const isBearable = (fault: Fault) => isEarly(fault) || fault.code === 'foreign_client'

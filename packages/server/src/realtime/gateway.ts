@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
@@ -6,6 +6,7 @@ import { type CloseReason, limits } from '@plenum/protocol/realtime'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
 import type { Log } from '../platform/log.ts'
+import type { LiveNumbers } from '../platform/metrics.ts'
 import { Connection } from './connection.ts'
 import type { Crdt } from './crdt.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
@@ -20,6 +21,8 @@ export interface DialectClient {
   readonly needsToken: boolean
   /** Whether it is known who speaks. */
   readonly isIdentified: boolean
+  /** Whether that is being found out; the connection is on hold. */
+  readonly isChecking?: boolean
   /** The address or the headers said who it is. */
   enter(identity: Identity): void
   /** False if it is no message of the protocol. */
@@ -58,6 +61,8 @@ const keepAliveSweeps = 40
 const silentSweeps = 50
 /** Clients that are sent away come back at random within this, not all at once. */
 const spreadMs = 5_000
+/** How long clients may go on sending when the server shuts down. */
+const finishMs = 1_000
 
 interface Held {
   connection: Connection
@@ -75,6 +80,8 @@ export class Gateway {
     perMessageDeflate: false,
     maxPayload: limits.messageBytes,
   })
+  /** Those of whom the address or the headers say who they are, until that is checked. */
+  readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
@@ -88,8 +95,12 @@ export class Gateway {
     this.#sweeping.unref()
   }
 
-  get connections(): number {
-    return this.#held.size
+  get numbers(): LiveNumbers {
+    return { connections: this.#connections, ...this.#parts.hub.numbers }
+  }
+
+  get #connections(): number {
+    return this.#arriving.size + this.#held.size
   }
 
   attach(server: Server): void {
@@ -102,7 +113,7 @@ export class Gateway {
     if (endpoint === undefined)
       return refuse(socket, new ApiError('NOT_FOUND', 'There is nothing at this path.'))
     if (this.#draining) return refuse(socket, new ApiError('UNAVAILABLE', 'The server is shutting down.'))
-    if (this.#held.size >= this.#parts.maxConnections) {
+    if (this.#connections >= this.#parts.maxConnections) {
       return refuse(socket, new ApiError('UNAVAILABLE', 'The server has as many connections as it may have.'))
     }
     this.#sockets.handleUpgrade(request, socket, head, (ws) => {
@@ -116,9 +127,10 @@ export class Gateway {
     const arrival: Arrival = {
       connection,
       hub: this.#parts.hub,
-      identify: (token) => identifyUser(this.#parts, token, request.headers),
+      identify: (token) => this.#identify(token, request.headers),
     }
     connection.hold()
+    this.#arriving.add(connection)
     this.#open(arrival, request, dialect, url)
       .then((client) => {
         if (client === undefined || !connection.isOpen) return client?.closed()
@@ -128,7 +140,20 @@ export class Gateway {
         this.#parts.log.error({ err: error }, 'a client could not be let in')
         connection.close('unavailable', 'The server could not let the client in.')
       })
-      .finally(() => connection.release())
+      .finally(() => {
+        this.#arriving.delete(connection)
+        connection.release()
+      })
+  }
+
+  async #identify(token: string, headers: IncomingHttpHeaders): Promise<Identity> {
+    try {
+      return await this.#parts.hub.gate.pass('', () => identifyUser(this.#parts, token, headers))
+    } catch (error) {
+      if (error instanceof Denial) throw error
+      this.#parts.log.error({ err: error }, 'a token could not be checked')
+      throw new Denial('unavailable', 'The token could not be checked.')
+    }
   }
 
   /** Undefined if the client was turned away. */
@@ -179,6 +204,8 @@ export class Gateway {
     let bytes = 0
     const count = (chunk: Buffer) => {
       if (client.isIdentified) return stop()
+      // Clients that greet for many editors at once do not wait for an answer to the first.
+      if (client.isChecking) return
       bytes += chunk.length
       if (bytes > limits.firstMessageBytes + 1024) {
         connection.close('badMessage', 'The first message must say who the client is, in few bytes.')
@@ -186,9 +213,11 @@ export class Gateway {
       }
     }
     const timer = setTimeout(() => {
+      // It has said so, and the database takes its time.
+      if (client.isChecking) return timer.refresh()
       if (!client.isIdentified)
         client.deny('unauthenticated', 'token_missing: The client did not say who it is.')
-      stop()
+      return stop()
     }, this.#parts.identifyMs ?? 5_000)
     const stop = () => {
       clearTimeout(timer)
@@ -217,11 +246,13 @@ export class Gateway {
   async drain(): Promise<void> {
     this.#draining = true
     for (const { client } of this.#held) client.move(Math.round(Math.random() * spreadMs))
+    await Promise.race([this.#parts.hub.idle(), pause(finishMs)])
+    const closing = [...this.#arriving, ...Array.from(this.#held, ({ connection }) => connection)]
+    for (const connection of closing) connection.hold()
     await this.#parts.hub.idle()
-    const closing = [...this.#held]
-    for (const { connection } of closing) connection.close('restarting', 'The server is shutting down.')
+    for (const connection of closing) connection.close('restarting', 'The server is shutting down.')
     for (let waits = 0; this.#held.size > 0 && waits < 20; waits++) await pause(100)
-    for (const { connection } of this.#held) connection.terminate()
+    for (const connection of closing) connection.terminate()
     clearInterval(this.#sweeping)
     await this.#parts.hub.idle()
     this.#parts.hub.close()

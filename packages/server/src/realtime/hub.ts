@@ -5,13 +5,18 @@ import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
 import type { Bus, BusMessage } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
+import type { LiveNumbers } from '../platform/metrics.ts'
 import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
+import * as liveStates from '../store/live-states.ts'
+import * as presence from '../store/presence.ts'
 import { Appender } from './appender.ts'
 import type { Connection } from './connection.ts'
 import type { Crdt } from './crdt.ts'
 import { EditorRoom } from './editor-room.ts'
+import { Gate } from './gate.ts'
 import type { Identity } from './identify.ts'
+import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
 import { type Listener, Participant } from './participant.ts'
 
@@ -29,6 +34,12 @@ const awarenessMs = 15
 /** A room that nobody has open is kept so long, for those who come back. */
 const keptSweeps = 20
 
+/**
+ * Clients for whom the database is asked at a time. Thousands may come at once, and whoever waits for a connection to the
+ * database for too long fails: all of them would, one after the other, and everybody else.
+ */
+const askedAtOnce = 8
+
 /** Documents that are judged together when access changes. */
 const judgedTogether = 16
 
@@ -42,7 +53,11 @@ interface OpenKey {
 export class Hub {
   readonly #parts: HubParts
   readonly #keys = new Map<string, OpenKey>()
+  /** For whatever asks the database because a client came. A user is a lane. */
+  readonly gate = new Gate(askedAtOnce)
   readonly #appender: Appender
+  /** Stores what clients set. */
+  readonly liveStates: LiveStateWriter
   readonly #unsubscribe: () => void
   readonly #changedAwareness = new Set<EditorRoom>()
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
@@ -50,6 +65,7 @@ export class Hub {
   constructor(parts: HubParts) {
     this.#parts = parts
     this.#appender = new Appender(parts)
+    this.liveStates = new LiveStateWriter(parts)
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
 
@@ -77,11 +93,19 @@ export class Hub {
         documentId,
         now: this.#parts.now,
         epoch: () => key.epoch,
-        evaluate: (document, participants) => this.#evaluate(document, participants),
+        evaluate: (document, participants) =>
+          this.gate.pass(laneOf(participants), () => this.#evaluate(document, participants)),
         load: (document, editorId) => this.#load(document, editorId),
         grown: (room) => void this.#appender.catchUp(room),
+        readPresence: (document, userIds) =>
+          this.gate.pass(laneOf(document.participants), () => this.#readPresence(document, userIds)),
+        readLiveStates: (document, seq) =>
+          this.gate.pass(laneOf(document.participants), () => this.#readLiveStates(document, seq)),
         failed: (error) =>
-          this.#parts.log.error({ err: error, organizationId, documentId }, 'access not judged'),
+          this.#parts.log.error(
+            { err: error, organizationId, documentId },
+            'something of an open document could not be read',
+          ),
       })
       key.documents.set(id, document)
     }
@@ -92,13 +116,16 @@ export class Hub {
     const { database, credentials, now } = this.#parts
     const { apiKey, organizationId, documentId } = document
     const key = await credentials.apiKey(apiKey)
-    if (!key)
-      return participants.map(() => ({ allowed: false, reason: 'unauthenticated', accessType: 'restricted' }))
+    if (!key) return participants.map(() => notAccepted)
     const users = participants.map(({ identity }) => identity.access)
     const seconds = Math.floor(now() / 1000)
     const decisions = await evaluate(database.read, key.caller, organizationId, documentId, users, seconds)
-    // Whoever opens a document that is not there makes it (spec 0.8).
-    if (!document.exists && decisions.some(({ allowed }) => allowed)) {
+    for (const [index, { identity }] of participants.entries()) {
+      if (identity.isAccepted && !(await identity.isAccepted())) decisions[index] = notAccepted
+    }
+    // Whoever opens a document that is not there makes it (spec 0.8); not who was sent away because it was deleted.
+    const isOpened = decisions.some(({ allowed }, index) => allowed && !participants[index]?.hasEnded)
+    if (!document.exists && isOpened) {
       await openDocument(database, key.caller, organizationId, documentId, now())
       document.exists = true
     }
@@ -110,7 +137,9 @@ export class Hub {
     const { apiKey, organizationId, documentId } = document
     const place = { organizationId, documentId, editorId }
     try {
-      const stored = await editorLog.load(database.read, apiKey, place)
+      const lane = laneOf(document.participants)
+      const stored = await this.gate.pass(lane, () => editorLog.load(database.read, apiKey, place))
+      await database.durable()
       if (stored && !stored.complete) throw new Error('Updates are missing from the log.')
       const updates = stored?.updates.map(({ bytes }) => bytes) ?? []
       const index = await crdt.index(stored?.snapshot ? [stored.snapshot, ...updates] : updates)
@@ -124,7 +153,7 @@ export class Hub {
         awarenessChanged: (room) => this.#awarenessChanged(room),
         drop: (room, reason, message) => {
           document.forget(room)
-          for (const member of [...room.members]) member.end(reason, message)
+          for (const member of room.members) member.end(reason, message)
         },
       })
     } catch (error) {
@@ -133,11 +162,29 @@ export class Hub {
     }
   }
 
+  #readPresence(document: OpenDocument, userIds?: readonly string[]): Promise<presence.Present[]> {
+    const { read } = this.#parts.database
+    const { apiKey, organizationId, documentId } = document
+    const now = this.#parts.now()
+    return userIds
+      ? presence.findMany(read, apiKey, document, userIds, now)
+      : presence.list(read, apiKey, organizationId, documentId, now)
+  }
+
+  /** Nobody is told what could still be lost. */
+  async #readLiveStates(document: OpenDocument, seq: number): ReturnType<typeof liveStates.readSince> {
+    const { database } = this.#parts
+    const states = await liveStates.readSince(database.read, document.apiKey, document, seq)
+    await database.durable()
+    return states
+  }
+
   #awarenessChanged(room: EditorRoom): void {
     if (this.#changedAwareness.size === 0) {
       setTimeout(() => {
-        for (const one of this.#changedAwareness) one.publishAwareness()
+        const rooms = [...this.#changedAwareness]
         this.#changedAwareness.clear()
+        for (const one of rooms) one.publishAwareness()
       }, awarenessMs)
     }
     this.#changedAwareness.add(room)
@@ -156,7 +203,7 @@ export class Hub {
         break
       case 'credentials':
         for (const document of key.documents.values()) {
-          for (const participant of [...document.participants]) {
+          for (const participant of document.participants) {
             if (participant.identity.access === 'server')
               participant.end('unauthenticated', 'token_invalid: The auth token was reset.')
           }
@@ -164,6 +211,15 @@ export class Hub {
         break
       case 'editor':
         this.#find(message)?.grown(message.editorId)
+        break
+      case 'liveState':
+        this.#find(message)?.liveStates.changed()
+        break
+      case 'presence':
+        void this.#find(message)?.presence.told(message.userIds, message.removed === true)
+        break
+      case 'moved':
+        this.#find(message)?.moved()
         break
       case 'gone':
         for (const document of this.#documentsOf(message)) document.reset('gone', 'The document was deleted.')
@@ -181,7 +237,7 @@ export class Hub {
     }
   }
 
-  #find({ apiKey, organizationId, documentId }: Extract<BusMessage, { kind: 'editor' }>) {
+  #find({ apiKey, organizationId, documentId }: Extract<BusMessage, { documentId: string }>) {
     return this.#keys.get(apiKey)?.documents.get(idOf(organizationId, documentId))
   }
 
@@ -205,7 +261,9 @@ export class Hub {
         for (const participant of document.participants) {
           isCurrent &&= participant.isCurrent(now)
           participant.warn(now)
+          participant.makeUp()
         }
+        document.presence.sweep(now)
         if (!isCurrent) void document.judge()
         for (const { room } of document.editors.values()) if (room) this.#sweepRoom(document, room)
         if (document.participants.size === 0 && document.editors.size === 0) key.documents.delete(id)
@@ -222,15 +280,33 @@ export class Hub {
     if (idle > keptSweeps) document.forget(room)
   }
 
+  get numbers(): Omit<LiveNumbers, 'connections'> {
+    let documents = 0
+    let editors = 0
+    for (const key of this.#keys.values()) {
+      documents += key.documents.size
+      for (const document of key.documents.values()) editors += document.editors.size
+    }
+    return { documents, editors, ...this.#appender.stored }
+  }
+
   /** Everything that was sent is stored and told. */
-  idle(): Promise<void> {
-    return this.#appender.idle()
+  async idle(): Promise<void> {
+    await Promise.all([this.#appender.idle(), this.liveStates.idle()])
   }
 
   close(): void {
     this.#unsubscribe()
   }
 }
+
+/** That of the first of them. */
+function laneOf(participants: Iterable<Participant>): string {
+  for (const { identity } of participants) return `${identity.apiKey}/${identity.userId}`
+  return ''
+}
+
+const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
 
 /** Ids have no slash. */
 const idOf = (organizationId: string, documentId: string) => `${organizationId}/${documentId}`

@@ -18,6 +18,8 @@ export interface Identity {
   readonly access: SessionUser
   /** Unix seconds. */
   readonly expiresAt: number
+  /** Whether the credentials still fit, if they may end at any time. */
+  readonly isAccepted?: () => Promise<boolean>
 }
 
 /** Why somebody is not let in. */
@@ -68,13 +70,14 @@ export async function identifyUser(
 /** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
 export async function identifyBackend(
   { database, credentials }: IdentityParts,
-  headers: IncomingHttpHeaders,
+  { 'x-svc-api-key': id, 'x-svc-auth-token': token, origin, host }: IncomingHttpHeaders,
 ): Promise<Identity | undefined> {
-  if (headers['x-svc-auth-token'] === undefined) return undefined
-  const key = await identifyServer(credentials, headers)
+  if (token === undefined) return undefined
+  const identify = () => identifyServer(credentials, { 'x-svc-api-key': id, 'x-svc-auth-token': token })
+  const key = await identify()
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   const { apiKey } = key
-  await requireOrigin(database, apiKey, headers)
+  await requireOrigin(database, apiKey, { origin, host })
   return {
     apiKey,
     userId: serverUserId,
@@ -82,6 +85,7 @@ export async function identifyBackend(
     email: undefined,
     access: 'server',
     expiresAt: Infinity,
+    isAccepted: async () => (await identify()) !== undefined,
   }
 }
 

@@ -1,6 +1,9 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../access/permissions.ts'
+import type { Present } from '../store/presence.ts'
 import type { EditorRoom } from './editor-room.ts'
+import { LivePresence } from './live-presence.ts'
+import { LiveStates, type LiveStateParts } from './live-states.ts'
 import type { Participant } from './participant.ts'
 
 export interface DocumentParts {
@@ -15,6 +18,9 @@ export interface DocumentParts {
   load: (document: OpenDocument, editorId: string) => Promise<EditorRoom>
   /** There are rows that the room does not know. */
   grown: (room: EditorRoom) => void
+  /** Entries of backends in the presence list: of these users, or all. */
+  readPresence: (document: OpenDocument, userIds?: readonly string[]) => Promise<Present[]>
+  readLiveStates: (document: OpenDocument, seq: number) => ReturnType<LiveStateParts['read']>
   failed: (error: unknown) => void
 }
 
@@ -36,6 +42,8 @@ export class OpenDocument {
   readonly documentId: string
   readonly participants = new Set<Participant>()
   readonly editors = new Map<string, Slot>()
+  readonly presence: LivePresence
+  readonly liveStates: LiveStates
   /** Whether it is known to be stored. */
   exists = false
   readonly #parts: DocumentParts
@@ -46,6 +54,13 @@ export class OpenDocument {
     this.apiKey = parts.apiKey
     this.organizationId = parts.organizationId
     this.documentId = parts.documentId
+    const { now, failed } = parts
+    this.presence = new LivePresence({ now, failed, read: (userIds) => parts.readPresence(this, userIds) })
+    this.liveStates = new LiveStates({
+      failed,
+      read: (seq) => parts.readLiveStates(this, seq),
+      gone: () => this.reset('gone', 'The document was deleted.'),
+    })
   }
 
   get epoch(): number {
@@ -63,10 +78,25 @@ export class OpenDocument {
 
   leave(participant: Participant): void {
     this.participants.delete(participant)
+    this.presence.leave(participant)
+  }
+
+  /** The participant may be here. Backends are not shown. */
+  entered(participant: Participant): void {
+    if (participant.identity.access !== 'server') {
+      this.presence.enter(participant, participant.tellsIdleness)
+    }
   }
 
   /** The participant's user has just done something. */
-  active(_participant: Participant): void {}
+  active(participant: Participant): void {
+    this.presence.active(participant)
+  }
+
+  /** The participant's client is there, whatever its user does. */
+  heard(participant: Participant): void {
+    this.presence.heard(participant)
+  }
 
   /** Judges everyone whose judgement is not current, until all are. */
   judge(): Promise<void> {
@@ -122,6 +152,13 @@ export class OpenDocument {
     else if (slot) slot.hasGrown = true
   }
 
+  /** The contents of another document were moved here. */
+  moved(): void {
+    void this.presence.reload()
+    this.liveStates.changed()
+    for (const editorId of this.editors.keys()) this.grown(editorId)
+  }
+
   /** Whoever asks next gets a room that is loaded anew. */
   forget(room: EditorRoom): void {
     const slot = this.editors.get(room.place.editorId)
@@ -135,7 +172,10 @@ export class OpenDocument {
   /** Sends everyone away and forgets all rooms: what is stored now has nothing to do with them. */
   reset(reason: CloseReason, message: string): void {
     this.exists = false
+    for (const { room } of this.editors.values()) room?.drop(reason, message)
     this.editors.clear()
-    for (const participant of [...this.participants]) participant.end(reason, message)
+    this.presence.forget()
+    this.liveStates.forget()
+    for (const participant of this.participants) participant.end(reason, message)
   }
 }

@@ -14,6 +14,10 @@ export interface Listener {
   expiring?(): void
   /** It is closed for this client; called once. */
   ended(reason: CloseReason, message: string): void
+  /** Called every now and then: sends what was left out while the client was behind. */
+  makeUp?(): void
+  /** The client says itself when its user is idle. */
+  readonly tellsIdleness?: boolean
 }
 
 /** One client in one document. What it sends counts only under a judgement that is current. */
@@ -66,6 +70,11 @@ export class Participant {
     void this.document.judge()
   }
 
+  /** Whether something that it sent waits for a judgement. */
+  get hasWork(): boolean {
+    return this.#inbox.length > 0
+  }
+
   /** Does it now, or as soon as the judgement is current; never, if that ends the session. */
   run(work: () => void): void {
     if (this.#ended) return
@@ -78,14 +87,20 @@ export class Participant {
   /** `epoch`: that of the participant when it was judged. */
   judged(decision: Decision, epoch: number, now: number): void {
     if (this.#ended) return
-    if (now >= this.identity.expiresAt * 1000) return this.end('unauthenticated', 'token_expired')
-    if (!decision.allowed) return this.end('permissionDenied', denials[decision.reason])
+    if (now >= this.identity.expiresAt * 1000)
+      return this.end('unauthenticated', 'token_expired: The token has expired.')
+    if (!decision.allowed) {
+      const isUnknown = decision.reason === 'unauthenticated'
+      return this.end(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])
+    }
     this.#judgedAt = epoch
     this.#validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
     const before = this.#role
     this.#role = decision.accessRole
-    if (before === undefined) this.#listener.opened(this.#role)
-    else if (before !== this.#role) this.#listener.changed(this.#role)
+    if (before === undefined) {
+      this.document.entered(this)
+      this.#listener.opened(this.#role)
+    } else if (before !== this.#role) this.#listener.changed(this.#role)
     if (epoch === this.epoch) this.#work()
   }
 
@@ -96,9 +111,20 @@ export class Participant {
     if (identity.apiKey !== apiKey || identity.userId !== userId) {
       return this.end('unauthenticated', 'token_invalid: The token is that of another user.')
     }
+    // Who has no later token is not asked again and again.
+    if (identity.expiresAt > this.identity.expiresAt) this.#wasWarned = false
     this.identity = identity
-    this.#wasWarned = false
+    this.document.presence.renewed(this)
     this.judgeAgain()
+  }
+
+  /** Whether the client says itself when its user is idle. */
+  get tellsIdleness(): boolean {
+    return this.#listener.tellsIdleness === true
+  }
+
+  makeUp(): void {
+    this.#listener.makeUp?.()
   }
 
   /** Asks for a fresh token in time; called every now and then. */
@@ -112,8 +138,13 @@ export class Participant {
     const inbox = this.#inbox
     if (inbox.length === 0) return
     this.#inbox = []
-    for (const work of inbox) if (!this.#ended) work()
-    this.connection.release()
+    try {
+      for (const work of inbox) if (!this.#ended) work()
+    } catch {
+      this.end('badMessage', 'The message is malformed.')
+    } finally {
+      this.connection.release()
+    }
   }
 
   end(reason: CloseReason, message: string): void {
@@ -138,7 +169,7 @@ export class Participant {
 const warnMs = 60_000
 
 const denials: Record<Extract<Decision, { allowed: false }>['reason'], string> = {
-  unauthenticated: 'The token is not accepted.',
+  unauthenticated: 'token_invalid: The token is not accepted any more.',
   disabled: 'The document or its organization is disabled.',
   provider_denied: 'The permission provider denies access.',
   no_grant: 'The user may not open this document.',

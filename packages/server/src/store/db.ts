@@ -17,8 +17,10 @@ export interface Database {
   readonly durability: Durability
   /** Whether this process alone writes here, so that what it holds in memory cannot be stale. */
   readonly exclusive: boolean
-  /** Committed data. */
+  /** Committed data; what was committed last may not be durable yet. */
   readonly read: Db
+  /** Resolves when everything is durable that could be read when it was called. */
+  durable(): Promise<void>
   /** One transaction; resolves once it is durable. Runs again when it collided with another one. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Takes a named lock until the transaction ends; false if somebody holds it. */

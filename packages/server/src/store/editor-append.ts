@@ -30,10 +30,17 @@ const keyNames = sql.join(Object.keys(keyColumns).map((column) => sql.ref(column
 const keyValues = (row: Record<KeyColumn, RawBuilder<unknown>>) =>
   sql`${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}`
 
-/** The number that an entry got, by its place in the batch. */
+/** The number that an update got, in the editor that was made then. */
+export interface Appended {
+  seq: number
+  createdAt: number
+}
+
+/** An entry is named by its place in the batch. */
 interface Numbered {
   entry: number
   seq: number
+  created_at: number
 }
 
 const advance = batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
@@ -57,12 +64,12 @@ const advance = batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'create
     where editors.api_key = ${row.api_key} and editors.organization_id = ${row.organization_id}
       and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
       and (${row.created_at} is null or editors.created_at = ${row.created_at})
-    returning ${row.entry} as entry, editors.seq as seq`,
+    returning ${row.entry} as entry, editors.seq as seq, editors.created_at as created_at`,
 )
 
 const create = batched<
   KeyColumn | 'type' | 'content_key' | 'user_id' | 'session_id' | 'now',
-  Key & { seq: number }
+  Key & { seq: number; created_at: number }
 >(
   {
     ...keyColumns,
@@ -80,7 +87,7 @@ const create = batched<
       select 1 from documents where documents.api_key = ${row.api_key}
         and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id})
     on conflict do nothing
-    returning ${keyNames}, seq`,
+    returning ${keyNames}, seq, created_at`,
 )
 
 const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
@@ -104,18 +111,18 @@ interface Pending {
   /** The editor, as one string. */
   id: string
   row: Key & { user_id: string; session_id: string | null; now: number }
-  seq: number | undefined
+  appended: Appended | undefined
 }
 
 /**
- * Appends each update to the log of its editor and tells its number; undefined where the editor, or the document that one
- * would be made in, is gone. For any number of editors of any tenants at once.
+ * Appends each update to the log of its editor; undefined where the editor, or the document that one would be made in, is
+ * gone. For any number of editors of any tenants at once.
  */
 export async function append(
   db: Db,
   entries: readonly Entry[],
   now: number,
-): Promise<(number | undefined)[]> {
+): Promise<(Appended | undefined)[]> {
   const all = entries.map((entry): Pending => {
     const { apiKey, place, writer } = entry
     const key = keyOf(apiKey, place)
@@ -123,7 +130,7 @@ export async function append(
       entry,
       id: idOf(key),
       row: { ...key, user_id: writer.userId, session_id: writer.sessionId, now },
-      seq: undefined,
+      appended: undefined,
     }
   })
   let waiting = all
@@ -133,7 +140,7 @@ export async function append(
     await appendRound(db, round)
     waiting = waiting.filter((one) => round.get(one.id) !== one)
   }
-  return all.map(({ seq }) => seq)
+  return all.map(({ appended }) => appended)
 }
 
 const idOf = (key: Key) => JSON.stringify([key.api_key, key.organization_id, key.document_id, key.editor_id])
@@ -145,14 +152,20 @@ async function appendRound(db: Db, round: ReadonlyMap<string, Pending>): Promise
     db,
     ordered.map(({ entry, row }, index) => ({ ...row, entry: index, created_at: entry.createdAt ?? null })),
   )
-  for (const { entry, seq } of advanced) (ordered[entry] as Pending).seq = seq
+  for (const { entry, seq, created_at: createdAt } of advanced) {
+    ;(ordered[entry] as Pending).appended = { seq, createdAt }
+  }
 
-  const missing = ordered.flatMap(({ entry: { create }, row, seq }) =>
-    seq !== undefined || create === null ? [] : { ...row, type: create.type, content_key: create.contentKey },
+  const missing = ordered.flatMap(({ entry: { create }, row, appended }) =>
+    appended || create === null ? [] : { ...row, type: create.type, content_key: create.contentKey },
   )
-  for (const { seq, ...key } of await create(db, missing)) (round.get(idOf(key)) as Pending).seq = seq
+  for (const { seq, created_at: createdAt, ...key } of await create(db, missing)) {
+    ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
+  }
 
-  const written = ordered.flatMap(({ entry, row, seq }) => (seq === undefined ? [] : { entry, row, seq }))
+  const written = ordered.flatMap(({ entry, row, appended }) =>
+    appended ? { entry, row, seq: appended.seq } : [],
+  )
   await insertUpdates(
     db,
     written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update })),

@@ -2,7 +2,7 @@ import type { Db } from './db.ts'
 import { type Contents, type Key, keyOf, type Place } from './editors.ts'
 import { prepared } from './prepared.ts'
 
-export { append, type Entry } from './editor-append.ts'
+export { append, type Appended, type Entry } from './editor-append.ts'
 
 export interface Update {
   seq: number
@@ -113,7 +113,7 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
         .onRef('editor_updates.editor_id', '=', 'editors.editor_id')
         .on('editor_updates.seq', '>', after),
     )
-    .select(['editors.seq as newest', 'editor_updates.seq', 'editor_updates.bytes'])
+    .select(['editors.created_at', 'editors.seq as newest', 'editor_updates.seq', 'editor_updates.bytes'])
     .where('editors.api_key', '=', key.api_key)
     .where('editors.organization_id', '=', key.organization_id)
     .where('editors.document_id', '=', key.document_id)
@@ -122,20 +122,21 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
 )
 
 /**
- * The updates after that one; `compacted` when they are not all there any more, so that the log must be loaded; undefined
- * when the editor is gone, or begins anew.
+ * The updates after that one, of the editor that was made then if that is known; `compacted` when they are not all there
+ * any more, so that the log must be loaded; undefined when the editor is gone, or begins anew.
  */
 export async function readAfter(
   db: Db,
   apiKey: string,
   place: Place,
-  seq: number,
-): Promise<Update[] | 'compacted' | undefined> {
+  { seq, createdAt }: { seq: number; createdAt?: number },
+): Promise<{ createdAt: number; updates: Update[] } | 'compacted' | undefined> {
   const rows = await selectAfter(db, { ...keyOf(apiKey, place), after: seq })
   const [editor] = rows
   if (!editor || editor.newest < seq) return undefined
+  if (createdAt !== undefined && editor.created_at !== createdAt) return undefined
   const updates = rows.flatMap(({ seq, bytes }) => (seq === null || bytes === null ? [] : { seq, bytes }))
-  return follows(updates, seq, editor.newest) ? updates : 'compacted'
+  return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
 }
 
 /**
@@ -181,5 +182,17 @@ export async function compactIf(
  * Opening a document costs as much as its tail is long; making a snapshot costs as much as it is large. So the tail may
  * grow with the snapshot, and all snapshots together cost no more than what was written.
  */
-export const isLong = (tail: { updates: number; bytes: number }, snapshotBytes: number): boolean =>
-  tail.updates >= 500 || tail.bytes > Math.max(64 * 1024, snapshotBytes)
+export const isLong = (tail: Tail, snapshotBytes: number): boolean =>
+  tail.updates >= longTail.updates || tail.bytes > bytesBeside(snapshotBytes)
+
+/** From how many bytes on one more update makes a tail long. */
+export const longFrom = (tail: Tail, snapshotBytes: number): number =>
+  tail.updates + 1 >= longTail.updates ? 0 : bytesBeside(snapshotBytes) + 1 - tail.bytes
+
+interface Tail {
+  updates: number
+  bytes: number
+}
+
+const longTail = { updates: 500, leastBytes: 64 * 1024 }
+const bytesBeside = (snapshotBytes: number) => Math.max(longTail.leastBytes, snapshotBytes)

@@ -1,4 +1,5 @@
 import type { Db } from './db.ts'
+import { sqliteOf } from './prepared.ts'
 import type { EditorTable } from './schema.ts'
 
 /** Names an editor of a tenant. */
@@ -76,6 +77,20 @@ export async function add(
     .returning('seq')
     .executeTakeFirst()
   return added !== undefined
+}
+
+/**
+ * Keeps others from writing to it until the transaction ends. What is computed from a long log takes longer than the pause
+ * between two updates of an open editor: on PostgreSQL it would collide with them whenever it is run again.
+ */
+export async function hold(db: Db, apiKey: string, place: Place): Promise<void> {
+  if (sqliteOf(db)) return
+  await db
+    .selectFrom('editors')
+    .select('seq')
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .forNoKeyUpdate()
+    .execute()
 }
 
 /** Notes who wrote, and what the editor holds. */

@@ -49,6 +49,8 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     durability: options.durability,
     exclusive: false,
     read: db,
+    // A commit is synced before anybody sees it.
+    async durable() {},
     async write(work) {
       const run = (on: Kysely<Schema>) => on.transaction().setIsolationLevel('repeatable read').execute(work)
       try {

@@ -56,6 +56,8 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   closeSync(folder)
 
   const groupSync = new GroupSync(log, options.sync)
+  /** Commits that can be read, but are not durable yet. */
+  let unsynced = 0
   const checkpoints = new Checkpoints(file, (work) => turns.take(work), options.onCheckpointFailure)
 
   return {
@@ -69,6 +71,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
         try {
           const result = await work(write)
           commit(writer)
+          unsynced++
           reader.leaveSnapshot()
           return result
         } catch (error) {
@@ -85,7 +88,11 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           throw error
         }
       }
+      unsynced--
       return result
+    },
+    async durable() {
+      if (unsynced > 0 && options.durability === 'full') await groupSync.durable()
     },
     // Transactions here run one after the other, so inside one every lock is free.
     async tryLock() {

@@ -1,43 +1,30 @@
 import * as decoding from 'lib0/decoding'
-import * as encoding from 'lib0/encoding'
-import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
+import type { CloseReason } from '@plenum/protocol/realtime'
+import { emptyAwareness } from '../awareness.ts'
 import type { Connection } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
-import { binaryFrame } from '../frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
 import { isFinal, type Participant } from '../participant.ts'
 import { namePattern, placeIn } from '../place.ts'
-import { readSync, syncMessages } from './yjs.ts'
-
-/** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */
-const messages = {
-  sync: 0,
-  awareness: 1,
-  auth: 2,
-  queryAwareness: 3,
-  stateless: 5,
-  close: 7,
-  syncStatus: 8,
-  ping: 9,
-  pong: 10,
-} as const
-const authMessages = { token: 0, permissionDenied: 1, authenticated: 2 } as const
+import { authenticated, authMessages, createVoice, message, messages, ping } from './hocuspocus-frames.ts'
+import { readSync } from './yjs.ts'
 
 /** Editors of one connection. */
 const mostEditors = 1_000
-/** Messages of an editor that wait until its token is checked. */
-const mostWaiting = 64
+/** Three ids and the session id of a provider. */
+const longestName = 2_048
 
 interface Opened {
   name: string
   voice: Voice
   participant?: Participant
   session?: EditorSession
-  /** What came while the token was checked. */
+  /** What came while the token was checked: no more than one read of the socket, which is on hold. */
   waiting: Buffer[]
-  isChecking: boolean
+  /** The server asked for a fresh token. */
+  wasAsked: boolean
 }
 
 export class HocuspocusClient implements DialectClient {
@@ -46,14 +33,23 @@ export class HocuspocusClient implements DialectClient {
   readonly #hub: Hub
   readonly #identify: Arrival['identify']
   readonly #editors = new Map<string, Opened>()
-  /** From the address or the headers; then the tokens of messages are not looked at. */
+  /** From the address or the headers; then tokens in messages count only if they were asked for. */
   #identity: Identity | undefined
+  /** What it may not open, if it is known from the address: it was told so. */
+  readonly #denied = new Set<string>()
   isIdentified = false
+  #checks = 0
+  #sessions = 0
+  #understandsPing = false
 
   constructor({ connection, hub, identify }: Arrival) {
     this.#connection = connection
     this.#hub = hub
     this.#identify = identify
+  }
+
+  get isChecking(): boolean {
+    return this.#checks > 0
   }
 
   enter(identity: Identity): void {
@@ -66,88 +62,136 @@ export class HocuspocusClient implements DialectClient {
     const decoder = decoding.createDecoder(data)
     // With several providers for one editor, a session id follows a NUL: a name of its own as far as answers go.
     const name = decoding.readVarString(decoder)
+    if (name.length > longestName) return false
     const type = decoding.readVarUint(decoder)
-    if (type === messages.auth) return this.#authenticate(name, decoder)
     const editor = this.#editors.get(name)
-    // After a denial the client's greeting still arrives.
-    if (editor === undefined) return true
-    if (editor.session === undefined) {
-      editor.waiting.push(data)
-      return editor.waiting.length <= mostWaiting
-    }
-    return this.#read(type, decoder, editor, editor.session)
+    if (editor === undefined) return this.#begin(name, type, decoder, data)
+    // Whoever opens the editor again is not this provider.
+    if (type === messages.close) this.#editors.delete(name)
+    if (editor.session) return this.#read(type, decoder, editor, editor.session)
+    editor.waiting.push(data)
+    return true
+  }
+
+  #begin(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
+    const isKnown = this.#identity !== undefined && type === messages.sync && !this.#denied.has(name)
+    // After a denial, and before a token that takes its time, clients talk on; they say it all again once they are let in.
+    if (type !== messages.auth && !isKnown) return true
+    if (this.#editors.size + this.#denied.size >= mostEditors) return false
+    const editor: Opened = { name, voice: createVoice(name), waiting: [], wasAsked: false }
+    this.#editors.set(name, editor)
+    // Providers that have no token to send do not greet.
+    if (type !== messages.auth) editor.waiting.push(data)
+    return this.#check(editor, type === messages.auth ? this.#readToken(decoder) : '')
   }
 
   #read(type: number, decoder: decoding.Decoder, editor: Opened, session: EditorSession): boolean {
     if (type === messages.sync) return readSync(decoder, session, true)
+    if (type === messages.syncReply) return readSync(decoder, session)
+    if (type === messages.auth) return this.#check(editor, this.#readToken(decoder))
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
-    else if (type === messages.close) this.#leave(editor)
-    else return type === messages.stateless
+    else if (type === messages.close) session.finish(() => this.#leave(editor))
+    // Others, such as stateless ones, are for servers that know them.
     return true
   }
 
-  #authenticate(name: string, decoder: decoding.Decoder): boolean {
-    if (decoding.readVarUint(decoder) !== authMessages.token) return false
+  /** Undefined if it is no token. Providers that say which version they are know pings; to older ones those are an error. */
+  #readToken(decoder: decoding.Decoder): string | undefined {
+    if (decoding.readVarUint(decoder) !== authMessages.token) return undefined
     const token = decoding.readVarString(decoder)
-    const editor = this.#editors.get(name) ?? this.#newEditor(name)
-    if (this.#editors.size > mostEditors) return false
-    if (editor.isChecking) return true
-    editor.isChecking = true
+    this.#understandsPing = decoding.hasContent(decoder)
+    return token
+  }
+
+  #check(editor: Opened, token: string | undefined): boolean {
+    if (token === undefined) return false
+    this.#checks++
     this.#connection.hold()
-    const identity = this.#identity ? Promise.resolve(this.#identity) : this.#identify(token)
-    identity
+    this.#identityBy(token, editor)
       .then((identity) => this.#identified(editor, identity))
       .catch((error: unknown) => {
         if (error instanceof Denial) this.#end(editor, error.reason, error.message)
-        else this.#end(editor, 'unavailable', 'The token could not be checked.')
+        else this.#end(editor, 'unavailable', 'The editor could not be opened.')
       })
       .finally(() => {
-        editor.isChecking = false
+        this.#checks--
         this.#connection.release()
       })
     return true
   }
 
-  #newEditor(name: string): Opened {
-    const editor = { name, voice: createVoice(name), waiting: [], isChecking: false }
-    this.#editors.set(name, editor)
-    return editor
+  async #identityBy(token: string, { wasAsked }: Opened): Promise<Identity> {
+    if (this.#identity === undefined) return this.#identify(token)
+    if (wasAsked && token !== '') this.#identity = await this.#identify(token)
+    return this.#identity
   }
 
   #identified(editor: Opened, identity: Identity): void {
-    if (this.#editors.get(editor.name) !== editor || !this.#connection.isOpen) return
+    if (!this.#connection.isOpen && editor.waiting.length === 0) return
     this.isIdentified = true
-    if (editor.participant) return editor.participant.renew(identity)
+    if (editor.participant) return this.#renew(editor, editor.participant, identity)
     const place = placeIn(editor.name.split('\0', 1)[0] as string)
     if (place === undefined) throw new Denial('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => this.#end(editor, reason, message)
     editor.participant = this.#hub.join(this.#connection, identity, place, {
       opened: (role) => {
-        this.#connection.send(authenticated(editor.name, role))
+        this.#tell(editor, authenticated(editor.name, role))
         editor.session?.open(place.editorId, { asks: false })
       },
-      changed: (role) => this.#connection.send(authenticated(editor.name, role)),
-      expiring: () => this.#connection.send(message(editor.name, [messages.auth, authMessages.token])),
+      changed: (role) => {
+        this.#tell(editor, authenticated(editor.name, role))
+        if (role === 'editor') editor.session?.mayWrite()
+      },
+      expiring: () => {
+        editor.wasAsked = true
+        this.#tell(editor, message(editor.name, [messages.auth, authMessages.token]))
+      },
       ended,
     })
     editor.session = new EditorSession({
-      sessionId:
-        this.#editors.size === 1 ? this.#connection.id : `${this.#connection.id}.${this.#editors.size}`,
+      sessionId: this.#sessions++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessions}`,
       participant: editor.participant,
       voice: editor.voice,
       ended,
     })
-    for (const data of editor.waiting.splice(0)) {
-      if (!this.receive(data)) return this.#end(editor, 'badMessage', 'This is no message of the protocol.')
+    for (const data of editor.waiting.splice(0)) this.#readLate(data, editor, editor.session)
+    if (!this.#connection.isOpen) editor.session.finish(() => this.#leave(editor))
+  }
+
+  #readLate(data: Buffer, editor: Opened, session: EditorSession): void {
+    const decoder = decoding.createDecoder(data)
+    decoding.readVarString(decoder)
+    try {
+      if (this.#read(decoding.readVarUint(decoder), decoder, editor, session)) return
+    } catch {
+      // The same as what is no message at all.
     }
+    this.deny('badMessage', 'This is no message of the protocol.')
+  }
+
+  /** A provider that was not asked may be another one, which waits to hear that it is let in. */
+  #renew(editor: Opened, participant: Participant, identity: Identity): void {
+    participant.renew(identity)
+    const { role } = participant
+    if (!editor.wasAsked && role !== undefined) this.#tell(editor, authenticated(editor.name, role))
+    editor.wasAsked = false
+  }
+
+  /** Unless the provider is gone: another one may be there under its name. */
+  #tell(editor: Opened, frame: Buffer): void {
+    if (this.#editors.get(editor.name) === editor) this.#connection.send(frame)
   }
 
   #end(editor: Opened, reason: CloseReason, text: string): void {
+    if (isFinal(reason)) {
+      this.#tell(editor, message(editor.name, [messages.auth, authMessages.permissionDenied], text))
+      // Who was never let in has nothing to close.
+      if (editor.participant?.role) this.#tell(editor, message(editor.name, [messages.close], text))
+      if (this.#identity) this.#denied.add(editor.name)
+    }
     this.#leave(editor)
-    if (!isFinal(reason)) return this.#connection.close(reason, text)
-    this.#connection.send(message(editor.name, [messages.auth, authMessages.permissionDenied], text))
-    this.#connection.send(message(editor.name, [messages.close], text))
+    if (!isFinal(reason)) this.#connection.close(reason, text)
   }
 
   #leave(editor: Opened): void {
@@ -157,7 +201,9 @@ export class HocuspocusClient implements DialectClient {
   }
 
   keepAlive(): void {
-    this.#connection.send(binaryFrame(Uint8Array.of(messages.ping)))
+    const [editor] = this.#editors.values()
+    if (this.#understandsPing) this.#connection.send(ping)
+    else if (editor) this.#connection.send(editor.voice.awareness(emptyAwareness))
   }
 
   deny(reason: CloseReason, message: string): void {
@@ -168,39 +214,6 @@ export class HocuspocusClient implements DialectClient {
   move(): void {}
 
   closed(): void {
-    for (const editor of [...this.#editors.values()]) this.#leave(editor)
-  }
-}
-
-function message(name: string, types: readonly number[], text?: string): Buffer {
-  const encoder = encoding.createEncoder()
-  encoding.writeVarString(encoder, name)
-  for (const type of types) encoding.writeVarUint(encoder, type)
-  if (text !== undefined) encoding.writeVarString(encoder, text)
-  return binaryFrame(encoding.toUint8Array(encoder))
-}
-
-const authenticated = (name: string, role: AccessRole) =>
-  message(name, [messages.auth, authMessages.authenticated], role === 'editor' ? 'read-write' : 'readonly')
-
-function createVoice(name: string): Voice {
-  const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
-  const withBytes = (types: readonly number[], bytes: Uint8Array) => {
-    const head = encoding.encode((encoder) => {
-      for (const type of types) encoding.writeVarUint(encoder, type)
-      encoding.writeVarUint(encoder, bytes.length)
-    })
-    return binaryFrame(prefix, head, bytes)
-  }
-  const status = (isSaved: boolean) =>
-    binaryFrame(prefix, Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
-  return {
-    key: `hocuspocus ${name}`,
-    syncStep1: (stateVector) => withBytes([messages.sync, syncMessages.step1], stateVector),
-    syncStep2: (update) => withBytes([messages.sync, syncMessages.step2], update),
-    update: (update) => withBytes([messages.sync, syncMessages.update], update),
-    awareness: (update) => withBytes([messages.awareness], update),
-    saved: () => status(true),
-    refused: () => status(false),
+    for (const editor of this.#editors.values()) editor.session?.finish(() => this.#leave(editor))
   }
 }

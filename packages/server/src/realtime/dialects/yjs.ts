@@ -65,11 +65,13 @@ export class YjsClient implements DialectClient {
     if (place === undefined) return this.deny('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => {
       this.deny(reason, message)
-      this.closed()
+      this.#leave()
     }
     this.#participant = this.#hub.join(this.#connection, identity, place, {
       opened: () => this.#session?.open(place.editorId),
-      changed: () => {},
+      changed: (role) => {
+        if (role === 'editor') this.#session?.mayWrite()
+      },
       ended,
     })
     this.#session = new EditorSession({
@@ -105,6 +107,10 @@ export class YjsClient implements DialectClient {
   move(): void {}
 
   closed(): void {
+    this.#session?.finish(() => this.#leave())
+  }
+
+  #leave(): void {
     this.#session?.leave()
     this.#participant?.leave()
   }

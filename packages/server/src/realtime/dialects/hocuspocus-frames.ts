@@ -1,0 +1,55 @@
+import * as encoding from 'lib0/encoding'
+import type { AccessRole } from '@plenum/protocol/realtime'
+import type { Voice } from '../editor-session.ts'
+import { binaryFrame } from '../frames.ts'
+import { syncMessages } from './yjs.ts'
+
+/** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */
+export const messages = {
+  sync: 0,
+  awareness: 1,
+  auth: 2,
+  queryAwareness: 3,
+  /** Is not answered with a question. */
+  syncReply: 4,
+  close: 7,
+  syncStatus: 8,
+  ping: 9,
+  pong: 10,
+} as const
+export const authMessages = { token: 0, permissionDenied: 1, authenticated: 2 } as const
+
+export function message(name: string, types: readonly number[], text?: string): Buffer {
+  const encoder = encoding.createEncoder()
+  encoding.writeVarString(encoder, name)
+  for (const type of types) encoding.writeVarUint(encoder, type)
+  if (text !== undefined) encoding.writeVarString(encoder, text)
+  return binaryFrame(encoding.toUint8Array(encoder))
+}
+
+export const ping = binaryFrame(Uint8Array.of(messages.ping))
+
+export const authenticated = (name: string, role: AccessRole) =>
+  message(name, [messages.auth, authMessages.authenticated], role === 'editor' ? 'read-write' : 'readonly')
+
+export function createVoice(name: string): Voice {
+  const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
+  const withBytes = (types: readonly number[], bytes: Uint8Array) => {
+    const head = encoding.encode((encoder) => {
+      for (const type of types) encoding.writeVarUint(encoder, type)
+      encoding.writeVarUint(encoder, bytes.length)
+    })
+    return binaryFrame(prefix, head, bytes)
+  }
+  const status = (isSaved: boolean) =>
+    binaryFrame(prefix, Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
+  return {
+    key: `hocuspocus ${name}`,
+    syncStep1: (stateVector) => withBytes([messages.sync, syncMessages.step1], stateVector),
+    syncStep2: (update) => withBytes([messages.sync, syncMessages.step2], update),
+    update: (update) => withBytes([messages.sync, syncMessages.update], update),
+    awareness: (update) => withBytes([messages.awareness], update),
+    saved: () => status(true),
+    refused: () => status(false),
+  }
+}

@@ -1,0 +1,446 @@
+import { once } from 'node:events'
+import { createServer, connect as connectTo, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as encoding from 'lib0/encoding'
+import pg from 'pg'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from './given.ts'
+import { createPostgresDatabase, startServer, type TestServer, useServer } from './harness.ts'
+import {
+  closeClients,
+  closed,
+  converged,
+  editorName,
+  eventually,
+  hocuspocusClient,
+  hocuspocusSocket,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from './live.ts'
+import { RealtimeClient } from './realtime-client.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  closeClients()
+  for (const stop of stops.splice(0).toReversed()) await stop()
+})
+
+const rowsOf = ({ database }: TestServer) =>
+  database.read.selectFrom('editor_updates').select(['document_id', 'editor_id', 'seq', 'user_id']).execute()
+
+/** A frame of y-websocket. */
+const frame = (type: number, bytes: Uint8Array) =>
+  encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, 0)
+    encoding.writeVarUint(encoder, type)
+    encoding.writeVarUint8Array(encoder, bytes)
+  })
+
+/** A server on a PostgreSQL database of its own, and somebody who can stand in its way. */
+async function withPostgres(via = (url: string) => url) {
+  const databaseUrl = await createPostgresDatabase()
+  const data = { dataDir: `/tmp/unused-${process.pid}`, databaseUrl: via(databaseUrl) }
+  const server = await startServer('postgres', { data })
+  stops.push(() => server.stop())
+  const tenant = await given.tenant(server)
+  const [blocker, watcher] = [databaseUrl, databaseUrl].map((url) => new pg.Client({ connectionString: url }))
+  if (!blocker || !watcher) throw new Error()
+  await Promise.all([blocker.connect(), watcher.connect()])
+  stops.push(() => Promise.all([blocker.end(), watcher.end()]))
+  return {
+    server,
+    databaseUrl,
+    tenant,
+    /** Keeps the locks that the statement takes until it is called back. */
+    async block(statement: string): Promise<() => Promise<unknown>> {
+      await blocker.query(`begin; ${statement}`)
+      return () => blocker.query('rollback')
+    },
+    /** The server processes that wait for those locks. */
+    async blocked(): Promise<number[]> {
+      const { rows } = await watcher.query<{ pid: number }>(
+        `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
+      )
+      return rows.map(({ pid }) => pid)
+    },
+    terminate: (pid: number) => watcher.query('select pg_terminate_backend($1)', [pid]),
+  }
+}
+
+/** What lies between a server and its database. */
+async function roadToPostgres() {
+  const sockets = new Set<Socket>()
+  let target = new URL('http://unset')
+  let isOpen = true
+  let delay = 0
+  const proxy = createServer((near) => {
+    if (!isOpen) return void near.destroy()
+    const far = connectTo(Number(target.port), target.hostname)
+    for (const one of [near, far]) {
+      sockets.add(one)
+      one.on('error', () => {})
+      one.on('close', () => sockets.delete(one))
+    }
+    far.on('data', (data) => void near.write(data))
+    far.on('close', () => near.destroy())
+    near.on('close', () => setTimeout(() => far.end(), 1_000))
+    return near.on('data', (data) => {
+      if (delay === 0 || !data.toString('latin1').includes('commit')) return void far.write(data)
+      // The database gets it, but late, and its answer goes nowhere.
+      near.destroy()
+      setTimeout(() => far.write(data), delay)
+      delay = 0
+      return undefined
+    })
+  })
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  const close = () => {
+    isOpen = false
+    for (const one of sockets) one.destroy()
+  }
+  stops.push(() => {
+    close()
+    proxy.close()
+  })
+  return {
+    url: (url: string) => {
+      target = new URL(url)
+      return Object.assign(new URL(url), { port: (proxy.address() as { port: number }).port }).href
+    },
+    close,
+    open: () => void (isOpen = true),
+    delayNextCommit: (ms: number) => void (delay = ms),
+  }
+}
+
+describe('the database fails', () => {
+  test('[R7] what was sent after an update that could not be stored is not stored without it', async () => {
+    const { server, tenant, block, blocked, terminate } = await withPostgres()
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    ada.text.insert(0, 'a')
+    await eventually(() => rowsOf(server)).toHaveLength(1)
+
+    const unblock = await block(`select * from editors for update`)
+    ada.text.insert(1, 'b')
+    await eventually(blocked).toHaveLength(1)
+    ada.text.insert(2, 'c')
+    // Until the server has it: what is sent on the same socket is read in order.
+    ada.provider.awareness.setLocalStateField('read', true)
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await eventually(() => [...bob.provider.awareness.getStates().values()].some((one) => one.read)).toBe(
+      true,
+    )
+    const [pid] = await blocked()
+    ada.provider.disconnect()
+    await terminate(pid as number)
+    await unblock()
+
+    await synced(bob)
+    expect(bob.text.toString()).toBe('a')
+    ada.provider.connect()
+    await converged(ada.doc, bob.doc)
+    expect(bob.text.toString()).toBe('abc')
+    closeClients()
+    const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
+    await synced(carol)
+    expect(carol.text.toString()).toBe('abc')
+  })
+
+  test('[R7] a commit of which nobody heard reaches those who were there before it', async () => {
+    const road = await roadToPostgres()
+    const { server, tenant } = await withPostgres(road.url)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    await converged(ada.doc, bob.doc)
+    // Only the server knows what was sent last.
+    ada.provider.on('status', () => ada.provider.disconnect())
+    road.delayNextCommit(400)
+    ada.text.insert(1, 'b')
+    await eventually(() => bob.text.toString()).toBe('ab')
+  })
+
+  test('[R7] while it is away clients are asked to come back, and when it is back they go on', async () => {
+    const road = await roadToPostgres()
+    const { server, tenant } = await withPostgres(road.url)
+    const token = await tokenFor(tenant)
+    const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
+    const hal = hocuspocusClient(server, token)
+    await synced(ada, bob, hal)
+    const codes = new Set<number>()
+    for (const { provider } of [ada, bob])
+      provider.on('connection-close', (event) => codes.add(event?.code ?? 0))
+    hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.add(event.code))
+    const typing = setInterval(() => {
+      for (const { text } of [ada, bob, hal]) text.insert(0, 'x')
+    }, 10)
+    await eventually(() => bob.text.length).toBeGreaterThan(10)
+    road.close()
+    await eventually(() => codes.size).toBeGreaterThan(0)
+    await pause(2_000)
+    road.open()
+    await eventually(() => ada.provider.synced && bob.provider.synced && hal.provider.isSynced).toBe(true)
+    clearInterval(typing)
+    await converged(ada.doc, bob.doc, hal.doc)
+    expect([...codes]).toEqual([4503])
+    const late = yjsClient(server, token)
+    await eventually(() => late.text.length).toBe(ada.text.length)
+  })
+
+  test('[R7] what waits for a document that was deleted is not stored in another one with its id', async () => {
+    const { server, tenant, block, blocked } = await withPostgres()
+    const [ada, bob] = [
+      yjsClient(server, await tokenFor(tenant)),
+      yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/doc_2/x' }),
+    ]
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    bob.text.insert(0, 'a')
+    await eventually(() => rowsOf(server)).toHaveLength(2)
+
+    const unblock = await block(`select * from editors where editor_id = 'x' for update`)
+    bob.text.insert(1, 'b')
+    await eventually(blocked).toHaveLength(1)
+    ada.text.insert(1, 'b')
+    ada.provider.awareness.setLocalStateField('read', true)
+    const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
+    await eventually(() => [...carol.provider.awareness.getStates().values()].some((one) => one.read)).toBe(
+      true,
+    )
+    ada.provider.disconnect()
+    carol.provider.destroy()
+    const document = { organizationId: 'org_1', documentId: 'doc_1' }
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await tenant.client.crdt.add({ ...document, editorId: 'note', type: 'text', data: 'new' })
+    await unblock()
+    await eventually(() => bob.text.toString()).toBe('ab')
+    await eventually(async () => (await rowsOf(server)).filter((row) => row.editor_id === 'x')).toHaveLength(
+      2,
+    )
+    expect((await rowsOf(server)).filter((row) => row.document_id === 'doc_1')).toHaveLength(1)
+    const dora = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await synced(dora)
+    expect(dora.text.toString()).toBe('new')
+  })
+
+  test('[R16] who has said who it is waits for a slow database, and is not told to go away', async () => {
+    const { server, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const hal = hocuspocusClient(server, token)
+    const codes: number[] = []
+    hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
+    // Longer than a client has that says nothing.
+    await pause(5_500)
+    await unblock()
+    await synced(hal)
+    expect(codes).toEqual([])
+  })
+
+  test('[R16] connections count from the beginning, however long it takes to find out who they are', async () => {
+    const { databaseUrl, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const limited = await startServer('postgres', {
+      env: { LIMIT_CONNECTIONS: '2' },
+      data: { dataDir: `/tmp/unused-${process.pid}`, databaseUrl },
+    })
+    stops.push(() => limited.stop())
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const sockets = Array.from({ length: 5 }, () => {
+      const socket = new WebSocket(socketUrl(limited, `/yjs/${editorName}?token=${token}`))
+      socket.on('error', () => {})
+      return socket
+    })
+    const refused = await Promise.all(
+      sockets.map((socket) =>
+        Promise.race([
+          once(socket, 'unexpected-response').then(([, response]) => response.statusCode as number),
+          once(socket, 'open').then(() => 101),
+        ]),
+      ),
+    )
+    expect(refused.toSorted()).toEqual([101, 101, 503, 503, 503])
+    await unblock()
+    for (const socket of sockets) socket.terminate()
+  })
+})
+
+describe('thousands come at once', () => {
+  test('[R16] on PostgreSQL all are let in, and somebody else need not wait for all of them', async () => {
+    const { server, tenant } = await withPostgres()
+    const other = await given.tenant(server)
+    const token = await tokenFor(other)
+    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const place = { organizationId: 'org_1', topics: [] }
+    for (let ref = 1; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    crowd.send({ type: 'ping' })
+    await crowd.take('pong')
+    const alone = yjsClient(server, token)
+    await synced(alone)
+    expect(crowd.messages.length).toBeLessThan(600)
+    const opened = () => crowd.messages.filter(({ type }) => type === 'opened').length
+    await expect.poll(opened, { timeout: 50_000 }).toBe(600)
+    expect(server.logged.filter((line) => line.includes('"level":50'))).toEqual([])
+  })
+})
+
+describe('what is not durable yet', () => {
+  test('[R1] is seen by nobody: not by those who join, and not with what others have stored', async () => {
+    const waiting: (() => void)[] = []
+    let isHeld = false
+    const server = await startServer('sqlite', {
+      sync: (_fd, done) => void (isHeld ? waiting.push(() => done(null)) : done(null)),
+    })
+    stops.push(() => server.stop())
+    const tenant = await given.tenant(server)
+    const [token, bobs] = [await tokenFor(tenant), await tokenFor(tenant, 'bob')]
+    const [ada, bob] = [yjsClient(server, token), yjsClient(server, bobs)]
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    await converged(ada.doc, bob.doc)
+
+    isHeld = true
+    ada.text.insert(1, 'b')
+    const document = { organizationId: 'org_1', documentId: 'doc_1' }
+    const added = tenant.client.crdt.add({ ...document, editorId: 'other', type: 'text', data: 'new' })
+    await eventually(() => rowsOf(server)).toHaveLength(3)
+    // As after a REST write that was durable just before.
+    server.bus.publish({ kind: 'editor', apiKey: tenant.apiKey, ...document, editorId: 'note' })
+    const joining = yjsClient(server, bobs, { name: 'org_1/doc_1/other' })
+    await eventually(() => joining.provider.wsconnected).toBe(true)
+    await pause(100)
+    expect(bob.text.toString()).toBe('a')
+    expect(joining.text.toString()).toBe('')
+    isHeld = false
+    for (const done of waiting.splice(0)) done()
+    await added
+    await eventually(() => [bob.text.toString(), joining.text.toString()]).toEqual(['ab', 'new'])
+  })
+})
+
+describe('many documents on one connection', () => {
+  const server = useServer('sqlite')
+
+  test('[R9] one that is deleted before what was sent is stored does not keep the others waiting', async () => {
+    const tenant = await given.tenant(server)
+    const socket = hocuspocusSocket(server)
+    const token = await tokenFor(tenant)
+    const open = (id: string) => hocuspocusClient(server, token, { socket, name: `org_1/${id}/note` })
+    const [first, second] = [open('doc_1'), open('doc_2')]
+    await synced(first, second)
+    let release = () => {}
+    const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
+    const deleted = tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    // More than may wait in a room before its senders are not read any more.
+    for (let part = 0; part < 3; part++) first.text.insert(0, `${part}`.repeat(200_000))
+    await pause(50)
+    release()
+    await Promise.all([busy, deleted])
+    second.text.insert(0, 'still here')
+    const reader = yjsClient(server, token, { name: 'org_1/doc_2/note' })
+    await eventually(() => reader.text.toString()).toBe('still here')
+  })
+
+  test('[R9] a backend whose token was reset opens nothing more on its connection', async () => {
+    const tenant = await given.tenant(server)
+    const socket = new WebSocket(socketUrl(server, '/hocuspocus'), { headers: tenant.headers })
+    await once(socket, 'open')
+    const heard: string[] = []
+    socket.on('message', (data: Buffer) => heard.push(data.toString('latin1')))
+    const ask = (name: string) =>
+      socket.send(
+        encoding.encode((encoder) => {
+          encoding.writeVarString(encoder, name)
+          encoding.writeVarUint(encoder, 0)
+          encoding.writeVarUint(encoder, 0)
+          encoding.writeVarUint8Array(encoder, Uint8Array.of(0))
+        }),
+      )
+    ask('org_1/doc_1/note')
+    await eventually(() => heard.some((one) => one.includes('read-write'))).toBe(true)
+    await tenant.client.authTokens.reset({ apiKey: tenant.apiKey })
+    heard.length = 0
+    ask('org_1/doc_2/note')
+    await eventually(() => heard.join()).toContain('token_invalid')
+    expect(heard.join()).not.toContain('read-write')
+    socket.terminate()
+  })
+})
+
+describe('a client that asks too much', () => {
+  const server = useServer('sqlite')
+
+  test('[R14] is answered once when it asks a thousand times and takes nothing', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    await synced(ada)
+    for (let part = 0; part < 4; part++) ada.text.insert(0, `${part}`.repeat(500_000))
+    await eventually(() => rowsOf(server)).not.toHaveLength(0)
+    const bob = yjsClient(server, token)
+    await eventually(() => bob.text.length).toBe(2_000_000)
+
+    const greedy = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    let [answers, updates] = [0, 0]
+    greedy.on('message', (data: Buffer) => {
+      if (data[0] === 0 && data[1] === 1) answers++
+      if (data[0] === 0 && data[1] === 2) updates++
+    })
+    await once(greedy, 'open')
+    for (let asked = 0; asked < 1_000; asked++) greedy.send(frame(0, Uint8Array.of(0)))
+    await eventually(() => answers).toBeGreaterThan(0)
+    ada.text.insert(0, 'x')
+    await eventually(() => updates).toBe(1)
+    expect(answers).toBeLessThan(50)
+    greedy.terminate()
+  })
+
+  test('[R8] thousands of tiny updates at once are stored a few hundred at a time', async () => {
+    const tenant = await given.tenant(server)
+    const doc = new Y.Doc()
+    const updates: Uint8Array[] = []
+    doc.on('update', (update: Uint8Array) => updates.push(update))
+    for (let typed = 0; typed < 4_000; typed++) doc.getText('content').insert(0, 'x')
+    const socket = new WebSocket(socketUrl(server, `/yjs/org_1/many/note?token=${await tokenFor(tenant)}`))
+    await once(socket, 'open')
+    for (const update of updates) socket.send(frame(2, update))
+    const reader = yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/many/note' })
+    await eventually(() => reader.text.length).toBe(4_000)
+    const rows = (await rowsOf(server)).filter((row) => row.document_id === 'many')
+    expect(rows.length).toBeGreaterThanOrEqual(8)
+    socket.terminate()
+  })
+})
+
+describe('the end of a server', () => {
+  test('[R15] does not wait for clients who go on sending, nor for those who are just arriving', async () => {
+    const { server, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const raw = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    await once(raw, 'open')
+    const doc = new Y.Doc()
+    doc.on('update', (update: Uint8Array) => raw.readyState === WebSocket.OPEN && raw.send(frame(2, update)))
+    const typing = setInterval(() => doc.getText('content').insert(0, 'x'), 1)
+    const end = closed(raw)
+    await eventually(() => rowsOf(server)).not.toHaveLength(0)
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const late = new WebSocket(socketUrl(server, `/yjs/org_1/doc_2/note?token=${token}`))
+    const lateEnd = closed(late)
+    await once(late, 'open')
+    const began = performance.now()
+    const stopped = server.server.stop()
+    expect(await end).toMatchObject({ code: 1012 })
+    expect(await lateEnd).toMatchObject({ code: 1012 })
+    await unblock()
+    await stopped
+    clearInterval(typing)
+    expect(performance.now() - began).toBeLessThan(8_000)
+  })
+})
