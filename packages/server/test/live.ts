@@ -140,7 +140,13 @@ export function hocuspocusSocket(
     maxDelay: 100,
     ...options,
   })
-  closeAfterTest(socket)
+  closeAfterTest({
+    destroy() {
+      // Whoever closes one that still connects gets an error, for which the provider does not listen any more.
+      socket.webSocket?.addEventListener('error', () => {})
+      socket.destroy()
+    },
+  })
   return socket
 }
 
