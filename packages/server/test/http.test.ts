@@ -76,6 +76,7 @@ describe('[0.1] HTTP', () => {
     expect(await ask({ 'transfer-encoding': 'chunked' }, `b\r\n${whole}\r\n0\r\n\r\n`)).toEqual(expected)
     expect(await ask({ expect: 'the unexpected' })).toEqual(expected)
     expect(await ask({ connection: 'upgrade', upgrade: 'websocket' })).toEqual(expected)
+    expect(await ask({ connection: 'upgrade', upgrade: 'h2c' })).toEqual(expected)
     expect(await send(post(`http://test${get}`, tenant.headers, whole))).toEqual(expected)
     expect(await ask(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-${i}`, ''])))).toEqual(
       expected,

@@ -1,4 +1,10 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError } from '@plenum/protocol'
 
@@ -44,6 +50,7 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
         maxHeaderSize: 16_384,
         // Node's own refusal would have no envelope.
         requireHostHeader: false,
+        IncomingMessage: Request,
       },
       handler,
     )
@@ -111,6 +118,23 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
     async closeSecond() {
       if (second) await new Promise((resolve) => second?.close(resolve))
     },
+  }
+}
+
+/**
+ * Node takes every request with the header `Upgrade` for one that leaves HTTP, as soon as anybody listens for such. Most
+ * do not: some clients offer HTTP/2 that way. Only the handshake of a WebSocket leaves; the others are answered.
+ */
+class Request extends IncomingMessage {
+  /** What the parser says. Not private: the constructor of Node sets it before there are private fields. */
+  declare offersUpgrade: boolean
+
+  get upgrade(): boolean {
+    return this.offersUpgrade && this.method === 'GET' && this.headers.upgrade?.toLowerCase() === 'websocket'
+  }
+
+  set upgrade(value: boolean) {
+    this.offersUpgrade = value
   }
 }
 
