@@ -4,6 +4,7 @@ import * as encoding from 'lib0/encoding'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
+import { serverClientId } from '../src/editors/load.ts'
 import * as given from './given.ts'
 import { type TestServer, useServer } from './harness.ts'
 import { hostileUpdate } from './hostile-updates.ts'
@@ -235,7 +236,7 @@ describe('[R8] hostile clients', () => {
     forged.getText('content').insert(5, ' from Mallory')
     forgeries.set('as another user', Y.encodeStateAsUpdate(forged, vector))
     const asServer = new Y.Doc()
-    asServer.clientID = 1
+    asServer.clientID = serverClientId
     asServer.getText('content').insert(0, 'from the server')
     forgeries.set('as the server', Y.encodeStateAsUpdate(asServer))
     forgeries.set(

@@ -7,7 +7,7 @@ import { batches, type Parts } from './parts.ts'
  * while the document was loaded from all that is stored, under the row's lock: then its clock goes on where
  * it stopped.
  */
-export const serverClientId = 1
+export const serverClientId = 0xffff_ffff
 
 /**
  * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 that
