@@ -11,6 +11,8 @@ export default defineConfig({
     // Not threads: ending a worker thread that has loaded the SQLite addon aborts the whole process.
     pool: 'forks',
     isolate: false,
+    // Most of them wait for sockets, disks and processes most of the time.
+    maxWorkers: 2,
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
     testTimeout: 60_000,
