@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as editorLog from '../src/store/editor-log.ts'
+import * as editors from '../src/store/editors.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 
@@ -163,6 +164,40 @@ describe.each(stores)('the log of editors on %s', (store) => {
       const numbers = answered.map((seqs, call) => seqs[call % 2 === 0 ? index : editors.length - 1 - index])
       for (const [call, seq] of numbers.entries()) expect(log.updates[seq! - 1]?.bytes[0]).toBe(call)
     }
+  })
+
+  test('[R14] an append that waits for nobody leaves out the editors that another transaction writes', async () => {
+    const { apiKey } = await tenant()
+    const places = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
+    await append(places.slice(0, 2).map((place) => entry(apiKey, { place })))
+    const free = () => {
+      const entries = [
+        ...places.map((place) => entry(apiKey, { place })),
+        entry(apiKey, { createdAt: 7, create: null }),
+      ]
+      return server.database.write((db) => editorLog.appendFree(db, entries, 2000))
+    }
+    if (store === 'postgres') {
+      let locked: () => void = () => {}
+      let release: () => void = () => {}
+      const isLocked = new Promise<void>((resolve) => (locked = resolve))
+      const done = new Promise<void>((resolve) => (release = resolve))
+      const other = server.database.write(async (db) => {
+        await editors.hold(db, apiKey, places[0]!)
+        locked()
+        await done
+      })
+      await isLocked
+      expect(await free()).toEqual([
+        'locked',
+        { seq: 2, createdAt: 1000 },
+        { seq: 1, createdAt: 2000 },
+        undefined,
+      ])
+      release()
+      await other
+    }
+    expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
   })
 
   test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {

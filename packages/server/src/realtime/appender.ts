@@ -4,6 +4,7 @@ import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { Crdt } from './crdt.ts'
 import type { Batch, EditorRoom } from './editor-room.ts'
+import { Gate } from './gate.ts'
 
 export interface AppenderParts {
   database: Database
@@ -18,6 +19,8 @@ const tickMs = 8
 
 /** Rooms of one tick: on SQLite all of them take their time at once. */
 const mostRooms = 200
+/** Editors that are waited for at a time, each with a connection to the database. */
+const mostAlone = 4
 /** When a connection to the database breaks, a commit that is on its way may still arrive; within this it has. */
 const uncertainMs = 1_000
 
@@ -31,6 +34,9 @@ export class Appender {
   #busy: Promise<void> | undefined
   #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
+  /** Rooms whose editor somebody else is writing: they wait for that, and nobody waits with them. */
+  readonly #alone = new Map<EditorRoom, Promise<void>>()
+  readonly #gate = new Gate(mostAlone)
   readonly #compacting = new Set<EditorRoom>()
   /** Since the start. */
   readonly stored = { updates: 0, updateBytes: 0, ticks: 0 }
@@ -40,22 +46,23 @@ export class Appender {
   }
 
   readonly wake = (room: EditorRoom): void => {
+    if (this.#alone.has(room)) return
     this.#waiting.add(room)
     this.#busy ??= this.#run()
   }
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
-    while (this.#busy !== undefined || this.#reading.size > 0) {
+    while (this.#busy !== undefined || this.#reading.size > 0 || this.#alone.size > 0) {
       await this.#busy
-      await Promise.all(this.#reading.values())
+      await Promise.all([...this.#reading.values(), ...this.#alone.values()])
     }
   }
 
   async #run(): Promise<void> {
     while (this.#waiting.size > 0) {
       await this.#nextTick()
-      await this.#store(this.#takeBatches())
+      await this.#store(this.#takeBatches(), editorLog.appendFree)
     }
     this.#busy = undefined
   }
@@ -80,13 +87,13 @@ export class Appender {
     this.#lastTick = performance.now()
   }
 
-  async #store(batches: readonly [EditorRoom, Batch][]): Promise<void> {
+  async #store(batches: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
     const { database, log, now } = this.#parts
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
-    let numbers: (editorLog.Appended | undefined)[] = []
+    let numbers: Awaited<ReturnType<typeof append>> = []
     try {
       const at = now()
-      if (entries.length > 0) numbers = await database.write((db) => editorLog.append(db, entries, at))
+      if (entries.length > 0) numbers = await database.write((db) => append(db, entries, at))
     } catch (error) {
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
@@ -97,15 +104,31 @@ export class Appender {
     this.stored.ticks++
     let next = 0
     for (const [room, batch] of batches) {
+      const appended = batch.entry && numbers[next++]
+      if (appended === 'locked') {
+        this.#storeAlone(room, batch)
+        continue
+      }
       this.stored.updates += batch.pending.length
       this.stored.updateBytes += batch.entry?.update.length ?? 0
       try {
         if (batch.entry === undefined) room.settled(batch, room.log.seq)
-        else this.#committed(room, batch, batch.entry.update, numbers[next++])
+        else this.#committed(room, batch, batch.entry.update, appended)
       } catch (error) {
         this.#notTold(room, error)
       }
     }
+  }
+
+  #storeAlone(room: EditorRoom, batch: Batch): void {
+    const stored = this.#gate
+      .pass(room.apiKey, () => this.#store([[room, batch]], editorLog.append))
+      .finally(() => {
+        this.#alone.delete(room)
+        if (room.hasWaiting) this.wake(room)
+      })
+    this.#alone.set(room, stored)
+    this.#waiting.delete(room)
   }
 
   #committed(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {

@@ -222,6 +222,11 @@ export class EditorRoom {
     this.#newOwners.push([client, userId])
   }
 
+  /** Whether something waits to be stored or confirmed. */
+  get hasWaiting(): boolean {
+    return this.#queue.length > 0
+  }
+
   /** Bytes that wait to be stored. */
   get queuedBytes(): number {
     return this.#queue.bytes

@@ -43,28 +43,44 @@ interface Numbered {
   created_at: number
 }
 
-const advance = batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
-  {
-    ...keyColumns,
-    entry: 'bigint',
-    user_id: 'text',
-    session_id: 'text',
-    created_at: 'bigint',
-    now: 'bigint',
-  },
+const isEditorOf = (row: Record<KeyColumn | 'created_at', RawBuilder<unknown>>) => sql`
+  editors.api_key = ${row.api_key} and editors.organization_id = ${row.organization_id}
+  and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
+  and (${row.created_at} is null or editors.created_at = ${row.created_at})`
+
+const advanceThose = (whenLocked: RawBuilder<unknown>) =>
+  batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
+    {
+      ...keyColumns,
+      entry: 'bigint',
+      user_id: 'text',
+      session_id: 'text',
+      created_at: 'bigint',
+      now: 'bigint',
+    },
+    ({ row, fromRows, dialect }) => sql`
+      update editors
+      set seq = editors.seq + 1, last_updated = ${row.now}, last_updated_by = ${row.user_id}, session_id = ${row.session_id}
+      ${
+        dialect === 'sqlite'
+          ? fromRows
+          : // Two servers that append to the same editors take their rows in one order.
+            sql`from (
+              select r.* ${fromRows} join editors using (${keyNames}) order by ${keyNames}
+              for no key update of editors ${whenLocked}) r`
+      }
+      where ${isEditorOf(row)}
+      returning ${row.entry} as entry, editors.seq as seq, editors.created_at as created_at`,
+  )
+
+const advance = advanceThose(sql``)
+const advanceFree = advanceThose(sql`skip locked`)
+
+const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: number }>(
+  { ...keyColumns, entry: 'bigint', created_at: 'bigint' },
   ({ row, fromRows, dialect }) => sql`
-    update editors
-    set seq = editors.seq + 1, last_updated = ${row.now}, last_updated_by = ${row.user_id}, session_id = ${row.session_id}
-    ${
-      dialect === 'sqlite'
-        ? fromRows
-        : // Two servers that append to the same editors take their rows in one order.
-          sql`from (select r.* ${fromRows} join editors using (${keyNames}) order by ${keyNames} for no key update of editors) r`
-    }
-    where editors.api_key = ${row.api_key} and editors.organization_id = ${row.organization_id}
-      and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
-      and (${row.created_at} is null or editors.created_at = ${row.created_at})
-    returning ${row.entry} as entry, editors.seq as seq, editors.created_at as created_at`,
+    select ${row.entry} as entry ${dialect === 'sqlite' ? sql`from` : sql`${fromRows},`} editors
+    where ${isEditorOf(row)}`,
 )
 
 const create = batched<
@@ -111,7 +127,7 @@ interface Pending {
   /** The editor, as one string. */
   id: string
   row: Key & { user_id: string; session_id: string | null; now: number }
-  appended: Appended | undefined
+  appended: Appended | 'locked' | undefined
 }
 
 /**
@@ -123,6 +139,20 @@ export async function append(
   entries: readonly Entry[],
   now: number,
 ): Promise<(Appended | undefined)[]> {
+  return (await appendAll(db, entries, now, advance)) as (Appended | undefined)[]
+}
+
+/** The same, but waits for nobody: `locked` where another transaction writes the editor. */
+export function appendFree(db: Db, entries: readonly Entry[], now: number): Promise<Pending['appended'][]> {
+  return appendAll(db, entries, now, advanceFree)
+}
+
+async function appendAll(
+  db: Db,
+  entries: readonly Entry[],
+  now: number,
+  advanceRows: typeof advance,
+): Promise<Pending['appended'][]> {
   const all = entries.map((entry): Pending => {
     const { apiKey, place, writer } = entry
     const key = keyOf(apiKey, place)
@@ -137,7 +167,7 @@ export async function append(
   while (waiting.length > 0) {
     const round = new Map<string, Pending>()
     for (const one of waiting) if (!round.has(one.id)) round.set(one.id, one)
-    await appendRound(db, round)
+    await appendRound(db, round, advanceRows)
     waiting = waiting.filter((one) => round.get(one.id) !== one)
   }
   return all.map(({ appended }) => appended)
@@ -146,14 +176,23 @@ export async function append(
 const idOf = (key: Key) => JSON.stringify([key.api_key, key.organization_id, key.document_id, key.editor_id])
 
 /** At most one update for each editor. */
-async function appendRound(db: Db, round: ReadonlyMap<string, Pending>): Promise<void> {
+async function appendRound(
+  db: Db,
+  round: ReadonlyMap<string, Pending>,
+  advanceRows: typeof advance,
+): Promise<void> {
   const ordered = inLockOrder(round.values(), ({ id }) => id)
-  const advanced = await advance(
-    db,
-    ordered.map(({ entry, row }, index) => ({ ...row, entry: index, created_at: entry.createdAt ?? null })),
-  )
-  for (const { entry, seq, created_at: createdAt } of advanced) {
+  const rows = ordered.map(({ entry, row }, index) => ({
+    ...row,
+    entry: index,
+    created_at: entry.createdAt ?? null,
+  }))
+  for (const { entry, seq, created_at: createdAt } of await advanceRows(db, rows)) {
     ;(ordered[entry] as Pending).appended = { seq, createdAt }
+  }
+  if (advanceRows === advanceFree) {
+    const left = rows.filter(({ entry }) => !ordered[entry]?.appended)
+    for (const { entry } of await selectPresent(db, left)) (ordered[entry] as Pending).appended = 'locked'
   }
 
   const missing = ordered.flatMap(({ entry: { create }, row, appended }) =>
@@ -164,7 +203,7 @@ async function appendRound(db: Db, round: ReadonlyMap<string, Pending>): Promise
   }
 
   const written = ordered.flatMap(({ entry, row, appended }) =>
-    appended ? { entry, row, seq: appended.seq } : [],
+    typeof appended === 'object' ? { entry, row, seq: appended.seq } : [],
   )
   await insertUpdates(
     db,

@@ -2,7 +2,7 @@ import type { Db } from './db.ts'
 import { type Contents, type Key, keyOf, type Place } from './editors.ts'
 import { prepared } from './prepared.ts'
 
-export { append, type Appended, type Entry } from './editor-append.ts'
+export { append, type Appended, appendFree, type Entry } from './editor-append.ts'
 
 export interface Update {
   seq: number
