@@ -332,6 +332,19 @@ describe('thousands come at once', () => {
     await expect.poll(opened, { timeout: 50_000 }).toBe(600)
     expect(server.logged.filter((line) => line.includes('"level":50'))).toEqual([])
   })
+
+  test('[R9] who crowds in is still sent away at once when it loses access', async () => {
+    const { server, tenant } = await withPostgres()
+    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const place = { organizationId: 'org_1', topics: [] }
+    await crowd.open('d0', { ref: 1, topics: [] })
+    for (let ref = 2; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    crowd.send({ type: 'ping' })
+    await crowd.take('pong')
+    await tenant.client.organizations.updateDisableState({ organizationIds: ['org_1'], disabled: true })
+    expect(await crowd.take('closed', { ref: 1 })).toMatchObject({ code: 4403 })
+    expect(crowd.messages.length).toBeLessThan(400)
+  })
 })
 
 describe('what is not durable yet', () => {

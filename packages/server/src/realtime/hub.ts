@@ -94,7 +94,7 @@ export class Hub {
         now: this.#parts.now,
         epoch: () => key.epoch,
         evaluate: (document, participants) =>
-          this.gate.pass(laneOf(participants), () => this.#evaluate(document, participants)),
+          this.gate.pass(judgedIn(participants), () => this.#evaluate(document, participants)),
         load: (document, editorId) => this.#load(document, editorId),
         grown: (room) => void this.#appender.catchUp(room),
         readPresence: (document, userIds) =>
@@ -299,6 +299,10 @@ export class Hub {
     this.#unsubscribe()
   }
 }
+
+/** Who is in a document is judged again beside those who want in, not after them. */
+const judgedIn = (participants: readonly Participant[]) =>
+  participants.some(({ role }) => role !== undefined) ? `again ${laneOf(participants)}` : laneOf(participants)
 
 /** That of the first of them. */
 function laneOf(participants: Iterable<Participant>): string {
