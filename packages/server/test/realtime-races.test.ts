@@ -33,8 +33,19 @@ describe.each(stores)('everything at once on %s', (store) => {
     // oxlint-disable-next-line no-console -- with the seed a failing run can be repeated
     console.log(`${store}, seed ${seed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
     await race.settle()
+    closeClients()
+    // Editors are kept a few seconds for those who come back.
+    await expect.poll(() => openAt(server), { timeout: 30_000, interval: 500 }).toEqual(['0', '0', '0'])
   })
 })
+
+/** How many connections, documents and editors the server holds. */
+async function openAt({ url }: TestServer): Promise<(string | undefined)[]> {
+  const metrics = await (await fetch(`${url}/metrics`)).text()
+  return ['connections', 'open_documents', 'open_editors'].map(
+    (name) => metrics.match(new RegExp(`^plenum_${name} (\\d+)$`, 'm'))?.[1],
+  )
+}
 
 /** There is nothing to write to, or no text, or the database is away. */
 const expected = ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNAVAILABLE']
