@@ -69,3 +69,20 @@ test('[R14] an answer that fails keeps nobody waiting', async () => {
   await expect(failed).rejects.toThrow('unreadable')
   await next
 })
+
+test('[R14] who takes a large answer slowly is given time, who takes nothing for 10 s is not', () => {
+  const { connection, socket, closes } = slowClient()
+  const handle = { writeQueueSize: 0 }
+  Object.assign(socket, { _handle: handle, bytesWritten: 50_000_000 })
+  connection.answer(Buffer.alloc(50_000_000))
+  for (let second = 0; second < 60; second++) {
+    handle.writeQueueSize = 50_000_000 - second * 100_000
+    // That the first of it goes into the buffers of the system says nothing.
+    expect(connection.checkProgress(second * 1_000)).toBe(second > 0)
+  }
+  expect(closes).toEqual([])
+  expect(connection.checkProgress(69_000)).toBe(false)
+  expect(closes).toEqual([])
+  connection.checkProgress(69_001)
+  expect(closes).toEqual([4008])
+})

@@ -18,6 +18,7 @@ export class Connection {
   readonly #socket: Socket
   #allowance = 0
   #taken = 0
+  #left = 0
   #takenAt = performance.now()
   #held = 0
   #drained: Promise<void> | undefined
@@ -91,17 +92,25 @@ export class Connection {
     this.#socket.write(frame)
   }
 
-  /** Called every now and then: a client that takes nothing is given up, however little waits. */
-  checkProgress(now = performance.now()): void {
+  /**
+   * Called every now and then: a client that takes nothing is given up, however little waits. True if it has taken
+   * something that had to wait for it, so that somebody must be there.
+   */
+  checkProgress(now = performance.now()): boolean {
     const { writableLength, bytesWritten } = this.#socket
     const taken = bytesWritten - writableLength
-    if (writableLength === 0 || taken !== this.#taken) {
+    const left = leftOfWrite(this.#socket)
+    const isTaken = taken !== this.#taken || left !== this.#left
+    const isThere = isTaken && this.#left > 0
+    if (writableLength === 0 || isTaken) {
       this.#taken = taken
+      this.#left = left
       this.#takenAt = now
       if (writableLength === 0) this.#allowance = 0
     } else if (now - this.#takenAt > stalledMs) {
       this.close('slow', 'The client takes no more data.')
     }
+    return isThere
   }
 
   ping(): void {
@@ -133,6 +142,14 @@ export class Connection {
     this.#ws.terminate()
   }
 }
+
+/**
+ * Bytes of the write that is under way. A document is one write, which counts as taken when all of it is; a client with a
+ * slow line is at it for minutes. Node's own timeout of sockets looks here as well.
+ */
+const leftOfWrite = (socket: Socket): number =>
+  // oxlint-disable-next-line no-underscore-dangle -- it can be seen nowhere else
+  (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0
 
 /** A reason of a close frame has at most 123 bytes. */
 function shortened(message: string): string {

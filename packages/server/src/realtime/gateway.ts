@@ -127,7 +127,7 @@ export class Gateway {
     const arrival: Arrival = {
       connection,
       hub: this.#parts.hub,
-      identify: (token) => this.#identify(token, request.headers),
+      identify: (token) => this.#identify(connection, token, request.headers),
     }
     connection.hold()
     this.#arriving.add(connection)
@@ -146,9 +146,9 @@ export class Gateway {
       })
   }
 
-  async #identify(token: string, headers: IncomingHttpHeaders): Promise<Identity> {
+  async #identify({ id }: Connection, token: string, headers: IncomingHttpHeaders): Promise<Identity> {
     try {
-      return await this.#parts.hub.gate.pass('', () => identifyUser(this.#parts, token, headers))
+      return await this.#parts.hub.gate.pass(id, () => identifyUser(this.#parts, token, headers))
     } catch (error) {
       if (error instanceof Denial) throw error
       this.#parts.log.error({ err: error }, 'a token could not be checked')
@@ -232,11 +232,12 @@ export class Gateway {
     for (const held of this.#held) {
       const { connection, client } = held
       held.sweeps++
+      // Whoever is busy with a large document hears our pings only when it has all of it.
+      if (connection.checkProgress(now)) held.heardAt = held.sweeps
       if (held.sweeps - held.heardAt > silentSweeps) connection.terminate()
       else {
         if (held.sweeps % pingSweeps === 0) connection.ping()
         if (held.sweeps % keepAliveSweeps === 0) client.keepAlive()
-        connection.checkProgress(now)
       }
     }
     this.#parts.hub.sweep()
