@@ -458,6 +458,36 @@ describe('a client that asks too much', () => {
     greedy.terminate()
   })
 
+  test('[R8] large updates of many editors are not all stored at once', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    let release = () => {}
+    const open = async (editorId: string) => {
+      const client = yjsClient(server, token, { name: `org_1/large/${editorId}` })
+      await synced(client)
+      return client
+    }
+    const [first, ...clients] = await Promise.all(Array.from({ length: 13 }, (_, index) => open(`e${index}`)))
+    const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
+    first?.text.insert(0, 'x')
+    await pause(50)
+    for (const { text } of clients) text.insert(0, 'x'.repeat(1_000_000))
+    await pause(500)
+    release()
+    await busy
+    const rows = () =>
+      server.database.read
+        .selectFrom('editor_updates')
+        .select(['bytes', 'created_at'])
+        .where('document_id', '=', 'large')
+        .execute()
+    await eventually(rows).toHaveLength(13)
+    const bytesAt = new Map<number, number>()
+    for (const { bytes, created_at: at } of await rows())
+      bytesAt.set(at, (bytesAt.get(at) ?? 0) + bytes.length)
+    expect(Math.max(...bytesAt.values())).toBeLessThan(5_100_000)
+  })
+
   test('[R8] thousands of tiny updates at once are stored a few hundred at a time', async () => {
     const tenant = await given.tenant(server)
     const doc = new Y.Doc()

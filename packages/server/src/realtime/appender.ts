@@ -17,8 +17,8 @@ export interface AppenderParts {
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
 const tickMs = 8
 
-/** Rooms of one tick: on SQLite all of them take their time at once. */
-const mostRooms = 200
+/** What one tick stores: on SQLite all of it takes its time at once. */
+const most = { rooms: 200, bytes: 4 * 1024 * 1024 }
 /** Editors that are waited for at a time, each with a connection to the database. */
 const mostAlone = 4
 /** When a connection to the database breaks, a commit that is on its way may still arrive; within this it has. */
@@ -68,17 +68,23 @@ export class Appender {
   }
 
   #takeBatches(): [EditorRoom, Batch][] {
-    const rooms = [...this.#waiting].slice(0, mostRooms)
-    for (const room of rooms) this.#waiting.delete(room)
-    return rooms.flatMap((room): [EditorRoom, Batch][] => {
+    const batches: [EditorRoom, Batch][] = []
+    let bytes = 0
+    // A room of which a part is left waits again, for the next tick.
+    const rooms = [...this.#waiting]
+    for (const room of rooms) {
+      if (batches.length === most.rooms || bytes > most.bytes) break
+      this.#waiting.delete(room)
       try {
-        return [[room, room.takeBatch()]]
+        const batch = room.takeBatch()
+        batches.push([room, batch])
+        bytes += batch.entry?.update.length ?? 0
       } catch (error) {
         this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
         room.drop('unavailable', 'What was sent could not be stored.')
-        return []
       }
-    })
+    }
+    return batches
   }
 
   async #nextTick(): Promise<void> {
