@@ -475,17 +475,17 @@ describe('a client that asks too much', () => {
     await pause(500)
     release()
     await busy
-    const rows = () =>
+    // Not the log: editors of this size are soon compacted.
+    const stored = () =>
       server.database.read
-        .selectFrom('editor_updates')
-        .select(['bytes', 'created_at'])
+        .selectFrom('editors')
+        .select('last_updated')
         .where('document_id', '=', 'large')
         .execute()
-    await eventually(rows).toHaveLength(13)
-    const bytesAt = new Map<number, number>()
-    for (const { bytes, created_at: at } of await rows())
-      bytesAt.set(at, (bytesAt.get(at) ?? 0) + bytes.length)
-    expect(Math.max(...bytesAt.values())).toBeLessThan(5_100_000)
+    await eventually(stored).toHaveLength(13)
+    const editorsAt = new Map<number, number>()
+    for (const { last_updated: at } of await stored()) editorsAt.set(at, (editorsAt.get(at) ?? 0) + 1)
+    expect(Math.max(...editorsAt.values())).toBeLessThanOrEqual(5)
   })
 
   test('[R8] thousands of tiny updates at once are stored a few hundred at a time', async () => {
