@@ -8,7 +8,6 @@ type ColumnType = 'text' | 'bigint' | 'bytea'
 export interface Batch<Column extends string> {
   row: Readonly<Record<Column, RawBuilder<unknown>>>
   fromRows: RawBuilder<unknown>
-  dialect: 'sqlite' | 'postgres'
 }
 
 /**
@@ -25,7 +24,6 @@ export function batched<Column extends string, Result = never>(
   const byRow = (): Batch<Column> => ({
     row: record(names, (name) => sql`${new Parameter(name)}`),
     fromRows: sql``,
-    dialect: 'sqlite',
   })
   const byArray = (): Batch<Column> => {
     const arrays = names.map((name) => sql`${new Parameter(name)}::${sql.raw(columns[name])}[]`)
@@ -33,7 +31,6 @@ export function batched<Column extends string, Result = never>(
     return {
       row: record(names, (name) => sql.ref(`r.${name}`)),
       fromRows: sql`from unnest(${sql.join(arrays)}) as r(${sql.join(aliases)})`,
-      dialect: 'postgres',
     }
   }
 

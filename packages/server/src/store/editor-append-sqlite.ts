@@ -1,0 +1,56 @@
+import type { Appended, Entry } from './editor-append.ts'
+import type { SqliteConnection } from './sqlite-driver.ts'
+
+const isEditor = 'api_key = ? and organization_id = ? and document_id = ? and editor_id = ?'
+
+const advance = `
+  update editors set seq = seq + 1, last_updated = ?, last_updated_by = ?, session_id = ?
+  where ${isEditor} and created_at = coalesce(?, created_at)
+  returning seq, created_at`
+
+const create = `
+  insert into editors (api_key, organization_id, document_id, editor_id,
+    type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
+  select api_key, organization_id, document_id, ?, ?, ?, 1, 0, ?, ?, ?, ? from documents
+  where api_key = ? and organization_id = ? and document_id = ?
+  on conflict do nothing
+  returning seq, created_at`
+
+const insertUpdate = `
+  insert into editor_updates (api_key, organization_id, document_id, editor_id, seq, bytes, user_id, created_at)
+  values (?, ?, ?, ?, ?, ?, ?, ?)`
+
+const insertOwner = `
+  insert into editor_clients (api_key, organization_id, document_id, editor_id, client_id, user_id)
+  values (?, ?, ?, ?, ?, ?)
+  on conflict do nothing`
+
+/** One after the other: nothing has to be sent anywhere, and whoever writes has the whole database. */
+export const appendOnSqlite = (db: SqliteConnection, entries: readonly Entry[], now: number) =>
+  entries.map((entry) => appendOne(db, entry, now))
+
+function appendOne(db: SqliteConnection, entry: Entry, now: number): Appended | undefined {
+  const { organizationId, documentId, editorId } = entry.place
+  const { userId, sessionId } = entry.writer
+  const key = [entry.apiKey, organizationId, documentId, editorId] as const
+  const advanced = [now, userId, sessionId, ...key, entry.createdAt ?? null]
+  const row = db.run<Row>(advance, advanced).rows[0] ?? created(db, entry, now)
+  if (row === undefined) return undefined
+  db.run(insertUpdate, [...key, row.seq, entry.update, userId, now])
+  for (const owner of entry.owners) db.run(insertOwner, [...key, ...owner])
+  return { seq: row.seq, createdAt: row.created_at }
+}
+
+interface Row {
+  seq: number
+  created_at: number
+}
+
+function created(db: SqliteConnection, { apiKey, place, writer, create: contents }: Entry, now: number) {
+  if (contents === null) return undefined
+  const { organizationId, documentId, editorId } = place
+  return db.run<Row>(create, [
+    ...[editorId, contents.type, contents.contentKey, now, writer.userId, writer.sessionId, now],
+    ...[apiKey, organizationId, documentId],
+  ]).rows[0]
+}
