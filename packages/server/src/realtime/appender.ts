@@ -15,7 +15,7 @@ export interface AppenderParts {
 }
 
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
-const tickMs = 8
+const tickMs = 12
 
 /** What one tick stores: on SQLite all of it takes its time at once. */
 const most = { rooms: 200, bytes: 4 * 1024 * 1024 }
