@@ -1,17 +1,11 @@
 import type { Bus } from '../platform/bus.ts'
-import type { Log } from '../platform/log.ts'
-import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
-import type { Crdt } from './crdt.ts'
+import { Compaction, type CompactionParts } from './compaction.ts'
 import type { Batch, EditorRoom } from './editor-room.ts'
 import { Gate } from './gate.ts'
 
-export interface AppenderParts {
-  database: Database
+export interface AppenderParts extends CompactionParts {
   bus: Bus
-  crdt: Crdt
-  log: Log
-  now: () => number
 }
 
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
@@ -37,12 +31,13 @@ export class Appender {
   /** Rooms whose editor somebody else is writing: they wait for that, and nobody waits with them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
   readonly #gate = new Gate(mostAlone)
-  readonly #compacting = new Set<EditorRoom>()
+  readonly #compaction: Compaction
   /** Since the start. */
   readonly stored = { updates: 0, updateBytes: 0, ticks: 0 }
 
   constructor(parts: AppenderParts) {
     this.#parts = parts
+    this.#compaction = new Compaction(parts)
   }
 
   readonly wake = (room: EditorRoom): void => {
@@ -145,7 +140,7 @@ export class Appender {
     if (room.continues(seq)) {
       room.take([{ seq, bytes }], true)
       room.settled(batch, seq)
-      this.#compactIfLong(room)
+      this.#compaction.compactIfLong(room)
     } else {
       this.catchUp(room)
         .then(() => room.settled(batch, seq))
@@ -194,32 +189,6 @@ export class Appender {
     const news = found.updates.filter(({ seq }) => seq > room.log.seq)
     if (news.length === 0) return
     if (!room.take(news)) room.drop('restarting', 'The document is loaded anew.')
-    this.#compactIfLong(room)
-  }
-
-  #compactIfLong(room: EditorRoom): void {
-    const { tail, snapshotBytes } = room.log
-    if (!editorLog.isLong(tail, snapshotBytes) || this.#compacting.has(room)) return
-    this.#compacting.add(room)
-    void this.#compact(room)
-      .catch((error: unknown) => {
-        this.#parts.log.error({ err: error, ...room.place }, 'an editor could not be compacted')
-      })
-      .finally(() => this.#compacting.delete(room))
-  }
-
-  /** From what is stored, never from memory: a fault of ours in memory must not reach the snapshot. */
-  async #compact(room: EditorRoom): Promise<void> {
-    const { database, crdt } = this.#parts
-    const { apiKey, place } = room
-    const stored = await editorLog.load(database.read, apiKey, place)
-    if (stored === undefined || !stored.complete) return
-    const { seq, snapshotSeq, createdAt } = stored
-    const parts = stored.updates.map(({ bytes }) => bytes)
-    const snapshot = await crdt.compact(stored.snapshot ? [stored.snapshot, ...parts] : parts)
-    const done = await database.write((db) =>
-      editorLog.compactIf(db, apiKey, place, { snapshotSeq, seq, snapshot, createdAt }),
-    )
-    if (done && seq <= room.log.seq) room.log.compacted(seq, snapshot)
+    this.#compaction.compactIfLong(room)
   }
 }
