@@ -227,7 +227,7 @@ export class EditorRoom {
     return this.#queue.length > 0
   }
 
-  /** Bytes that wait to be stored. */
+  /** Bytes that wait to be stored or confirmed. */
   get queuedBytes(): number {
     return this.#queue.bytes
   }

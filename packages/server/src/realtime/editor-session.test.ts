@@ -211,6 +211,43 @@ describe('a connection', () => {
     expect(ada.isPaused()).toBe(false)
   })
 
+  test.each(['editor', 'viewer'] as const)(
+    '[R8] is not read while much that its %s sent waits, even if all of it is known',
+    async (role) => {
+      const { join, room, decide } = scene()
+      const [ada, bob] = [join('ada'), join('bob')]
+      await setImmediate()
+      const [large, more] = typed('x'.repeat(300_000), 'y') as [Uint8Array, Uint8Array]
+      ada.session.update(1, large, true)
+      room().settled(room().takeBatch(), 1)
+      decide(async (userId) => as(userId === 'bob' ? role : 'editor'))
+      await setImmediate()
+      ada.session.update(2, more, false)
+      const storing = room().takeBatch()
+      bob.session.update(1, large, true)
+      expect(bob.isPaused()).toBe(true)
+      room().settled(storing, 2)
+      room().settled(room().takeBatch(), 2)
+      expect(bob.heard()).toContain('saved 1;')
+      expect(bob.isPaused()).toBe(false)
+    },
+  )
+
+  test('[R8] is not read while a great many empty updates wait', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.update(1, typed('x')[0] as Uint8Array, false)
+    const storing = room().takeBatch()
+    for (let number = 2; !ada.isPaused(); number++) {
+      expect(number).toBeLessThan(10_000)
+      ada.session.update(number, Uint8Array.of(0, 0), false)
+    }
+    room().settled(storing, 1)
+    while (room().hasWaiting) room().settled(room().takeBatch(), 1)
+    expect(ada.isPaused()).toBe(false)
+  })
+
   test('[R8] is read again when its editor ends with updates that were not stored', async () => {
     const { join, room } = scene()
     const ada = join('ada')

@@ -146,39 +146,58 @@ export class EditorSession implements Member {
 
   /** False if it holds something new. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
-    return room.confirm(this, update, {
-      saved: () => this.#saved(number, update, false),
-      refused: (fault) => this.#refused(number, fault.message),
+    const wait = this.#waitIn(room)
+    const isKnown = room.confirm(this, update, {
+      saved: () => {
+        wait.end()
+        this.#saved(number, update, false)
+      },
+      refused: (fault) => {
+        wait.end()
+        this.#refused(number, fault.message)
+      },
     })
+    if (isKnown) wait.begin()
+    return isKnown
   }
 
   #submit(room: EditorRoom, number: number, update: Uint8Array, isAnswer: boolean): void {
     this.#participant.document.active(this.#participant)
     // An answer holds everything that its client sent before.
     const covered = isAnswer ? this.#early.splice(0) : []
-    let isSettled = false
-    let isHeld = false
-    const settle = () => {
-      isSettled = true
-      if (isHeld) this.#release()
-    }
+    const wait = this.#waitIn(room)
     room.submit(this, update, {
       saved: (_seq, isNews) => {
-        settle()
+        wait.end()
         for (const earlier of covered) this.#saved(earlier, update, true)
         this.#saved(number, update, isNews)
       },
       refused: (fault) => {
-        settle()
-        if (isEarly(fault) && this.#early.length < mostEarly) this.#early.push(...covered, number)
+        wait.end()
+        if (isEarly(fault) && this.#early.length + covered.length < mostEarly)
+          this.#early.push(...covered, number)
         else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault.message)
         else this.end('invalidUpdate', fault.message)
       },
     })
-    if (!isSettled && room.queuedBytes > mostWaiting) {
-      isHeld = true
-      this.#holds++
-      this.#participant.connection.hold()
+    wait.begin()
+  }
+
+  /** Reads no more of the client between both, unless the end comes first or little waits in the room. */
+  #waitIn(room: EditorRoom): { begin(): void; end(): void } {
+    let isSettled = false
+    let isHeld = false
+    return {
+      begin: () => {
+        if (isSettled || room.queuedBytes <= mostWaiting) return
+        isHeld = true
+        this.#holds++
+        this.#participant.connection.hold()
+      },
+      end: () => {
+        isSettled = true
+        if (isHeld) this.#release()
+      },
     }
   }
 

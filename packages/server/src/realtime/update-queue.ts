@@ -1,5 +1,7 @@
 /** What is stored and told at once: merging takes time, and to those who hear it, it is one transaction. */
 const mostAtOnce = { updates: 500, bytes: 64 * 1024 }
+/** What an update costs beside its bytes, which may be as few as two. */
+const bytesAround = 64
 
 interface Item {
   readonly update: Uint8Array
@@ -16,29 +18,27 @@ export class UpdateQueue<T extends Item> {
     return this.#items.length
   }
 
-  /** Of what is to be stored. */
+  /** What it takes to keep them. */
   get bytes(): number {
     return this.#bytes
   }
 
   push(item: T): void {
     this.#items.push(item)
-    this.#bytes += bytesOf(item)
+    this.#bytes += item.update.length + bytesAround
   }
 
   /** The first of them; at least one, however large it is. */
   take(): T[] {
     let count = 0
     let bytes = 0
-    for (const item of this.#items) {
-      const isFull = count === mostAtOnce.updates || bytes + bytesOf(item) > mostAtOnce.bytes
-      if (count > 0 && isFull) break
-      bytes += bytesOf(item)
+    for (const { update, isNews } of this.#items) {
+      const more = isNews ? update.length : 0
+      if (count > 0 && (count === mostAtOnce.updates || bytes + more > mostAtOnce.bytes)) break
+      bytes += more
       count++
+      this.#bytes -= update.length + bytesAround
     }
-    this.#bytes -= bytes
     return this.#items.splice(0, count)
   }
 }
-
-const bytesOf = ({ update, isNews }: Item) => (isNews ? update.length : 0)
