@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { refusalIn, sentencesOfDenial } from './access-probe.ts'
 import { stores, type TestServer, useServer } from './harness.ts'
+import { undisturbedNow } from './processor-time.ts'
 import { type Door, endRawClients, type RawClient } from './raw-client.ts'
 import { type Dialect, dialects, rawClient, RawRealtime } from './raw-clients.ts'
 import { type Consequence, type Revocation, revocations, type Stage, stageFor } from './revocations.ts'
@@ -66,7 +67,7 @@ async function outcomes(actors: readonly Actor[], word: string): Promise<Set<str
 async function knew({ client, dialect }: Actor, effect: Consequence): Promise<number> {
   if (effect !== 'viewer') await client.ended
   else if (dialect !== 'yjs') await client.until(() => client.roles.at(-1) === 'viewer')
-  return performance.now()
+  return undisturbedNow()
 }
 
 const longest = new Map<string, number>()
@@ -132,7 +133,7 @@ async function revoke(
   const acting = act(stage)
   for (const { client } of having('typing')) void writeAll(client, 'during')
   await acting
-  const answeredAt = performance.now()
+  const answeredAt = undisturbedNow()
   const writing = outcomes(having('writing', 'new'), 'after')
   await outcomes(having('typing'), 'after')
   for (const outcome of await writing) expect(outcome).toBe('refused')
@@ -169,7 +170,7 @@ describe.each(stores)('access that ends on %s', (store) => {
     }
 
     await undo?.(stage)
-    const undoneAt = performance.now()
+    const undoneAt = undisturbedNow()
     if (leftIn !== null) await expectStored(stage, actors, leftIn)
     if (!undo) return
     if (effect === 'viewer') {
@@ -178,7 +179,7 @@ describe.each(stores)('access that ends on %s', (store) => {
           if (dialect !== 'yjs') await client.until(() => client.roles.at(-1) === 'editor')
         }),
       )
-      expect(noteTime(`${revocation.cause}, undone`, performance.now() - undoneAt)).toBeLessThan(1_000)
+      expect(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt)).toBeLessThan(1_000)
       expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
     } else {
       const again = enter(server, stage)

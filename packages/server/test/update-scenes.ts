@@ -101,6 +101,14 @@ export const update = ({ structs = [], deletes = [] }: UpdateScene): Uint8Array 
 export const structs = (list: readonly StructScene[]): Uint8Array =>
   update({ structs: [{ client: 5, clock: 0, structs: list }] })
 export const struct = (...list: StructScene[]): Uint8Array => structs(list)
+/** A text `abc` of client 5 in the root type `r`. */
+export const abc = struct({ content: text('abc') })
+
+export const repeat = <T>(count: number, make: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i))
+/** Arrays inside each other, as JSON and as the bytes of a value. */
+export const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth)
+export const nestedAny = (depth: number): number[] => [...repeat(depth, () => [117, 1]).flat(), 126]
 
 function writeStruct(e: Encoder, struct: StructScene): void {
   if ('gc' in struct || 'skip' in struct) {
@@ -125,6 +133,14 @@ export const stateOf = (doc: Y.Doc): Map<number, number> => Y.decodeStateVector(
 /** What the gateway does with an update for this document. */
 export const judge = (doc: Y.Doc, bytes: Uint8Array, options: Options = {}): Verdict =>
   validateUpdate(bytes, stateOf(doc), { ...knownDoc(doc), ...options })
+
+/** What a server knows of an empty document. */
+export const nothing = new Map<number, number>()
+
+export function codeOf(bytes: Uint8Array, known = nothing, options: Options = {}): string {
+  const verdict = validateUpdate(bytes, known, options)
+  return verdict.ok ? 'accepted' : verdict.fault.code
+}
 
 export function docOf(...updates: Uint8Array[]): Y.Doc {
   const doc = new Y.Doc()

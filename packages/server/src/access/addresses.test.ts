@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../test/processor-time.ts'
 import { addressBucket, clientAddress } from './addresses.ts'
 
 const peer = '10.0.0.9'
@@ -107,13 +108,14 @@ describe('clientAddress', () => {
     '[0.7] answers in linear time: pump %j',
     (unit) => {
       const text = unit.repeat(100_000)
-      const startedAt = performance.now()
-      for (const tail of ['', 'x', ']', ':', ']:']) {
-        clientAddress(peer, text + tail, 1)
-        clientAddress(peer, text + tail, 50_000)
-        addressBucket(text + tail)
-      }
-      expect(performance.now() - startedAt).toBeLessThan(500)
+      const milliseconds = processorMs(() => {
+        for (const tail of ['', 'x', ']', ':', ']:']) {
+          clientAddress(peer, text + tail, 1)
+          clientAddress(peer, text + tail, 50_000)
+          addressBucket(text + tail)
+        }
+      })
+      expect(milliseconds).toBeLessThan(500)
     },
   )
 })

@@ -1,6 +1,7 @@
 import { disposableEmailBlocklist } from 'disposable-email-domains-js'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../test/processor-time.ts'
 import { createDisposableCheck } from './disposable.ts'
 
 const isDisposable = createDisposableCheck({})
@@ -94,10 +95,8 @@ describe('createDisposableCheck', () => {
     '[1.1] answers in linear time: pump %j',
     (unit) => {
       const text = unit.repeat(100_000)
-      const startedAt = performance.now()
-      for (const email of [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`])
-        isDisposable(email)
-      expect(performance.now() - startedAt).toBeLessThan(500)
+      const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]
+      expect(processorMs(() => emails.forEach((email) => isDisposable(email)))).toBeLessThan(500)
     },
   )
 })

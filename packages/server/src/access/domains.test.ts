@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../test/processor-time.ts'
 import { hostName, normalizeDomain, originAllowed } from './domains.ts'
 
 const label63 = 'a'.repeat(63)
@@ -170,13 +171,14 @@ describe('normalizeDomain', () => {
   })
 
   it.each(pumpedStrings())('[2] answers in linear time: pump %#', (text) => {
-    const startedAt = performance.now()
-    normalizeDomain(text)
-    normalizeDomain(`https://${text}`)
-    normalizeDomain(`*.${text}`)
-    originAllowed(`https://${text}`, ['example.com', '*.example.com'])
-    originAllowed(text, ['example.com'])
-    expect(performance.now() - startedAt).toBeLessThan(500)
+    const milliseconds = processorMs(() => {
+      normalizeDomain(text)
+      normalizeDomain(`https://${text}`)
+      normalizeDomain(`*.${text}`)
+      originAllowed(`https://${text}`, ['example.com', '*.example.com'])
+      originAllowed(text, ['example.com'])
+    })
+    expect(milliseconds).toBeLessThan(500)
   })
 })
 

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../test/processor-time.ts'
 import { normalizeEmail } from './emails.ts'
 
 const local64 = 'l'.repeat(64)
@@ -93,18 +94,8 @@ describe('normalizeEmail', () => {
     '[1.1] answers in linear time: pump %j',
     (unit) => {
       const text = unit.repeat(100_000)
-      const startedAt = performance.now()
-      for (const value of [
-        text,
-        `${text}!`,
-        `${text}@example.com`,
-        `a@${text}`,
-        `a@${text}.com`,
-        `a@${text}!`,
-      ]) {
-        normalizeEmail(value)
-      }
-      expect(performance.now() - startedAt).toBeLessThan(500)
+      const values = [text, `${text}!`, `${text}@example.com`, `a@${text}`, `a@${text}.com`, `a@${text}!`]
+      expect(processorMs(() => values.forEach((value) => normalizeEmail(value)))).toBeLessThan(500)
     },
   )
 })

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
+import { processorMs } from '../../test/processor-time.ts'
 import { any, update } from '../../test/update-scenes.ts'
 import { load, snapshot } from './load.ts'
 import { restore } from './restore.ts'
@@ -463,10 +464,11 @@ describe('[17.6] restoring a version', () => {
         ;(roots.map(doc).get('large') as Y.Text).delete(400_000, 10)
       },
     )
-    const started = performance.now()
-    open.restore(version)
-    expect(open.restore(version)).toBeNull()
-    expect(performance.now() - started).toBeLessThan(10_000)
+    const milliseconds = processorMs(() => {
+      open.restore(version)
+      expect(open.restore(version)).toBeNull()
+    })
+    expect(milliseconds).toBeLessThan(10_000)
     open.sync()
     expect(roots.array(one).length).toBe(50_000)
     expect(roots.text(one).toJSON()).toBe('x'.repeat(3000))
