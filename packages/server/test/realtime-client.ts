@@ -9,7 +9,7 @@ import {
   type ServerMessage,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import type { TestServer } from './harness.ts'
 
@@ -24,12 +24,6 @@ export interface EditorFrame {
   reason?: string
   bytes?: Uint8Array
 }
-
-const open = new Set<RealtimeClient>()
-afterEach(() => {
-  for (const client of open) client.socket.terminate()
-  open.clear()
-})
 
 /** Somebody who speaks the protocol of `/realtime`, word by word. */
 export class RealtimeClient {
@@ -55,7 +49,8 @@ export class RealtimeClient {
     this.closed = new Promise((resolve) => {
       this.socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }))
     })
-    open.add(this)
+    // Not by `afterEach`: that would count for the first file only of those that share this module.
+    onTestFinished(() => this.socket.terminate())
   }
 
   /** One whom the server knows. */
@@ -89,7 +84,7 @@ export class RealtimeClient {
   }
 
   async #take<T>(from: T[], fits: (one: T) => boolean, what: string): Promise<T> {
-    const until = Date.now() + 10_000
+    const until = Date.now() + 30_000
     for (;;) {
       const index = from.findIndex(fits)
       if (index >= 0) return from.splice(index, 1)[0] as T

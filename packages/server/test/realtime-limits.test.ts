@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from './given.ts'
@@ -45,7 +44,7 @@ describe('clients that cost too much', () => {
     for (let part = 0; part < 8; part++) ada.text.insert(0, `${part}`.repeat(500_000))
     const late = yjsClient(server, token)
     await synced(late)
-    await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
+    await expect.poll(() => late.text.length).toBe(4_000_000)
   })
 
   test('[R16] who says nothing is sent away after a moment, and so is who says too much before', async () => {
@@ -107,12 +106,10 @@ describe.each(stores)('compaction on %s', (store) => {
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
     // Each has come back before the next is typed, so that each is a row of its own.
-    let echoes = 0
-    ;(ada.provider.ws as unknown as WebSocket).on('message', () => echoes++)
     for (let typed = 0; typed < 1_100; typed++) {
-      const before = echoes
+      const echo = once(ada.provider.ws as unknown as WebSocket, 'message')
       ada.text.insert(typed, 'x')
-      while (echoes === before) await pause(1)
+      await echo
     }
     const rows = async () => {
       const [log] = await server.database.read

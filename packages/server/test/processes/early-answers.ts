@@ -24,7 +24,7 @@ const early: Database = {
         .write(async (db) => {
           const result = await work(db)
           resolve(result)
-          await new Promise((later) => setTimeout(later, 20))
+          await new Promise((later) => setTimeout(later, 100))
           return result
         })
         .catch(reject)
