@@ -15,8 +15,10 @@ export default defineConfig({
     maxWorkers: 2,
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // These end what hangs and say nothing about speed: machines may be slow.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],
   },
 })

@@ -180,7 +180,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
           JSON.stringify([text(), [0, 1, 2].map((n) => document.liveState(`s${n}`).value)]),
         ),
       )
-    await expect.poll(() => states().size, { timeout: 10_000, message: `seed ${seed}` }).toBe(1)
+    await expect.poll(() => states().size, { message: `seed ${seed}` }).toBe(1)
     expect(written.length).toBeGreaterThan(100)
     expect(await stored(tenant), `seed ${seed}`).toMatchObject({ data: clients[0].text() })
     expect(clients.flatMap(({ errors }) => errors)).toEqual([])

@@ -151,8 +151,7 @@ export function hocuspocusSocket(
 }
 
 /** What becomes true as soon as all messages are through. */
-export const eventually = <T>(read: () => T | Promise<T>) =>
-  expect.poll(read, { timeout: 10_000, interval: 5 })
+export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { interval: 5 })
 
 export const synced = (...clients: { provider: { synced: boolean } }[]) =>
   eventually(() => clients.every(({ provider }) => provider.synced)).toBe(true)

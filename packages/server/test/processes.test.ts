@@ -280,8 +280,8 @@ describe('[O1] PostgreSQL dies and comes back', () => {
 
       await postgres.restart()
       const back = load.acknowledged.length
-      await expect.poll(ready, { timeout: 5000 }).toEqual({ status: 200, body: { status: 'ready' } })
-      await expect.poll(() => load.acknowledged.length - back, { timeout: 5000 }).toBeGreaterThan(0)
+      await expect.poll(ready).toEqual({ status: 200, body: { status: 'ready' } })
+      await expect.poll(() => load.acknowledged.length - back).toBeGreaterThan(0)
     }
     await load.stop()
     const kinds = new Set(load.refusals.map((refusal) => JSON.stringify(refusal)))

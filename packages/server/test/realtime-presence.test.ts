@@ -337,5 +337,5 @@ describe('presence of the dead', () => {
     yjs.pause()
     await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
     yjs.terminate()
-  }, 45_000)
+  })
 })

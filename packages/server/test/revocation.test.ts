@@ -166,7 +166,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     const expiresAt = Math.floor(Date.now() / 1000) + 3600
     await tenant.client.permissions.add(onAda({ ...document, expiresAt }))
     server.clock.offsetMs = 3_600_000
-    await expect.poll(() => ada.codes, { timeout: 3000 }).toContain(4403)
+    await expect.poll(() => ada.codes).toContain(4403)
   })
 
   test('[25.7] [R9] a membership by signing in counts for the other sessions of that user', async () => {

@@ -136,7 +136,7 @@ test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
     expect(existsSync(dataDir)).toBe(true)
     program.kill(signal)
     expect(await ended).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [0, null])
-    await expect.poll(() => existsSync(dataDir), { timeout: 10_000 }).toBe(false)
+    await expect.poll(() => existsSync(dataDir)).toBe(false)
     await expect(query(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
   },
 )

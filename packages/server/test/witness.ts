@@ -73,7 +73,7 @@ export class Witness {
   sees(userId: string): Promise<boolean> {
     if (this.present.has(userId)) return Promise.resolve(true)
     return new Promise((resolve) => {
-      const timer = setTimeout(() => resolve(false), 10_000)
+      const timer = setTimeout(() => resolve(false), 30_000)
       this.#awaited.set(userId, () => {
         clearTimeout(timer)
         resolve(true)
