@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 import { converged, eventually, synced, tokenFor, yjsClient } from './live.ts'
@@ -9,28 +10,34 @@ describe.each(stores)('client ids on %s', (store) => {
 
   test('[R8] belong to their users in an editor that was moved to where others wait for it', async () => {
     const tenant = await given.tenant(server)
-    const [adas, bobs] = [await tokenFor(tenant), await tokenFor(tenant, 'bob')]
-    const ada = yjsClient(server, adas, { name: 'org_1/old/note' })
-    await synced(ada)
+    const open = async (userId: string, documentId: string, doc = new Y.Doc()) => {
+      const client = yjsClient(server, await tokenFor(tenant, userId), {
+        name: `org_1/${documentId}/note`,
+        doc,
+      })
+      await synced(client)
+      return client
+    }
+    const ada = await open('ada', 'old')
+    const bob = await open('bob', 'new')
     ada.text.insert(0, 'from ada')
-    const bob = yjsClient(server, bobs, { name: 'org_1/new/note' })
-    await synced(bob)
     const stored = () => server.database.read.selectFrom('editors').select('document_id').execute()
     await eventually(stored).toHaveLength(1)
     ada.provider.destroy()
     await tenant.client.documents.migrate({ organizationId, documentId: 'old', newDocumentId: 'new' })
     await eventually(() => bob.text.toString()).toBe('from ada')
 
+    const own = bob.doc.clientID
     bob.doc.clientID = ada.doc.clientID
     bob.text.insert(0, 'not ')
-    const back = yjsClient(server, adas, { name: 'org_1/new/note', doc: ada.doc })
-    await synced(back)
+    bob.doc.clientID = own
+    bob.doc.getMap('seen').set('all of it', true)
+    const carol = await open('carol', 'new')
+    await eventually(() => carol.doc.getMap('seen').size).toBe(1)
+    expect(carol.text.toString()).toBe('from ada')
+    const back = await open('ada', 'new', ada.doc)
     back.text.insert(0, 'really ')
-    const carol = yjsClient(server, await tokenFor(tenant, 'carol'), { name: 'org_1/new/note' })
-    await synced(carol)
     await eventually(() => carol.text.toString()).toBe('really from ada')
     await converged(back.doc, carol.doc)
-    const { data } = await tenant.client.crdt.get({ organizationId, documentId: 'new' })
-    expect(data[0]?.data).toBe('really from ada')
   })
 })

@@ -184,6 +184,9 @@ export class Appender {
       if (createdAt !== undefined) room.drop('gone', 'The document does not exist any more.')
       return
     }
+    if (room.hasStrangers(found.updates)) {
+      room.learnOwners(await editorLog.readOwners(database.read, apiKey, place))
+    }
     room.made(found.createdAt)
     // Not those of our own that have been told in the meantime.
     const news = found.updates.filter(({ seq }) => seq > room.log.seq)

@@ -1,4 +1,5 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
+import * as Y from 'yjs'
 import { serverClientId } from '../editors/load.ts'
 import type { EditorLog, Entry } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
@@ -220,6 +221,17 @@ export class EditorRoom {
     if (this.#owners.has(client)) return
     this.#owners.set(client, userId)
     this.#newOwners.push([client, userId])
+  }
+
+  /** Whether there are clients in these rows of whom it is not known here whose they are. */
+  hasStrangers(rows: readonly Row[]): boolean {
+    const isStranger = (client: number) => client !== serverClientId && !this.#owners.has(client)
+    return rows.some(({ bytes }) => [...Y.parseUpdateMeta(bytes).from.keys()].some(isStranger))
+  }
+
+  /** What is stored counts, whoever has written here in the meantime. */
+  learnOwners(owners: ReadonlyMap<number, string>): void {
+    for (const [client, userId] of owners) this.#owners.set(client, userId)
   }
 
   /** Whether something waits to be stored or confirmed. */

@@ -95,11 +95,15 @@ const selectOwners = prepared((db, key: Key) =>
     .where((eb) => eb.and(key)),
 )
 
+/** Whose the client ids are that wrote in it. */
+export async function readOwners(db: Db, apiKey: string, place: Place): Promise<Map<number, string>> {
+  const rows = await selectOwners(db, keyOf(apiKey, place))
+  return new Map(rows.map((row) => [row.client_id, row.user_id]))
+}
+
 export async function load(db: Db, apiKey: string, place: Place): Promise<EditorLog | undefined> {
   const log = await read(db, apiKey, place)
-  if (!log) return undefined
-  const owners = await selectOwners(db, keyOf(apiKey, place))
-  return { ...log, owners: new Map(owners.map((row) => [row.client_id, row.user_id])) }
+  return log && { ...log, owners: await readOwners(db, apiKey, place) }
 }
 
 const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
