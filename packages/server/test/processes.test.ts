@@ -64,7 +64,7 @@ function writeWithoutPause(url: string, credentials: Credentials, writers = 8) {
             headers: { 'content-type': 'application/json', ...headersOf(credentials) },
             body: newOrganization(organizationId),
             // Nothing may hang.
-            signal: AbortSignal.timeout(9000),
+            signal: AbortSignal.timeout(60_000),
           })
           const { error } = await response.json()
           const retryAfter = response.headers.get('retry-after')

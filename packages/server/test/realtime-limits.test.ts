@@ -125,7 +125,7 @@ describe.each(stores)('compaction on %s', (store) => {
     expect(late.text.length).toBe(1_100)
     const { data } = await tenant.client.crdt.get({ organizationId: 'org_1', documentId: 'doc_1' })
     expect(data[0]?.data).toBe('x'.repeat(1_100))
-  })
+  }, 300_000)
 })
 
 describe('the end of a server', () => {

@@ -89,7 +89,7 @@ export async function startProcess(
       (response) => response.ok,
       () => false,
     )
-  for (const deadline = Date.now() + 30_000; !(await answers());) {
+  for (const deadline = Date.now() + 90_000; !(await answers());) {
     if (child.exitCode !== null || Date.now() > deadline) throw new Error('The server did not start.')
     await new Promise((later) => setTimeout(later, 10))
   }
@@ -114,7 +114,7 @@ export async function failToStart(env: Record<string, string>): Promise<{ code: 
     cwd: root,
     env: environment(env),
     stdio: ['ignore', 'ignore', 'pipe'],
-    timeout: 30_000,
+    timeout: 90_000,
   })
   const [says, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
   return { code, says }
