@@ -4,8 +4,11 @@ import { codeEditor, richEditor } from './editors.ts'
 import type { Session } from './session.ts'
 import { connectByYWebsocket } from './y-websocket.ts'
 
-const post = async (path: string, body: object) =>
-  (await fetch(path, { method: 'POST', body: JSON.stringify(body) })).json()
+async function post(path: string, body: object) {
+  const response = await fetch(path, { method: 'POST', body: JSON.stringify(body) })
+  if (!response.ok) throw new Error(await response.text())
+  return response.json()
+}
 
 const signIn = (userId: string): Promise<Session> => post('/api/token', { userId })
 
