@@ -282,6 +282,28 @@ describe('the database fails', () => {
     await eventually(() => dora.text.toString()).toBe('abc')
   })
 
+  test('[R14] an editor that is made in a document that is being deleted keeps nobody else waiting', async () => {
+    const { server, tenant, block, blocked } = await withPostgres()
+    const other = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const [bob, carol] = [
+      yjsClient(server, await tokenFor(other, 'bob')),
+      yjsClient(server, await tokenFor(other, 'carol')),
+    ]
+    await synced(ada, bob, carol)
+    const unblock = await block(`select * from documents where api_key = '${tenant.apiKey}' for update`)
+    ada.text.insert(0, 'a')
+    await eventually(blocked).toHaveLength(1)
+    for (let typed = 1; typed <= 5; typed++) {
+      bob.text.insert(0, 'x')
+      await eventually(() => carol.text.length).toBe(typed)
+    }
+    expect(await blocked()).toHaveLength(1)
+    await unblock()
+    const dora = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await eventually(() => dora.text.toString()).toBe('a')
+  })
+
   test('[R16] who has said who it is waits for a slow database, and is not told to go away', async () => {
     const { server, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)

@@ -54,7 +54,7 @@ const advance = {
   wait: advanceThose(sql``),
   skip: advanceThose(sql`skip locked`),
 }
-/** What to do about editors that other transactions write. */
+/** What to do about editors that other transactions write, and documents that they delete. */
 type WhenLocked = keyof typeof advance
 
 const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: number }>(
@@ -64,28 +64,35 @@ const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: numbe
     where ${isEditorOf(row)}`,
 )
 
-const create = batched<
-  KeyColumn | 'type' | 'content_key' | 'user_id' | 'session_id' | 'now',
-  Key & { seq: number; created_at: number }
->(
-  {
-    ...keyColumns,
-    type: 'text',
-    content_key: 'text',
-    user_id: 'text',
-    session_id: 'text',
-    now: 'bigint',
-  },
-  ({ row, fromRows }) => sql`
-    insert into editors (${keyNames}, type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
-    select ${keyValues(row)}, ${row.type}, ${row.content_key}, 1, 0, ${row.now}, ${row.user_id}, ${row.session_id}, ${row.now}
-    ${fromRows}
-    where exists (
-      select 1 from documents where documents.api_key = ${row.api_key}
-        and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id})
-    on conflict do nothing
-    returning ${keyNames}, seq, created_at`,
-)
+const createThose = (whenLocked: RawBuilder<unknown>) =>
+  batched<
+    KeyColumn | 'type' | 'content_key' | 'user_id' | 'session_id' | 'now',
+    Key & { seq: number; created_at: number }
+  >(
+    {
+      ...keyColumns,
+      type: 'text',
+      content_key: 'text',
+      user_id: 'text',
+      session_id: 'text',
+      now: 'bigint',
+    },
+    ({ row, fromRows }) => sql`
+      insert into editors (${keyNames}, type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
+      select ${keyValues(row)}, ${row.type}, ${row.content_key}, 1, 0, ${row.now}, ${row.user_id}, ${row.session_id}, ${row.now}
+      ${fromRows}
+      where exists (
+        select 1 from documents where documents.api_key = ${row.api_key}
+          and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id}
+        for key share ${whenLocked})
+      on conflict do nothing
+      returning ${keyNames}, seq, created_at`,
+  )
+
+const create = {
+  wait: createThose(sql``),
+  skip: createThose(sql`skip locked`),
+}
 
 const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
   { ...keyColumns, seq: 'bigint', bytes: 'bytea', user_id: 'text', now: 'bigint' },
@@ -160,12 +167,17 @@ async function appendRound(
     for (const { entry } of await selectPresent(db, left)) (ordered[entry] as Pending).appended = 'locked'
   }
 
-  const missing = ordered.flatMap(({ entry: { create }, row, appended }) =>
-    appended || create === null ? [] : { ...row, type: create.type, content_key: create.contentKey },
-  )
-  for (const { seq, created_at: createdAt, ...key } of await create(db, missing)) {
+  const missing = ordered.filter(({ entry, appended }) => !appended && entry.create !== null)
+  const made = missing.map(({ entry, row }) => ({
+    ...row,
+    type: entry.create?.type ?? null,
+    content_key: entry.create?.contentKey ?? null,
+  }))
+  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, made)) {
     ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
   }
+  // If the document is not locked but gone, that shows when it is waited for.
+  if (whenLocked === 'skip') for (const one of missing) one.appended ??= 'locked'
 
   const written = ordered.flatMap(({ entry, row, appended }) =>
     typeof appended === 'object' ? { entry, row, seq: appended.seq } : [],
