@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../../../scripts/services.ts'
 import { createPostgresDatabase } from './harness.ts'
 import { buildServer, failToStart, freePort, type ServerProcess, startProcess } from './processes/process.ts'
@@ -54,6 +54,7 @@ function writeWithoutPause(url: string, credentials: Credentials, writers = 8) {
   let broken = 0
   let running = true
   let next = 0
+  onTestFinished(() => void (running = false))
   const done = Promise.all(
     Array.from({ length: writers }, async () => {
       while (running) {

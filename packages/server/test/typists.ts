@@ -1,4 +1,5 @@
 import * as decoding from 'lib0/decoding'
+import { onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import type { TestServer } from './harness.ts'
@@ -44,6 +45,7 @@ function createTypist(name: string, doc: Y.Doc, who: string, isConnected: () => 
       running = false
     },
   }
+  onTestFinished(() => typist.stop())
   return typist
 }
 

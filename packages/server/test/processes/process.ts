@@ -4,6 +4,7 @@ import { existsSync, readdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { onTestFinished } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../../..')
 const builds = resolve(import.meta.dirname, '../dist')
@@ -55,7 +56,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A test that fails leaves its server behind; it ends with the tests. */
+/** A run that is broken off leaves servers behind; they end with it. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
@@ -83,6 +84,8 @@ export async function startProcess(
   children.add(child)
   child.once('exit', () => children.delete(child))
   child.unref()
+  // A test that fails would leave it behind, and at work.
+  onTestFinished(() => void child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
     fetch(`${url}/readyz`).then(
