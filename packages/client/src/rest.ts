@@ -57,6 +57,8 @@ const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
  */
 export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? globalThis.fetch.bind(globalThis)
+  if (typeof options.url !== 'string')
+    throw new TypeError('url must be the address of the server, such as http://localhost:4000.')
   const base = options.url.replace(/\/+$/, '')
   const { retries = 2, timeoutMs = 30_000 } = options
   const families: Record<string, Record<string, unknown>> = {}

@@ -12,6 +12,12 @@ export function checkId(name: string, value: unknown): void {
   throw refuse(`${name} must be a string with 1 to ${mostIdLength} characters.`)
 }
 
+const contentTypes: unknown[] = [undefined, 'text', 'map', 'array', 'xml']
+
+export function checkContentType(type: unknown): void {
+  if (!contentTypes.includes(type)) throw refuse('type must be one of text, map, array, xml.')
+}
+
 /** What arrives of the data at the other end; later changes of the original do not count. */
 export function copyOf(data: object): Record<string, unknown> {
   const copy: unknown = JSON.parse(JSON.stringify(data) ?? 'null')

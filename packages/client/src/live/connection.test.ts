@@ -61,6 +61,13 @@ describe('[K2] a connection', () => {
     expect(connection.status).toBe('failed')
     expect(connection.ended?.reason).toContain('insecure')
   })
+
+  test('[K2] needs an address that a socket can have', () => {
+    const { connect } = createClient({ url: 'localhost:4000' })
+    const address = 'url must begin with http:// or https://, not "localhost:4000".'
+    expect(() => connect({ token: 'token', WebSocket: function () {} as never })).toThrow(address)
+    expect(() => createClient({} as never)).toThrow('url must be the address of the server')
+  })
 })
 
 describe('[K2] a lost connection', () => {
@@ -215,8 +222,10 @@ describe('[K3] what the server ends', () => {
     fakes.server.socket.welcome()
     const set = document.liveState('player').set({ position: 1 })
     fakes.server.socket.drop(code, 'Because.')
-    for (const one of [connection, document, editor]) expect(one.status).toBe(status)
-    expect(connection.ended).toEqual({ code, reason: 'Because.' })
+    for (const one of [connection, document, editor]) {
+      expect(one.status).toBe(status)
+      expect(one.ended).toEqual({ code, reason: 'Because.' })
+    }
     for (const promise of [whenSynced, set, editor.whenSynced, document.liveState('player').set({})]) {
       await expect(promise).rejects.toMatchObject({ name: 'ApiError', message: 'Because.' })
     }
@@ -228,7 +237,7 @@ describe('[K3] what the server ends', () => {
     await settle()
     fakes.server.socket.welcome()
     expect(connection.status).toBe('connected')
-    expect(connection.ended).toBeUndefined()
+    for (const one of [connection, document, editor]) expect(one.ended).toBeUndefined()
     expect(fakes.server.socket.sent('open')).toHaveLength(1)
   })
 

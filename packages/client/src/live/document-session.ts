@@ -7,7 +7,7 @@ import type {
   ServerMessage,
   Topic,
 } from '@plenum/protocol/realtime'
-import { checkId } from './checks.ts'
+import { checkContentType, checkId } from './checks.ts'
 import type { DocumentOptions, LiveDocument } from './document.ts'
 import type { Editor, EditorOptions } from './editor.ts'
 import { EditorSession } from './editor-session.ts'
@@ -25,6 +25,8 @@ type DocumentMessage = ServerMessage & {
 /** What a document needs of its connection. */
 export interface DocumentHost {
   readonly isReady: boolean
+  /** Why the connection is `denied` or `failed`. */
+  readonly ended: Ending | undefined
   /** Why the connection will not come back. */
   readonly failure: ApiError | undefined
   readonly idleStatus: OnlineStatus
@@ -44,7 +46,6 @@ export class DocumentSession implements LiveDocument {
   readonly organizationId: string
   readonly documentId: string
   status: Status = 'connecting'
-  ended: Ending | undefined
   accessRole: AccessRole | undefined
   readonly presence: PresenceList
   readonly host: DocumentHost
@@ -57,6 +58,8 @@ export class DocumentSession implements LiveDocument {
   readonly #errors = new Listeners<ApiError>()
   readonly #retry = new Retry(() => this.open())
   #isOpen = false
+  /** The document alone; the connection may be well. */
+  #ended: Ending | undefined
 
   constructor(organizationId: string, documentId: string, options: DocumentOptions, host: DocumentHost) {
     this.organizationId = organizationId
@@ -83,10 +86,14 @@ export class DocumentSession implements LiveDocument {
     return this.#isOpen
   }
 
+  get ended(): Ending | undefined {
+    return this.#ended ?? (this.status === 'closed' ? undefined : this.host.ended)
+  }
+
   /** Why nothing will be sent any more. */
   get failure(): ApiError | undefined {
     if (this.status === 'closed') return new ApiError('ABORTED', 'The document was closed.')
-    return this.ended ? errorOf(this.ended) : this.host.failure
+    return this.#ended ? errorOf(this.#ended) : this.host.failure
   }
 
   liveState<T extends object>(liveStateDataId: string): LiveState<T> {
@@ -98,6 +105,7 @@ export class DocumentSession implements LiveDocument {
     const known = this.#editors.get(editorId)
     if (known) return known
     checkId('editorId', editorId)
+    checkContentType(options.type)
     if (options.contentKey !== undefined) checkId('contentKey', options.contentKey)
     const editor = new EditorSession(editorId, options, this)
     this.#editors.set(editorId, editor)
@@ -139,7 +147,7 @@ export class DocumentSession implements LiveDocument {
 
   /** Once the connection is there. */
   open(): void {
-    if (!this.host.isReady || this.ref !== undefined || this.status === 'closed' || this.ended) return
+    if (!this.host.isReady || this.ref !== undefined || this.status === 'closed' || this.#ended) return
     this.#retry.cancel()
     this.ref = this.host.newRef(this)
     const { ref, organizationId, documentId } = this
@@ -177,7 +185,7 @@ export class DocumentSession implements LiveDocument {
 
   /** The status of the connection has changed: what ended with it, ends; what it revives, lives. */
   connectionChanged(status: Status): void {
-    if (this.ended || this.status === 'closed') return
+    if (this.#ended || this.status === 'closed') return
     if (status === 'denied' || status === 'failed') this.#end(status)
     else if (this.status === 'denied' || this.status === 'failed') this.#change('reconnecting')
     for (const editor of this.#editors.values()) editor.documentChanged()
@@ -201,7 +209,7 @@ export class DocumentSession implements LiveDocument {
   #closed(ending: Ending): void {
     this.#leave()
     if (isFinal(ending)) {
-      this.ended = { code: ending.code, reason: ending.reason }
+      this.#ended = { code: ending.code, reason: ending.reason }
       this.#end(statusAfter(ending))
     } else {
       this.#change('reconnecting')

@@ -16,7 +16,6 @@ export class EditorSession implements Editor {
   readonly editorId: string
   readonly doc: Y.Doc
   state: EditorState
-  ended: Ending | undefined
   readonly #options: EditorOptions
   readonly #document: DocumentSession
   readonly #sync: EditorSync
@@ -33,6 +32,8 @@ export class EditorSession implements Editor {
   #role: AccessRole | undefined
   #isAwarenessStale = false
   #isFlushing = false
+  /** The editor alone; its document may be well. */
+  #ended: Ending | undefined
 
   constructor(editorId: string, options: EditorOptions, document: DocumentSession) {
     this.editorId = editorId
@@ -56,6 +57,10 @@ export class EditorSession implements Editor {
 
   get awareness(): Awareness {
     return this.#awareness.awareness
+  }
+
+  get ended(): Ending | undefined {
+    return this.#ended ?? (this.#isClosed ? undefined : this.#document.ended)
   }
 
   get status(): Status {
@@ -98,12 +103,12 @@ export class EditorSession implements Editor {
     if (this.#isClosed) return
     this.awareness.setLocalState(null)
     this.#flush()
-    this.#leave()
     this.#isClosed = true
     this.doc.off('destroy', this.#destroyed)
     this.#sync.destroy()
-    this.#awareness.destroy()
     this.#document.editorClosed(this)
+    this.#leave()
+    this.#awareness.destroy()
     this.#update()
     this.#listeners.clear()
     this.#errors.clear()
@@ -112,7 +117,7 @@ export class EditorSession implements Editor {
   /** Once the document is open. */
   open(): void {
     const { host, ref, isOpen } = this.#document
-    if (!isOpen || ref === undefined || this.#isClosed || this.ended) return
+    if (!isOpen || ref === undefined || this.#isClosed || this.#ended) return
     this.#retry.cancel()
     this.#channel = host.newChannel(this)
     const { type, contentKey } = this.#options
@@ -187,7 +192,7 @@ export class EditorSession implements Editor {
 
   #closed(ending: Ending): void {
     this.lost()
-    if (isFinal(ending)) this.ended = ending
+    if (isFinal(ending)) this.#ended = ending
     else this.#retry.later()
     this.#update()
   }
@@ -236,7 +241,7 @@ export class EditorSession implements Editor {
 
   get #failure(): ApiError | undefined {
     if (this.#isClosed) return new ApiError('ABORTED', 'The editor was closed.')
-    return this.ended ? errorOf(this.ended) : this.#document.failure
+    return this.#ended ? errorOf(this.#ended) : this.#document.failure
   }
 
   #currentState(): EditorState {
@@ -250,7 +255,7 @@ export class EditorSession implements Editor {
   #currentStatus(): Status {
     const { status } = this.#document
     if (this.#isClosed) return 'closed'
-    if (this.ended) return statusAfter(this.ended)
+    if (this.#ended) return statusAfter(this.#ended)
     if (status === 'denied' || status === 'failed') return status
     if (this.#isOpen && this.#sync.isSynced) return 'connected'
     return this.#wasSynced ? 'reconnecting' : 'connecting'

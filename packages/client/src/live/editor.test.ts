@@ -230,6 +230,21 @@ describe('[K7] an editor', () => {
     expect(editor.doc.getText().toJSON()).toBe('afterlast words')
   })
 
+  test('[K7] is told to be closed once, when it cannot be found any more', async () => {
+    const { editor, document } = await openSynced()
+    const heard: unknown[] = []
+    editor.subscribe(({ status }) => heard.push([status, document.editor(editor.editorId) === editor]))
+    editor.close()
+    expect(heard).toEqual([['closed', false]])
+  })
+
+  test('[K7] has one of four types', async () => {
+    const { document } = await openSynced()
+    expect(() => document.editor('other', { type: 'txt' as never })).toThrow(
+      'type must be one of text, map, array, xml.',
+    )
+  })
+
   test('[K7] is closed with its document', async () => {
     const { editor } = await openSynced()
     editor.doc.destroy()

@@ -23,6 +23,8 @@ export function chooseWebSocket(given: WebSocketClass | undefined): new (url: st
 /** `http://host/base` → `ws://host/base/realtime`. In pages, an address may be relative. */
 export function realtimeAddress(url: string): string {
   const address = new URL(url, globalThis.location?.href)
+  if (!/^(http|ws)s?:$/.test(address.protocol))
+    throw new TypeError(`url must begin with http:// or https://, not ${JSON.stringify(url)}.`)
   address.protocol = address.protocol === 'https:' || address.protocol === 'wss:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/+$/, '')}/realtime`
   address.search = ''
