@@ -18,14 +18,14 @@ afterEach(async () => {
   await Promise.all(threads.splice(0).map((thread) => thread.close()))
 })
 
-function start(limitMs = 30_000) {
+function start() {
   let started = 0
   const thread = new Thread(() => {
     started++
     return new Worker(url, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } })
   })
   threads.push(thread)
-  const ask = (what: string) =>
+  const ask = (what: string, limitMs = 30_000) =>
     thread.ask(() => ({ value: { what }, transfer: [], limitMs })) as Promise<{
       what: string
       threadId: number
@@ -37,7 +37,7 @@ describe('[V5] a thread', () => {
   test('[V5] starts with the first message and answers in order', async () => {
     const { ask, started } = start()
     expect(started()).toBe(0)
-    const answers = await Promise.all(['a', 'b', 'c'].map(ask))
+    const answers = await Promise.all(['a', 'b', 'c'].map((what) => ask(what)))
     expect(answers.map(({ what }) => what)).toEqual(['a', 'b', 'c'])
     expect(new Set(answers.map(({ threadId }) => threadId)).size).toBe(1)
     expect(started()).toBe(1)
@@ -62,9 +62,9 @@ describe('[V5] a thread', () => {
     ['hoard', new Error('The thread failed.')],
     ['hang', new TookTooLong('It took the thread longer than 500 ms.')],
   ])('[V5] that meets its end (%s) fails one message, and the next go to another', async (what, reason) => {
-    const { ask, started } = start(what === 'hang' ? 500 : undefined)
+    const { ask, started } = start()
     const before = await ask('before')
-    const failed = ask(what)
+    const failed = ask(what, what === 'hang' ? 500 : undefined)
     const after = ask('after')
     await expect(failed).rejects.toThrow(reason)
     expect((await after).threadId).not.toBe(before.threadId)
