@@ -157,6 +157,46 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(heard).toEqual([expect.stringMatching(/^failed: token_invalid/), 'read-write'])
   })
 
+  test('[R6] a provider may try again as soon as it is denied, and ask before its token is there', async () => {
+    const tenant = await given.tenant(server)
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    await synced(bob)
+    bob.text.insert(0, 'Hello')
+    const tokens = [await tokenFor(tenant), 'x']
+    const ada = hocuspocusClient(server, () => tokens.pop() ?? '', {
+      onAuthenticationFailed() {
+        void ada.provider.sendToken()
+        ada.provider.startSync()
+      },
+    })
+    ada.provider.setAwarenessField('cursor', 1)
+    await synced(ada)
+    await eventually(() => ada.text.toJSON()).toBe('Hello')
+    await eventually(() => bob.provider.awareness?.getStates().get(ada.doc.clientID)).toEqual({ cursor: 1 })
+    ada.text.insert(5, ' world')
+    await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    await eventually(() => bob.text.toJSON()).toBe('Hello world')
+  })
+
+  test('[R6] a provider may send its token whenever it likes, also when it is let in', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const heard: string[] = []
+    const ada = hocuspocusClient(server, token, {
+      onAuthenticated({ scope }) {
+        heard.push(scope)
+        void ada.provider.sendToken()
+      },
+    })
+    await synced(ada)
+    for (const word of ['one', 'two', 'three']) {
+      await ada.provider.sendToken()
+      ada.text.insert(0, word)
+      await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    }
+    expect(heard).toEqual(['read-write'])
+  })
+
   test('[R6] a fresh token of another user ends the session', async () => {
     const tenant = await given.tenant(server)
     const { heard, ...events } = listening()

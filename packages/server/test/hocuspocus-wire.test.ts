@@ -105,11 +105,41 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, awareness, auth, syncStatus])
   })
 
+  test('[R6] who begins anew under the same name is let in again; a token alone is not answered', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const client = await rawClient(server)
+    client.send(editorName, auth, 0, token)
+    client.send(editorName, sync, 0, nothing)
+    await eventually(client.types).toEqual([auth, sync, sync])
+    client.send(editorName, auth, 0, token)
+    client.send(editorName, sync, 2, hello.update)
+    await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus])
+    client.send(editorName, auth, 0, token)
+    client.send(editorName, sync, 0, nothing)
+    await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus, auth, sync, sync])
+  })
+
+  test('[R6] what was asked before the token came is answered, unless the provider is gone', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const early = await rawClient(server)
+    early.send(editorName, sync, 0, nothing)
+    early.send(editorName, auth, 0, token)
+    await eventually(() => early.types().toSorted()).toEqual([sync, sync, auth, queryAwareness])
+    const gone = await rawClient(server)
+    gone.send(editorName, sync, 0, nothing)
+    gone.send(editorName, close)
+    gone.send(editorName, auth, 0, token)
+    gone.send(editorName, sync, 2, hello.update)
+    await eventually(gone.types).toEqual([auth, sync, syncStatus])
+  })
+
   test('[R6] messages that are meant for others are ignored', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, close)
-    client.send(editorName, sync, 0, nothing)
+    client.send(editorName, sync, 2, hello.update)
     client.send('org_1/doc_1/other', awareness, nothing)
     client.send(editorName, auth, 0, await tokenFor(tenant), '4.8.0')
     for (const type of [stateless, broadcastStateless, syncStatus, ping, pong, 11, 300]) {

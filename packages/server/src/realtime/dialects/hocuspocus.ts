@@ -9,12 +9,14 @@ import { Denial, type Identity } from '../identify.ts'
 import { isFinal, type Participant } from '../participant.ts'
 import { namePattern, placeIn } from '../place.ts'
 import { authenticated, authMessages, createVoice, message, messages, ping } from './hocuspocus-frames.ts'
-import { readSync } from './yjs.ts'
+import { isQuestion, readSync } from './yjs.ts'
 
 /** Editors of one connection. */
 const mostEditors = 1_000
 /** Three ids and the session id of a provider. */
 const longestName = 2_048
+/** The state vector of who has nothing. */
+const nothing = Uint8Array.of(0)
 
 interface Opened {
   name: string
@@ -25,6 +27,8 @@ interface Opened {
   waiting: Buffer[]
   /** The server asked for a fresh token. */
   wasAsked: boolean
+  /** The last message was a token that nobody asked for. */
+  hasGreeted: boolean
 }
 
 export class HocuspocusClient implements DialectClient {
@@ -37,6 +41,8 @@ export class HocuspocusClient implements DialectClient {
   #identity: Identity | undefined
   /** What it may not open, if it is known from the address: it was told so. */
   readonly #denied = new Set<string>()
+  /** What it asked for before the token came. */
+  readonly #askedEarly = new Set<string>()
   isIdentified = false
   #checks = 0
   #sessions = 0
@@ -75,18 +81,40 @@ export class HocuspocusClient implements DialectClient {
 
   #begin(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
     const isKnown = this.#identity !== undefined && type === messages.sync && !this.#denied.has(name)
-    // After a denial, and before a token that takes its time, clients talk on; they say it all again once they are let in.
-    if (type !== messages.auth && !isKnown) return true
+    if (type !== messages.auth && !isKnown) {
+      this.#hearEarly(name, type, decoder)
+      return true
+    }
     if (this.#editors.size + this.#denied.size >= mostEditors) return false
-    const editor: Opened = { name, voice: createVoice(name), waiting: [], wasAsked: false }
+    const editor: Opened = { name, voice: createVoice(name), waiting: [], wasAsked: false, hasGreeted: false }
     this.#editors.set(name, editor)
     // Providers that have no token to send do not greet.
     if (type !== messages.auth) editor.waiting.push(data)
     return this.#check(editor, type === messages.auth ? this.#readToken(decoder) : '')
   }
 
+  /** After a denial, and before a token that takes its time, clients talk on; what they ask is not asked again. */
+  #hearEarly(name: string, type: number, decoder: decoding.Decoder): void {
+    if (type === messages.close) this.#askedEarly.delete(name)
+    if (type !== messages.sync || !isQuestion(decoder)) return
+    if (this.#askedEarly.size < mostEditors) this.#askedEarly.add(name)
+  }
+
+  /** Everything, as it is not known any more what the client had; and it says again who is there. */
+  #answerEarly({ name, session }: Opened): void {
+    if (!this.#askedEarly.delete(name)) return
+    session?.syncStep1(nothing, true)
+    session?.send(message(name, [messages.queryAwareness]))
+  }
+
   #read(type: number, decoder: decoding.Decoder, editor: Opened, session: EditorSession): boolean {
-    if (type === messages.sync) return readSync(decoder, session, true)
+    const { hasGreeted } = editor
+    editor.hasGreeted = type === messages.auth && !editor.wasAsked
+    if (type === messages.sync) {
+      // Another provider under the name of one that is let in begins like that one, and waits to hear that it is let in too.
+      if (hasGreeted && isQuestion(decoder)) this.#tellRole(editor)
+      return readSync(decoder, session, true)
+    }
     if (type === messages.syncReply) return readSync(decoder, session)
     if (type === messages.auth) return this.#check(editor, this.#readToken(decoder))
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
@@ -130,7 +158,10 @@ export class HocuspocusClient implements DialectClient {
   #identified(editor: Opened, identity: Identity): void {
     if (!this.#connection.isOpen && editor.waiting.length === 0) return
     this.isIdentified = true
-    if (editor.participant) return this.#renew(editor, editor.participant, identity)
+    if (editor.participant) {
+      editor.wasAsked = false
+      return editor.participant.renew(identity)
+    }
     const place = placeIn(editor.name.split('\0', 1)[0] as string)
     if (place === undefined) throw new Denial('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => this.#end(editor, reason, message)
@@ -138,6 +169,7 @@ export class HocuspocusClient implements DialectClient {
       opened: (role) => {
         this.#tell(editor, authenticated(editor.name, role))
         editor.session?.open(place.editorId, { asks: false })
+        this.#answerEarly(editor)
       },
       changed: (role) => {
         this.#tell(editor, authenticated(editor.name, role))
@@ -170,12 +202,9 @@ export class HocuspocusClient implements DialectClient {
     this.deny('badMessage', 'This is no message of the protocol.')
   }
 
-  /** A provider that was not asked may be another one, which waits to hear that it is let in. */
-  #renew(editor: Opened, participant: Participant, identity: Identity): void {
-    participant.renew(identity)
-    const { role } = participant
-    if (!editor.wasAsked && role !== undefined) this.#tell(editor, authenticated(editor.name, role))
-    editor.wasAsked = false
+  #tellRole(editor: Opened): void {
+    const role = editor.participant?.role
+    if (role !== undefined) this.#tell(editor, authenticated(editor.name, role))
   }
 
   /** Unless the provider is gone: another one may be there under its name. */

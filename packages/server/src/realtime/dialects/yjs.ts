@@ -116,6 +116,10 @@ export class YjsClient implements DialectClient {
   }
 }
 
+/** Whether the sync message that follows asks for what the client lacks. */
+export const isQuestion = (decoder: decoding.Decoder): boolean =>
+  decoding.peekVarUint(decoder) === syncMessages.step1
+
 /** The part that the dialects of Yjs share. With `asksBack`, a question is answered with an answer and a question. */
 export function readSync(decoder: decoding.Decoder, session: EditorSession, asksBack = false): boolean {
   const type = decoding.readVarUint(decoder)
