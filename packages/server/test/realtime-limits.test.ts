@@ -48,12 +48,13 @@ describe('clients that cost too much', () => {
   })
 
   test('[R16] who says nothing is sent away after a moment, and so is who says too much before', async () => {
-    for (const path of ['/hocuspocus', '/realtime']) {
+    for (const [path, code] of [
+      // Its providers may come later.
+      ['/hocuspocus', 4008],
+      ['/realtime', 4401],
+    ] as const) {
       const silent = new WebSocket(socketUrl(server, path))
-      expect(await closed(silent)).toMatchObject({
-        code: 4401,
-        reason: expect.stringContaining('token_missing'),
-      })
+      expect(await closed(silent)).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
       const loud = new WebSocket(socketUrl(server, path))
       await once(loud, 'open')
       // A frame that never ends: nothing of it is kept.
@@ -64,10 +65,27 @@ describe('clients that cost too much', () => {
 
   test('[R16] a message that is larger than any may be is refused', async () => {
     const tenant = await given.tenant(server)
-    const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`))
-    await once(socket, 'open')
-    socket.send(Buffer.alloc(3 * 1024 * 1024))
-    expect(await closed(socket)).toMatchObject({ code: 1009 })
+    const token = await tokenFor(tenant)
+    for (const [path, code] of [
+      [`/yjs/${editorName}`, 4422],
+      ['/hocuspocus', 1009],
+      ['/realtime', 1009],
+    ] as const) {
+      const socket = new WebSocket(socketUrl(server, `${path}?token=${token}`))
+      await once(socket, 'open')
+      socket.send(Buffer.alloc(3 * 1024 * 1024))
+      expect(await closed(socket)).toMatchObject({ code })
+    }
+  })
+
+  test('[R8] a y-websocket client with a change that is too large is told once, and does not send it for ever', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    const ended = new Promise<{ code: number }>((resolve) => ada.provider.on('closed', resolve))
+    ada.text.insert(0, 'x'.repeat(1_500_000))
+    expect(await ended).toMatchObject({ code: 4422 })
+    expect(ada.provider.shouldConnect).toBe(false)
   })
 
   test('[R16] paths where nothing is and connections above the limit are answered over HTTP', async () => {

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
-import { type CloseReason, limits } from '@plenum/protocol/realtime'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { closeCodes, type CloseReason, limits } from '@plenum/protocol/realtime'
+import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
+import { ClientSocket } from './client-socket.ts'
 import { Connection } from './connection.ts'
 import type { Crdt } from './crdt.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
@@ -23,6 +24,10 @@ export interface DialectClient {
   readonly isIdentified: boolean
   /** Whether that is being found out; the connection is on hold. */
   readonly isChecking?: boolean
+  /** Why a client is closed that does not say who it is in time; `unauthenticated` unless given. */
+  readonly silence?: CloseReason
+  /** Why a client is closed that sends a larger message than any may be; with the code of `ws` unless given. */
+  readonly excess?: CloseReason
   /** The address or the headers said who it is. */
   enter(identity: Identity): void
   /** False if it is no message of the protocol. */
@@ -79,6 +84,7 @@ export class Gateway {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: limits.messageBytes,
+    WebSocket: ClientSocket,
   })
   /** Those of whom the address or the headers say who they are, until that is checked. */
   readonly #arriving = new Set<Connection>()
@@ -121,7 +127,7 @@ export class Gateway {
     })
   }
 
-  #accept(ws: WebSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
+  #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
     socket.setNoDelay(true)
     const connection = new Connection(newId('conn'), ws, socket)
     const arrival: Arrival = {
@@ -176,9 +182,10 @@ export class Gateway {
     }
   }
 
-  #listen(ws: WebSocket, socket: Socket, connection: Connection, client: DialectClient): void {
+  #listen(ws: ClientSocket, socket: Socket, connection: Connection, client: DialectClient): void {
     const held: Held = { connection, client, sweeps: 0, heardAt: 0 }
     this.#held.add(held)
+    if (client.excess) ws.tooLargeCode = closeCodes[client.excess]
     const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
     ws.on('message', (data: Buffer, isBinary) => {
       held.heardAt = held.sweeps
@@ -216,7 +223,7 @@ export class Gateway {
       // It has said so, and the database takes its time.
       if (client.isChecking) return timer.refresh()
       if (!client.isIdentified)
-        client.deny('unauthenticated', 'token_missing: The client did not say who it is.')
+        client.deny(client.silence ?? 'unauthenticated', 'token_missing: The client did not say who it is.')
       return stop()
     }, this.#parts.identifyMs ?? 5_000)
     const stop = () => {

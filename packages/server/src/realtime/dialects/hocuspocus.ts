@@ -33,6 +33,8 @@ interface Opened {
 
 export class HocuspocusClient implements DialectClient {
   readonly needsToken = false
+  /** Applications open a socket before they have providers for it; some versions never connect again after 4401. */
+  readonly silence = 'slow'
   readonly #connection: Connection
   readonly #hub: Hub
   readonly #identify: Arrival['identify']

@@ -44,6 +44,8 @@ const voice: Voice = {
 
 export class YjsClient implements DialectClient {
   readonly needsToken = true
+  /** With any code outside of 44xx clients connect and send the same again and again. */
+  readonly excess = 'invalidUpdate'
   readonly #connection: Connection
   readonly #hub: Hub
   readonly #name: string
