@@ -16,8 +16,8 @@ export default defineConfig({
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
     // These end what hangs and say nothing about speed: machines may be slow.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],
   },

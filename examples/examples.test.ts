@@ -21,7 +21,7 @@ describe('[E1] the example in a real browser', () => {
     backend = await startBackend({ plenumUrl: server.url, dataDir, page: await buildPage(), port: 0 })
     browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
     page = await open()
-  }, 120_000)
+  }, 300_000)
 
   afterAll(async () => {
     await browser?.close()

@@ -116,7 +116,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
 
   test(
     '[P1] SQLite: 25 kills under concurrent writes lose nothing, and the file stays sound',
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       const DATA_DIR = newFolder()
       const { acknowledged, lost } = await killRepeatedly({
@@ -132,7 +132,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
     },
   )
 
-  test('[P1] PostgreSQL: 10 kills under concurrent writes lose nothing', { timeout: 300_000 }, async () => {
+  test('[P1] PostgreSQL: 10 kills under concurrent writes lose nothing', { timeout: 900_000 }, async () => {
     const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
     const { acknowledged, lost } = await killRepeatedly({ program: 'server', env, kills: 10 })
     expect(lost).toBe(0)
@@ -141,7 +141,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
 
   test(
     '[P1] control: a server that answers before it commits is seen to lose',
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY }
       const { lost } = await killRepeatedly({ program: 'earlyAnswers', env, kills: 3 })

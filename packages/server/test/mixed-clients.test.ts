@@ -119,7 +119,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
 
   test(
     `[R1] eight clients that type, delete, format, come and go end with the same bytes (seed ${seed})`,
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const tenant = await given.tenant(server)
       const clients = await Promise.all(

@@ -48,7 +48,7 @@ describe('who may do what in live documents', () => {
     ]),
   )(
     '[25.4] %s by the %s: [R3] [R5] every grant, source, place, action and dialect',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (type, definedBy, turn) => {
       const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })
       cells += tally.cells
@@ -56,7 +56,7 @@ describe('who may do what in live documents', () => {
     },
   )
 
-  test('[25.4] on PostgreSQL the same, for some of them', { timeout: 120_000 }, async () => {
+  test('[25.4] on PostgreSQL the same, for some of them', { timeout: 300_000 }, async () => {
     const scene: Scene = { type: 'restricted', definedBy: 'folder' }
     const tally = await runMatrix(postgres, { scene, turn: 5, oneOf: 3 })
     cells += tally.cells

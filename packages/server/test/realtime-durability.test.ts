@@ -105,7 +105,7 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
   })
   const SECRET_KEY = 'a secret key that only these tests use'
 
-  test('[R7] SQLite: 10 kills while clients type lose nothing', { timeout: 300_000 }, async () => {
+  test('[R7] SQLite: 10 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
     const DATA_DIR = newFolder()
     const trial = { program: 'server', env: { DATA_DIR, SECRET_KEY }, kills: 10 } as const
     const { confirmed, lost } = await killRepeatedly(trial)
@@ -116,7 +116,7 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
     db.close()
   })
 
-  test('[R7] PostgreSQL: 5 kills while clients type lose nothing', { timeout: 300_000 }, async () => {
+  test('[R7] PostgreSQL: 5 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
     const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
     const { confirmed, lost } = await killRepeatedly({ program: 'server', env, kills: 5 })
     expect(lost).toBe(0)
@@ -125,7 +125,7 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
 
   test(
     '[R7] control: a server that confirms before it commits is seen to lose',
-    { timeout: 300_000 },
+    { timeout: 900_000 },
     async () => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY }
       const { lost } = await killRepeatedly({ program: 'earlyAnswers', env, kills: 2 })
@@ -135,7 +135,7 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
 
   test(
     '[R7] clients that stay go on after the kill, and all become identical',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY, PORT: String(await freePort()) }
       let server = await startProcess('server', env)

@@ -141,7 +141,7 @@ describe('[R8] hostile clients', () => {
 
   test.each(['yjs', 'hocuspocus', 'realtime'] as const)(
     '[R8] random frames at /%s end their connection at most',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async (dialect) => {
       const random = randomNumbers(seed)
       let sent = 0
@@ -165,7 +165,7 @@ describe('[R8] hostile clients', () => {
 
   test(
     '[R8] updates cut at every byte, and with bytes changed, change nothing for others',
-    { timeout: 180_000 },
+    { timeout: 300_000 },
     async () => {
       const random = randomNumbers(seed)
       let cuts = 0
@@ -200,7 +200,7 @@ describe('[R8] hostile clients', () => {
 
   test(
     '[R8] well-formed updates that no editor would send change nothing for others',
-    { timeout: 180_000 },
+    { timeout: 300_000 },
     async () => {
       const random = randomNumbers(seed)
       let sent = 0

@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 describe.each(stores)('everything at once on %s', (store) => {
-  test('[R1] [R4] [R7] in the end everybody has what is stored', { timeout: 180_000 }, async () => {
+  test('[R1] [R4] [R7] in the end everybody has what is stored', { timeout: 300_000 }, async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
     const server = await startServer(store, { data })
