@@ -19,7 +19,7 @@ export const closeCodes = {
   gone: 4404,
   /** An update that is malformed or exceeds a bound. */
   invalidUpdate: 4422,
-  /** Too many connections or messages. */
+  /** Too many documents or editors on one connection. */
   tooMany: 4429,
   /** The server could not store what it was sent; nothing of it was acknowledged. */
   unavailable: 4503,
