@@ -414,6 +414,26 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }).toEqual(['bob'])
   })
 
+  test('[R10] what was sent before the connection is closed still counts', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'last words')
+    client.send({ type: 'open', ref: 1, ...place, topics: ['presence', 'liveState'] })
+    client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'note' })
+    client.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
+    client.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'a', data: { b: 1 } })
+    await client.close()
+    const read = async () => (await tenant.client.crdt.get(place)).data.map(({ data }) => data)
+    await eventually(read).toEqual(['last words'])
+    const bob = await connect(tenant, 'bob')
+    await eventually(async () => {
+      const { presence, liveStates } = await bob.open()
+      bob.send({ type: 'close', ref: 1 })
+      return [presence?.map(({ userId }) => userId), liveStates?.map(({ data }) => data)]
+    }).toEqual([['bob'], [{ b: 1 }]])
+  })
+
   test('[R10] a connection has at most 1,000 documents and 1,000 editors', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)

@@ -41,6 +41,15 @@ test('[R14] what was asked for does not count, until it is taken', () => {
   expect(closes).toEqual([4008])
 })
 
+test('[R14] nobody waits for a client to take something whose socket is closed already', async () => {
+  const { connection, socket } = slowClient()
+  connection.answer(Buffer.alloc(mostQueued))
+  socket.destroy()
+  await settled()
+  await connection.inTurn(async () => connection.answer(Buffer.alloc(10)))
+  expect(connection.isOpen).toBe(true)
+})
+
 test('[R14] large answers are made one after the other, each when the one before is taken', async () => {
   const { connection, socket, take } = slowClient()
   const made: number[] = []

@@ -66,7 +66,7 @@ export class Connection {
   /** Makes large answers one after the other, each when the client has taken those before. */
   inTurn(answer: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(async () => {
-      while (this.isBusy && !this.#ended) await this.drained()
+      while (this.isBusy && !this.#ended && !this.#socket.destroyed) await this.drained()
       if (!this.#ended) await answer()
     })
     // What else there is to do comes in between.

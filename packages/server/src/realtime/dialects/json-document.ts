@@ -65,11 +65,17 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     const { presence, liveStates } = this.participant.document
     if (this.#wants('presence')) await presence.load()
     await liveStates.load()
-    await this.#host.connection.inTurn(async () => {
-      // They may have been forgotten since.
-      while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
-      if (!this.participant.hasEnded) this.#answer(liveStates.position as Position)
-    })
+    const { connection } = this.#host
+    if (connection.isOpen) await connection.inTurn(() => this.#answerWhenLoaded())
+    // Who is gone is not answered, but what it sent counts.
+    if (!connection.isOpen && !this.#isOpen) await this.#answerWhenLoaded()
+  }
+
+  async #answerWhenLoaded(): Promise<void> {
+    const { liveStates } = this.participant.document
+    // They may have been forgotten since.
+    while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
+    if (!this.participant.hasEnded) this.#answer(liveStates.position as Position)
   }
 
   /** What is told now and what follows have no gap between them: both come from what the document has told so far. */
@@ -213,7 +219,8 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   finish(then: () => void): void {
     this.#isFinishing = true
     this.participant.document.presence.unsubscribe(this)
-    this.run(then)
+    if (this.participant.hasWork || this.#waiting.length > 0) this.run(then)
+    else then()
   }
 
   leave(): void {

@@ -239,8 +239,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   }
 
   closed(): void {
-    for (const document of [...this.#documents.values(), ...this.#finishing]) this.#leave(document)
-    this.#documents.clear()
+    for (const ref of this.#documents.keys()) this.#close(ref)
   }
 }
 
