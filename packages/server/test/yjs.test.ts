@@ -171,6 +171,19 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await converged(ada.doc, bob.doc)
   })
 
+  test('[R1] a message of a type that an application added does no harm', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    const closes: unknown[] = []
+    ada.provider.on('connection-close', (event) => closes.push(event))
+    for (const type of [4, 100]) ada.provider.ws?.send(Uint8Array.of(type, 1, 2, 3))
+    ada.text.insert(0, 'Hello')
+    await eventually(() => bob.text.toJSON()).toBe('Hello')
+    expect(closes).toEqual([])
+  })
+
   test('[R2] a client that comes back is seen again at once', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))

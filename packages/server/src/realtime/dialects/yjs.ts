@@ -92,7 +92,7 @@ export class YjsClient implements DialectClient {
     if (type === messages.sync) return readSync(decoder, session)
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
-    else return type === messages.auth
+    // Others, such as those that an application adds, are for servers that know them.
     return true
   }
 
