@@ -18,7 +18,8 @@ export default defineConfig({
     // These end what hangs and say nothing about speed: machines may be slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    // Less than clients take to come back by themselves, so that what was not told is missed.
+    expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],
   },
 })

@@ -38,7 +38,9 @@ test('[P2] the log is copied and begins anew, so it does not grow with the numbe
   const log = join(folder, 'plenum.db-wal')
   let id = 0
   for (; id < 200; id++) await write(id)
-  await expect.poll(() => statSync(join(folder, 'plenum.db')).size).toBeGreaterThan(200_000)
+  await expect
+    .poll(() => statSync(join(folder, 'plenum.db')).size, { timeout: 30_000 })
+    .toBeGreaterThan(200_000)
   const size = statSync(log).size
   for (; id < 300; id++) await write(id)
   expect(statSync(log).size).toBe(size)

@@ -294,7 +294,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     const status = async () =>
       (await client.documents.migrateStatus({ organizationId: 'o1', migrationId: data.migrationId })).data
         .status
-    await expect.poll(status).toBe('completed')
+    await expect.poll(status, { timeout: 30_000 }).toBe('completed')
     const moved = { ...place, documentId: 'd2' }
     expect((await client.crdtVersions.get(moved)).data).toEqual([saved.e1])
     expect((await client.crdtVersions.get({ ...moved, editorId: 'e2' })).data).toEqual([])

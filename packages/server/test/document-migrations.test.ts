@@ -31,7 +31,7 @@ describe.each(stores)('document migrations on %s', (store) => {
   const statusOf = async ({ client }: given.Tenant, migrationId: string) =>
     (await client.documents.migrateStatus({ organizationId, migrationId })).data.status
   const completed = async (tenant: given.Tenant, migrationId: string) =>
-    expect.poll(() => statusOf(tenant, migrationId)).toBe('completed')
+    expect.poll(() => statusOf(tenant, migrationId), { timeout: 30_000 }).toBe('completed')
   const all = async ({ client }: given.Tenant) => (await client.documents.get({ organizationId })).data
   const post = async ({ headers }: given.Tenant, verb: string, data: unknown, version = 'v2') => {
     const { status, body } = await server.post(
@@ -386,6 +386,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     await expect
       .poll(
         async () => (await restarted.documents.migrateStatus({ organizationId, migrationId })).data.status,
+        { timeout: 30_000 },
       )
       .toBe('completed')
     expect((await restarted.crdt.get({ organizationId, documentId: 'new' })).data).toMatchObject([
@@ -412,12 +413,15 @@ describe.each(stores)('document migrations on %s', (store) => {
     const migrationId = await migrate(tenant)
     const seen = new Set<string>()
     await expect
-      .poll(async () => {
-        own.clock.offsetMs += 60_000
-        const status = await statusOf(tenant, migrationId)
-        seen.add(status)
-        return status
-      })
+      .poll(
+        async () => {
+          own.clock.offsetMs += 60_000
+          const status = await statusOf(tenant, migrationId)
+          seen.add(status)
+          return status
+        },
+        { timeout: 30_000 },
+      )
       .toBe('failed')
     expect([...seen].filter((status) => status !== 'pending')).toEqual(['in_progress', 'failed'])
     expect(own.logged.filter((line) => line.includes('job failed'))).toHaveLength(3)
@@ -453,7 +457,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     const { data } = await client.documents.migrate(migration)
     const status = async () =>
       (await client.documents.migrateStatus({ organizationId, migrationId: data.migrationId })).data.status
-    await expect.poll(status).toBe('completed')
+    await expect.poll(status, { timeout: 30_000 }).toBe('completed')
     await client.documents.delete({ organizationId, documentIds: [migration.newDocumentId] })
   }
 })

@@ -69,7 +69,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
         hocuspocusTypist(server, token, name, `h${who}`),
       )
     }
-    await expect.poll(() => typists.every((one) => one.isReady())).toBe(true)
+    await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
     const running = typists.map((one) => one.type())
     const count = () => typists.reduce((sum, one) => sum + one.confirmed.length, 0)
     // Killed at a random moment after a random number of confirmations, so that slow machines type as much as fast ones.
@@ -145,16 +145,16 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
         yjsTypist(server, token, name, `y${one}`),
         hocuspocusTypist(server, token, name, `h${one}`),
       ])
-      await expect.poll(() => typists.every((one) => one.isReady())).toBe(true)
+      await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
       for (let kill = 0; kill < 3; kill++) {
         const running = typists.map((one) => one.type())
         const before = typists.reduce((sum, one) => sum + one.confirmed.length, 0)
         await expect
-          .poll(() => typists.reduce((sum, one) => sum + one.confirmed.length, 0))
+          .poll(() => typists.reduce((sum, one) => sum + one.confirmed.length, 0), { timeout: 20_000 })
           .toBeGreaterThan(before + 50)
         await server.kill()
         server = await startProcess('server', env)
-        await expect.poll(() => typists.every((one) => one.isReady())).toBe(true)
+        await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
         for (const one of typists) one.stop()
         await Promise.all(running)
       }

@@ -313,7 +313,7 @@ describe('the database fails', () => {
     hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
     await eventually(() => hal.socket.status).toBe('connected')
     // It has as long as a client that says nothing.
-    expect(await closed(new WebSocket(socketUrl(server, '/hocuspocus')))).toMatchObject({ code: 4401 })
+    expect(await closed(new WebSocket(socketUrl(server, '/realtime')))).toMatchObject({ code: 4401 })
     await unblock()
     await synced(hal)
     expect(codes).toEqual([])
@@ -423,9 +423,12 @@ describe('many documents on one connection', () => {
     const open = (id: string) => hocuspocusClient(server, token, { socket, name: `org_1/${id}/note` })
     const [first, second] = [open('doc_1'), open('doc_2')]
     await synced(first, second)
+    let hasClosed = false
+    socket.on('close', () => (hasClosed = true))
     let release = () => {}
     const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
     const deleted = tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await manyTurns(tenant)
     // More than may wait in a room before its senders are not read any more.
     for (let part = 0; part < 3; part++) first.text.insert(0, `${part}`.repeat(200_000))
     await manyTurns(tenant)
@@ -434,6 +437,7 @@ describe('many documents on one connection', () => {
     second.text.insert(0, 'still here')
     const reader = yjsClient(server, token, { name: 'org_1/doc_2/note' })
     await eventually(() => reader.text.toString()).toBe('still here')
+    expect(hasClosed).toBe(false)
   })
 
   test('[R9] a backend whose token was reset opens nothing more on its connection', async () => {

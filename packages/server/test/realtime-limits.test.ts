@@ -44,7 +44,7 @@ describe('clients that cost too much', () => {
     for (let part = 0; part < 8; part++) ada.text.insert(0, `${part}`.repeat(500_000))
     const late = yjsClient(server, token)
     await synced(late)
-    await expect.poll(() => late.text.length).toBe(4_000_000)
+    await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
   })
 
   test('[R16] who says nothing is sent away after a moment, and so is who says too much before', async () => {

@@ -35,7 +35,7 @@ describe.each(stores)('everything at once on %s', (store) => {
     await race.settle()
     closeClients()
     // Editors are kept a few seconds for those who come back.
-    await expect.poll(() => openAt(server), { interval: 500 }).toEqual(['0', '0', '0'])
+    await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual(['0', '0', '0'])
   })
 })
 
@@ -136,7 +136,9 @@ class Race {
       return present.every((one) => one.isOnline && one.isSynced())
     }).toBe(true)
     const docs = [reader.doc, ...present.map(({ doc }) => doc)]
-    await expect.poll(() => new Set(docs.map(stateOf)).size, { message: `seed ${seed}: ${name}` }).toBe(1)
+    await expect
+      .poll(() => new Set(docs.map(stateOf)).size, { timeout: 20_000, message: `seed ${seed}: ${name}` })
+      .toBe(1)
     // Of an editor without text, REST shows what else there is.
     const shown = [reader.text.toString(), reader.doc.getMap('nested').toJSON()]
     expect(shown).toContainEqual(await this.#stored(documentId, editorId))

@@ -45,7 +45,7 @@ function start(count: number) {
     return ((await lane.ask(message)) as { name: string }).name
   }
   const underWay = (...tasks: string[]) =>
-    expect.poll(() => [...began].sort(), { interval: 5 }).toEqual(tasks)
+    expect.poll(() => [...began].sort(), { timeout: 30_000, interval: 5 }).toEqual(tasks)
   return { threads, ask, underWay, end: (task: string) => signal.postMessage(task), workers }
 }
 
