@@ -153,6 +153,20 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(() => ends.slice(1)).toEqual([{ code: 4404, reason: 'The document was deleted.' }])
   })
 
+  test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(
+    '[R1] a provider with the name %s hears what names are like, and does not try again',
+    async (name) => {
+      const tenant = await given.tenant(server)
+      const ends: { code: number; reason: string }[] = []
+      const { provider } = yjsClient(server, await tokenFor(tenant), { name, connect: false })
+      provider.on('closed', (end) => ends.push(end))
+      provider.connect()
+      const reason = 'The name of an editor is organizationId/documentId/editorId.'
+      await eventually(() => ends).toEqual([{ code: 4400, reason }])
+      expect(provider.shouldConnect).toBe(false)
+    },
+  )
+
   test('[R1] a provider may ask for everything again and again', async () => {
     // The provider looks at the global one, which Node has not.
     vi.stubGlobal('WebSocket', WebSocket)

@@ -288,7 +288,8 @@ function endpointOf(address: string): Endpoint | undefined {
   const url = new URL(address, 'http://host')
   const [, name = '', ...rest] = url.pathname.split('/')
   const dialect = Object.hasOwn(dialects, name) ? dialects[name] : undefined
-  const fits = name === 'yjs' ? rest.length === 3 : rest.every((part) => part === '')
+  // The rest is the name of an editor; what is wrong with it, only an open socket can say.
+  const fits = name === 'yjs' || rest.every((part) => part === '')
   return dialect && fits ? { dialect, url } : undefined
 }
 
