@@ -10,15 +10,19 @@ function slowClient() {
   let taken: (() => void) | undefined
   const socket = new Writable({ write: (_chunk, _encoding, done) => void (taken = done) })
   const closes: number[] = []
+  const reasons: string[] = []
   const ws = Object.assign(new EventEmitter(), {
-    close: (code: number) => closes.push(code),
+    close(code: number, reason: string) {
+      closes.push(code)
+      reasons.push(reason)
+    },
     pause() {},
     resume() {},
     terminate() {},
   })
   const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket)
   Object.assign(socket, { resume() {} })
-  return { connection, socket, closes, take: () => taken?.() }
+  return { connection, socket, closes, reasons, take: () => taken?.() }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -94,4 +98,14 @@ test('[R14] who takes a large answer slowly is given time, who takes nothing for
   expect(closes).toEqual([])
   connection.checkProgress(69_001)
   expect(closes).toEqual([4008])
+})
+
+test.each(['a', 'é', '語', '😀'])('[R16] a long reason of %s fits into the goodbye', (character) => {
+  for (const before of ['', 'x', 'xx', 'xxx']) {
+    const { connection, reasons } = slowClient()
+    connection.close('badMessage', before + character.repeat(200))
+    const [reason = ''] = reasons
+    expect(reason).toMatch(new RegExp(`^${before}${character}{25}.*…$`, 'u'))
+    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123)
+  }
 })

@@ -151,9 +151,7 @@ const leftOfWrite = (socket: Socket): number =>
   // oxlint-disable-next-line no-underscore-dangle -- it can be seen nowhere else
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0
 
-/** A reason of a close frame has at most 123 bytes. */
+/** A reason of a close frame has at most 123 bytes; three for the dots, and two more where a character is cut. */
 function shortened(message: string): string {
-  return Buffer.byteLength(message) <= 123
-    ? message
-    : `${Buffer.from(message).subarray(0, 119).toString('latin1')}…`
+  return Buffer.byteLength(message) <= 123 ? message : `${Buffer.from(message).toString('utf8', 0, 118)}…`
 }
