@@ -49,8 +49,7 @@ interface Row {
 function created(db: SqliteConnection, { apiKey, place, writer, create: contents }: Entry, now: number) {
   if (contents === null) return undefined
   const { organizationId, documentId, editorId } = place
-  return db.run<Row>(create, [
-    ...[editorId, contents.type, contents.contentKey, now, writer.userId, writer.sessionId, now],
-    ...[apiKey, organizationId, documentId],
-  ]).rows[0]
+  const { userId, sessionId } = writer
+  const values = [editorId, contents.type, contents.contentKey, now, userId, sessionId, now]
+  return db.run<Row>(create, [...values, apiKey, organizationId, documentId]).rows[0]
 }
