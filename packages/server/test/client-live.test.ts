@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import type { ServerMessage } from '@plenum/protocol/realtime'
 import * as given from './given.ts'
 import { startServer, stores, type TestServer, useServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
 import { eventually, tokenFor, yjsClient } from './live.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
@@ -441,14 +442,8 @@ describe.each(stores)('the client of live documents, in the course of time on %s
 })
 
 test('[K7] nothing is saved before the disk has it, and others do not see it before', async () => {
-  let isStuck = false
-  const waiting: (() => void)[] = []
-  const server = await startServer('sqlite', {
-    sync: (_fd, done) => {
-      if (isStuck) waiting.push(() => done(null))
-      else done(null)
-    },
-  })
+  const disk = heldDisk()
+  const server = await startServer('sqlite', { sync: disk.sync })
   try {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
@@ -456,12 +451,12 @@ test('[K7] nothing is saved before the disk has it, and others do not see it bef
       connect(server, await tokenFor(tenant, 'bob')),
     ]
     await Promise.all([ada.editor.whenSynced, bob.editor.whenSynced])
-    isStuck = true
+    disk.hold()
     ada.type('on its way')
     const set = ada.document.liveState('player').set({ n: 1 })
     let isSet = false
     void set.then(() => (isSet = true))
-    await eventually(() => waiting.length).toBeGreaterThan(0)
+    await eventually(disk.waiting).toBeGreaterThan(0)
     // Both have heard everything that the server said before it answers this.
     for (const { connection, network } of [ada, bob]) {
       connection.reconnect()
@@ -470,13 +465,11 @@ test('[K7] nothing is saved before the disk has it, and others do not see it bef
     expect(ada.editor.saved).toBe(false)
     expect(isSet).toBe(false)
     expect(bob.text()).toBe('')
-    isStuck = false
-    for (const release of waiting.splice(0)) release()
+    disk.release()
     await Promise.all([ada.editor.whenSaved(), set])
     await eventually(bob.text).toBe('on its way')
   } finally {
-    isStuck = false
-    for (const release of waiting.splice(0)) release()
+    disk.release()
     await server.stop()
   }
 })

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from './given.ts'
 import { startServer, stores, useServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
 import { converged, editorName, eventually, hocuspocusClient, saved, synced, tokenFor } from './live.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
@@ -257,30 +258,23 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
 })
 
 test('[R6] nothing is confirmed or told before the disk has it', async () => {
-  let held: (() => void) | undefined
-  let isHolding = false
-  const server = await startServer('sqlite', {
-    sync: (_fd, done) => {
-      if (isHolding) held = () => done(null)
-      else done(null)
-    },
-  })
+  const disk = heldDisk()
+  const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
   const tenant = await given.tenant(server)
   const ada = hocuspocusClient(server, await tokenFor(tenant))
   const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
   await synced(ada, bob)
   await saved(ada, bob)
-  isHolding = true
+  disk.hold()
   ada.text.insert(0, 'Hello')
-  await eventually(() => held).toBeDefined()
+  await eventually(disk.waiting).toBe(1)
   // What is known but not stored yet is not confirmed either.
   bob.provider.forceSync()
   ada.provider.forceSync()
   await eventually(() => ada.provider.unsyncedChanges).toBe(1)
   expect(bob.text.toJSON()).toBe('')
-  isHolding = false
-  held?.()
+  disk.release()
   await saved(ada, bob)
   await eventually(() => bob.text.toJSON()).toBe('Hello')
 })

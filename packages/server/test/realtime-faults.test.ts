@@ -7,6 +7,7 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from './given.ts'
 import { createPostgresDatabase, startServer, type TestServer, useServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
 import {
   closeClients,
   closed,
@@ -381,11 +382,8 @@ describe('thousands come at once', () => {
 
 describe('what is not durable yet', () => {
   test('[R1] is seen by nobody: not by those who join, and not with what others have stored', async () => {
-    const waiting: (() => void)[] = []
-    let isHeld = false
-    const server = await startServer('sqlite', {
-      sync: (_fd, done) => void (isHeld ? waiting.push(() => done(null)) : done(null)),
-    })
+    const disk = heldDisk()
+    const server = await startServer('sqlite', { sync: disk.sync })
     stops.push(() => server.stop())
     const tenant = await given.tenant(server)
     const [token, bobs] = [await tokenFor(tenant), await tokenFor(tenant, 'bob')]
@@ -394,7 +392,7 @@ describe('what is not durable yet', () => {
     ada.text.insert(0, 'a')
     await converged(ada.doc, bob.doc)
 
-    isHeld = true
+    disk.hold()
     ada.text.insert(1, 'b')
     const document = { organizationId: 'org_1', documentId: 'doc_1' }
     const added = tenant.client.crdt.add({ ...document, editorId: 'other', type: 'text', data: 'new' })
@@ -406,8 +404,7 @@ describe('what is not durable yet', () => {
     await manyTurns(tenant)
     expect(bob.text.toString()).toBe('a')
     expect(joining.text.toString()).toBe('')
-    isHeld = false
-    for (const done of waiting.splice(0)) done()
+    disk.release()
     await added
     await eventually(() => [bob.text.toString(), joining.text.toString()]).toEqual(['ab', 'new'])
   })

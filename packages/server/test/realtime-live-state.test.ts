@@ -4,6 +4,7 @@ import { closeCodes } from '@plenum/protocol/realtime'
 import * as liveStates from '../src/store/live-states.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
 import { eventually, tokenFor } from './live.ts'
 import { RealtimeClient, View } from './realtime-client.ts'
 
@@ -248,11 +249,8 @@ describe.each(stores)('live state over sockets on %s', (store) => {
 })
 
 describe('live state and the disk', () => {
-  const waiting: (() => void)[] = []
-  let isSlow = false
-  const server = useServer('sqlite', {
-    sync: (_fd, done) => (isSlow ? void waiting.push(() => done(null)) : done(null)),
-  })
+  const disk = heldDisk()
+  const server = useServer('sqlite', { sync: disk.sync })
 
   test('[R13] nothing is confirmed or told before it is synced', async () => {
     const tenant = await given.tenant(server)
@@ -262,9 +260,9 @@ describe('live state and the disk', () => {
     if (!ada || !bob) throw new Error('There are two.')
     await ada.open()
     await bob.open()
-    isSlow = true
+    disk.hold()
     const done = ada.set('a', { b: 1 })
-    await eventually(() => waiting.length).toBe(1)
+    await eventually(disk.waiting).toBe(1)
     expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
     // Nor is who comes now.
     const late = new RealtimeClient(server, { headers: tenant.headers })
@@ -275,8 +273,7 @@ describe('live state and the disk', () => {
     expect([ada, bob].flatMap(({ messages }) => messages).filter(({ type }) => type !== 'presence')).toEqual(
       [],
     )
-    isSlow = false
-    for (const finish of waiting.splice(0)) finish()
+    disk.release()
     expect(await done).toMatchObject({ type: 'done', position: { seq: 1 } })
     for (const client of [bob, late])
       expect(await client.take('liveState')).toMatchObject({ position: { seq: 1 } })

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from './given.ts'
 import { startServer, stores, useServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
 import {
   closeClients,
   closed,
@@ -348,14 +349,8 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
 })
 
 test('[R1] an update comes back to its sender when the disk has it, and not before', async () => {
-  let held: (() => void) | undefined
-  let isHolding = false
-  const server = await startServer('sqlite', {
-    sync: (_fd, done) => {
-      if (isHolding) held = () => done(null)
-      else done(null)
-    },
-  })
+  const disk = heldDisk()
+  const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
   const tenant = await given.tenant(server)
   const doc = new Y.Doc()
@@ -371,14 +366,13 @@ test('[R1] an update comes back to its sender when the disk has it, and not befo
   })
   await once(socket, 'message')
   const send = () => socket.send(Buffer.from([0, 2, update.length, ...update]))
-  isHolding = true
+  disk.hold()
   send()
   // Sent twice: what is known is confirmed too, but no sooner.
   send()
-  await eventually(() => held).toBeDefined()
+  await eventually(disk.waiting).toBe(1)
   expect(echoes).toEqual([])
-  isHolding = false
-  held?.()
+  disk.release()
   await eventually(() => echoes.length).toBe(2)
   for (const echo of echoes) expect(Buffer.from(echo)).toEqual(Buffer.from(update))
   send()
