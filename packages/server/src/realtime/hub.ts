@@ -3,16 +3,13 @@ import type { Credentials } from '../access/credentials.ts'
 import type { Decision } from '../access/permissions.ts'
 import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
-import type { Bus, BusMessage } from '../platform/bus.ts'
-import type { Log } from '../platform/log.ts'
+import type { BusMessage } from '../platform/bus.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
-import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as liveStates from '../store/live-states.ts'
 import * as presence from '../store/presence.ts'
-import { Appender } from './appender.ts'
+import { Appender, type AppenderParts } from './appender.ts'
 import type { Connection } from './connection.ts'
-import type { Crdt } from './crdt.ts'
 import { EditorRoom } from './editor-room.ts'
 import { Gate } from './gate.ts'
 import type { Identity } from './identify.ts'
@@ -20,13 +17,8 @@ import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
 import { type Listener, Participant } from './participant.ts'
 
-export interface HubParts {
-  database: Database
+export interface HubParts extends AppenderParts {
   credentials: Credentials
-  bus: Bus
-  crdt: Crdt
-  log: Log
-  now: () => number
 }
 
 /** Awareness of a room is told together when it changes several times within this. */

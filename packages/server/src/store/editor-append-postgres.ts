@@ -106,7 +106,6 @@ const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
   ({ row, fromRows }) => sql`
     insert into editor_clients (${keyNames}, client_id, user_id)
     select ${keyValues(row)}, ${row.client_id}, ${row.user_id} ${fromRows}
-    where true
     on conflict do nothing`,
 )
 
