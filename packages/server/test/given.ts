@@ -17,17 +17,18 @@ export interface Tenant {
 let tenants = 0
 
 /** A workspace of its own with its first key: nothing of another test is in it. */
-export async function tenant(server: TestServer): Promise<Tenant> {
-  const { data: workspace } = await server
-    .client()
-    .workspace.create({ ownerEmail: `owner${++tenants}@example.com` })
+export async function tenant(
+  server: Pick<TestServer, 'client'>,
+  ownerEmail = `owner${++tenants}@example.com`,
+): Promise<Tenant> {
+  const { data: workspace } = await server.client().workspace.create({ ownerEmail })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
   return keyOf(server, { workspaceId: workspace.id, workspaceAuthToken: workspace.authToken }, apiKey)
 }
 
 /** The credentials of a key of that workspace. */
 export async function keyOf(
-  server: TestServer,
+  server: Pick<TestServer, 'client'>,
   workspace: { workspaceId: string; workspaceAuthToken: string },
   apiKey: string,
 ): Promise<Tenant> {

@@ -10,9 +10,10 @@ const root = resolve(import.meta.dirname, '../../../..')
 const builds = resolve(import.meta.dirname, '../dist')
 /** Of this process alone: others may build and run theirs meanwhile. */
 const build = join(builds, String(process.pid))
+/** What `npm start` runs, once `buildServer` has written it. */
+export const serverProgram = join(build, 'main.js')
 const programs = {
-  /** What `npm start` runs. */
-  server: [join(build, 'main.js')],
+  server: [serverProgram],
   earlyAnswers: [
     '--conditions=plenum-source',
     '--import',

@@ -1,0 +1,100 @@
+/**
+ * Another tenant of the server under attack, in a process of its own. It reads, writes, edits and opens documents all the
+ * time, and reports how long each took at worst. The parent sends the URL, then `begin` and `end`.
+ */
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import { WebsocketProvider } from 'y-websocket'
+import * as Y from 'yjs'
+import { createTenant, userToken } from './tenant.ts'
+
+/** Milliseconds that each kind of request took at worst, and requests that failed. */
+export interface Report {
+  worstMs: Record<Probe, number>
+  failures: string[]
+}
+
+export type Probe = 'read' | 'write' | 'document' | 'edit' | 'open'
+
+const giveUpMs = 60_000
+const pauseMs = 20
+const organizationId = 'org_1'
+
+const [url] = (await once(process, 'message')) as [string]
+const tenant = await createTenant(url, 'bystander@example.com')
+const { client } = tenant
+await client.users.add({ organizationId, createOrganization: true, users: [{ userId: 'u1', name: 'Ada' }] })
+await addDocument('medium', 100_000)
+await addDocument('large', 430_000)
+const token = await userToken(tenant, 'ada')
+const [typist, reader] = [connect('live'), connect('live')]
+await Promise.all([synced(typist), synced(reader)])
+
+const probes: Record<Probe, () => Promise<unknown>> = {
+  read: () => client.organizations.get({ organizationIds: [organizationId] }),
+  write: () =>
+    client.users.update({ organizationId, users: [{ userId: 'u1', name: `Ada ${Math.random()}` }] }),
+  document: () => client.crdt.get({ organizationId, documentId: 'doc_1', editorId: 'medium' }),
+  async edit() {
+    const received = new Promise((resolve) => reader.doc.once('update', resolve))
+    typist.doc.getMap('typed').set('at', Math.random())
+    await received
+  },
+  async open() {
+    const opened = connect('large')
+    await synced(opened)
+    opened.provider.destroy()
+  },
+}
+const report: Report = { worstMs: { read: 0, write: 0, document: 0, edit: 0, open: 0 }, failures: [] }
+// Once before it counts: the first request of a kind is slow in this process, too.
+for (const probe of Object.values(probes)) await probe()
+process.send?.('ready')
+await once(process, 'message')
+
+let isOver = false
+const probing = Promise.all(Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe)))
+await once(process, 'message')
+isOver = true
+await Promise.race([probing, pause(giveUpMs)])
+process.send?.(report, () => process.exit())
+
+/** A request that is still open when the attack ends counts with the time that it took until then, or longer. */
+async function repeat(name: Probe, probe: () => Promise<unknown>): Promise<void> {
+  while (!isOver) {
+    const startedAt = performance.now()
+    try {
+      await Promise.race([probe(), pause(giveUpMs, undefined, { ref: false }).then(() => fail(name))])
+    } catch (error) {
+      report.failures.push(`${name}: ${String(error)}`)
+    }
+    report.worstMs[name] = Math.max(report.worstMs[name], performance.now() - startedAt)
+    await pause(pauseMs)
+  }
+}
+
+function fail(name: Probe): never {
+  throw new Error(`${name} took longer than ${giveUpMs} ms`)
+}
+
+function connect(editorId: string) {
+  const doc = new Y.Doc()
+  const name = `${organizationId}/doc_1/${editorId}`
+  const provider = new WebsocketProvider(`${url.replace(/^http/, 'ws')}/yjs`, name, doc, {
+    params: { token },
+    WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
+    disableBc: true,
+  })
+  return { doc, provider }
+}
+
+async function synced({ provider }: ReturnType<typeof connect>): Promise<void> {
+  if (!provider.synced) await new Promise((resolve) => provider.once('sync', resolve))
+}
+
+async function addDocument(editorId: string, bytes: number): Promise<void> {
+  const paragraph = `<p>${'lorem ipsum '.repeat(16)}</p>`
+  const data = paragraph.repeat(bytes / paragraph.length)
+  await client.crdt.add({ organizationId, documentId: 'doc_1', editorId, type: 'xml', data })
+}

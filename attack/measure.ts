@@ -1,0 +1,53 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import type { Attack, Scene } from './attack.ts'
+import type { Report } from './bystander.ts'
+import { startServer } from './server.ts'
+import { createTenant } from './tenant.ts'
+
+export interface Measured extends Report {
+  /** The longest piece of work of the event loop, in processor time. */
+  loopMs: number
+  /** By how much the memory of the server grew at most. */
+  grownMegabytes: number
+}
+
+/** Runs one attack on a new server, while a bystander works on it. */
+export async function measure(
+  attack: Attack,
+  { main, databaseUrl, size }: { main: string; databaseUrl: string | undefined; size: Scene['size'] },
+): Promise<Measured> {
+  const server = await startServer(main, databaseUrl)
+  const { url } = server
+  const bystander = fork(new URL('./bystander.ts', import.meta.url), {
+    execArgv: ['--conditions=plenum-source', '--import', 'tsx'],
+  })
+  const exited = once(bystander, 'exit').then(() => {
+    throw new Error('The bystander ended too early.')
+  })
+  exited.catch(() => {})
+  const answer = async <T>(message: string) => {
+    bystander.send(message)
+    const [value] = (await Promise.race([once(bystander, 'message'), exited])) as [T]
+    return value
+  }
+  try {
+    await answer(url)
+    const attacker = await createTenant(url, 'attacker@example.com')
+    const database = databaseUrl === undefined ? 'sqlite' : 'postgres'
+    const run = await attack.prepare({ url, database, attacker, size })
+    const before = server.residentMegabytes()
+    await server.longestLoopMs()
+    bystander.send('begin')
+    await run()
+    const report = await answer<Report>('end')
+    return {
+      ...report,
+      loopMs: await server.longestLoopMs(),
+      grownMegabytes: Math.max(0, server.peakMegabytes() - before),
+    }
+  } finally {
+    bystander.kill()
+    await server.stop()
+  }
+}

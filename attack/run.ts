@@ -1,0 +1,50 @@
+/**
+ * Attacks a server of this repository the way one tenant could, and shows what another tenant feels of it.
+ *   npm run attack -- [--short] [--sqlite | --postgres] [words of an attack's name]
+ */
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { postgresForTests } from '../scripts/services.ts'
+import { promised } from './attack.ts'
+import { attacks } from './attacks/index.ts'
+import { measure, type Measured } from './measure.ts'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { short: { type: 'boolean' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
+})
+const isAll = values.sqlite === values.postgres
+const chosen = attacks.filter(({ name }) => name.includes(positionals.join(' ')))
+const root = fileURLToPath(new URL('..', import.meta.url))
+execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
+const postgres = isAll || values.postgres ? await postgresForTests() : undefined
+
+const columns = ['read', 'write', 'document', 'edit', 'open'] as const
+console.log(`A bystander's worst milliseconds of each kind (promised: ${promised.delayMs}), the longest piece of work of the
+event loop in milliseconds of processor time (promised: ${promised.loopMs}), and how much memory the server grew by.\n`)
+console.log(`| attack | database | ${columns.join(' | ')} | loop | memory | |`)
+console.log(`|---|---|${'---|'.repeat(columns.length + 3)}`)
+let isHeld = true
+for (const database of ['sqlite', 'postgres'] as const) {
+  if (!isAll && !values[database]) continue
+  for (const attack of chosen) {
+    const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
+    const size = values.short ? 'short' : 'full'
+    const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
+    const verdict = verdictOf(measured)
+    isHeld &&= verdict === 'held'
+    const delays = columns.map((probe) => Math.round(measured.worstMs[probe]))
+    const { loopMs, grownMegabytes } = measured
+    const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, verdict]
+    console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
+  }
+}
+await postgres?.stop()
+process.exitCode = isHeld ? 0 : 1
+
+function verdictOf({ worstMs, loopMs, failures }: Measured): string {
+  if (failures.length > 0) return `${failures.length} failed, first ${failures[0]}`
+  const isInTime = Object.values(worstMs).every((ms) => ms <= promised.delayMs) && loopMs <= promised.loopMs
+  return isInTime ? 'held' : 'broken'
+}

@@ -1,0 +1,46 @@
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { measuredProcess } from '../bench/process.ts'
+
+export interface ServerUnderAttack {
+  url: string
+  /** For how many milliseconds at most the event loop was busy in one piece since the last call. */
+  longestLoopMs(): Promise<number>
+  residentMegabytes(): number
+  /** The most memory that the process ever had. */
+  peakMegabytes(): number
+  stop(): Promise<void>
+}
+
+/** Starts the built server in a process of its own. `main`: the program that `npm start` runs. */
+export async function startServer(main: string, databaseUrl: string | undefined): Promise<ServerUnderAttack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'plenum-attack-'))
+  const env = {
+    DATA_DIR: dataDir,
+    SECRET_KEY: 'a secret key that only the attacks use',
+    LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
+    LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
+    LOG_LEVEL: 'fatal',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+  }
+  const watch = new URL('./loop-watch.mjs', import.meta.url).href
+  const { port, process: child, stop } = await measuredProcess(main, env, ['--import', watch])
+  const kilobytes = (field: string) =>
+    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async longestLoopMs() {
+      child.send('loop')
+      const [{ longestMs }] = (await once(child, 'message')) as [{ longestMs: number }]
+      return longestMs
+    },
+    residentMegabytes: () => kilobytes('VmRSS') / 1024,
+    peakMegabytes: () => kilobytes('VmHWM') / 1024,
+    async stop() {
+      await stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,20 @@
+import { createClient } from '../packages/client/src/index.ts'
+import { tenant, type Tenant } from '../packages/server/test/given.ts'
+
+export function createTenant(url: string, ownerEmail: string): Promise<Tenant> {
+  return tenant({ client: (options) => createClient({ url, retries: 0, ...options }) }, ownerEmail)
+}
+
+/** A token of a user who may do everything in `org_1`, or only read it. */
+export async function userToken(
+  { client }: Tenant,
+  userId: string,
+  accessRole: 'viewer' | 'editor' = 'editor',
+): Promise<string> {
+  const { data } = await client.auth.generateToken({
+    userId,
+    userProperties: { name: userId, email: `${userId}@example.com` },
+    permissions: { resources: [{ type: 'organization', id: 'org_1', accessRole }] },
+  })
+  return data.token
+}
