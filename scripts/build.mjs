@@ -37,8 +37,7 @@ async function buildServer(dist) {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   const entries = {
     main: 'packages/server/src/main.ts',
-    'crdt-worker': 'packages/server/src/realtime/crdt-worker.ts',
-    'editor-worker': 'packages/server/src/editors/editor-worker.ts',
+    'document-worker': 'packages/server/src/realtime/document-worker.ts',
   }
   await bundle(entries, dist, 'node')
   copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))

@@ -1,5 +1,13 @@
 import type { Attack } from '../attack.ts'
 import { nothing } from './nothing.ts'
+import { slowDocumentReads } from './slow-document-reads.ts'
+import { slowDocumentSockets } from './slow-document-sockets.ts'
+import { slowDocumentWrites } from './slow-document-writes.ts'
 
 /** The first shows what the machine does by itself. */
-export const attacks: readonly Attack[] = [nothing]
+export const attacks: readonly Attack[] = [
+  nothing,
+  slowDocumentWrites,
+  slowDocumentReads,
+  slowDocumentSockets,
+]

@@ -28,7 +28,7 @@ export interface Services {
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
   /** Work on the documents of editors, off the event loop when it may take long. */
-  readonly storedDocuments: Omit<StoredDocuments, 'close'>
+  readonly storedDocuments: StoredDocuments
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }
@@ -51,7 +51,28 @@ export interface Call<O extends Operation = Operation> extends Services {
   readonly log: Log
 }
 
-export type Handler<O extends Operation> = (call: Call<O>) => Promise<Output<O> | Reply<Output<O>>>
+export type Handler<O extends Operation> = SimpleHandler<O> | PreparedWrite<O>
+
+export type SimpleHandler<O extends Operation> = (call: Call<O>) => Promise<Answered<O>>
+
+type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
+
+/**
+ * A write with work that may take long. The work is done before the transaction, so that no other write waits for it. The
+ * transaction then checks that the work still fits, and throws `Stale` if it does not: both steps run again.
+ */
+export interface PreparedWrite<O extends Operation> {
+  /** Names what is written. Calls with the same name run one after the other, so that none makes another one stale. */
+  subject(call: Call<O>): string
+  /** `call.db` shows committed data and is only read. The result is given to `write`, which declares its type. */
+  prepare(call: Call<O>): Promise<unknown>
+  write(call: Call<O>, prepared: never): Promise<Answered<O>>
+}
+
+/** What was prepared does not fit any more. */
+export class Stale extends Error {
+  override name = 'Stale'
+}
 
 /** The handlers of a family, one for each of its declarations. */
 export type Handlers<F extends Record<string, Operation>> = { [Verb in keyof F]: Handler<F[Verb]> }

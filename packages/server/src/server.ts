@@ -29,6 +29,7 @@ import { handlers } from './operations/index.ts'
 import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
 import type { Metrics } from './platform/metrics.ts'
+import { createDocumentThreads } from './realtime/document-threads.ts'
 import { createGateway } from './realtime/index.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
@@ -62,7 +63,7 @@ export function createServer(parts: Parts): Server {
   const newRequestId = createRequestIds()
 
   const credentials = new Credentials(database, secrets.authTokenKey)
-  const storedDocuments = createStoredDocuments()
+  const threads = createDocumentThreads()
   const services: Services = {
     credentials,
     secrets,
@@ -73,11 +74,12 @@ export function createServer(parts: Parts): Server {
     }),
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
-    storedDocuments,
+    storedDocuments: createStoredDocuments(threads),
     lock: database.lock,
   }
   const { userTokens } = services
-  const gateway = createGateway({ database, credentials, userTokens, bus, log, now, limits: config.limits })
+  const { limits } = config
+  const gateway = createGateway({ database, credentials, userTokens, bus, log, now, limits, threads })
   metrics.follow(() => gateway.numbers)
   const connections = createConnections({
     ...config,
@@ -150,7 +152,7 @@ export function createServer(parts: Parts): Server {
       await gateway.drain()
       connections.endAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
-      await storedDocuments.close()
+      await threads.close()
       await jobs.stop()
       await housekeeping.stop()
     },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import * as editorLog from '../src/store/editor-log.ts'
-import * as editors from '../src/store/editors.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 
@@ -183,7 +182,8 @@ describe.each(stores)('the log of editors on %s', (store) => {
       const isLocked = new Promise<void>((resolve) => (locked = resolve))
       const done = new Promise<void>((resolve) => (release = resolve))
       const other = server.database.write(async (db) => {
-        await editors.hold(db, apiKey, places[0]!)
+        const written = { createdAt: 1000, seq: 1 }
+        expect(await editorLog.stillFits(db, apiKey, places[0]!, written, 'rest-api')).toBe(true)
         locked()
         await done
       })
@@ -198,6 +198,22 @@ describe.each(stores)('the log of editors on %s', (store) => {
       await other
     }
     expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
+  })
+
+  test('[17.3] a change still fits if others wrote since, but not the same writer, and not without a snapshot', async () => {
+    const { apiKey } = await tenant()
+    const by = (userId: string) => ({ writer: { userId, sessionId: null } })
+    const fits = (seq: number, createdAt = 1000) =>
+      server.database.write((db) => editorLog.stillFits(db, apiKey, place, { seq, createdAt }, 'rest-api'))
+    expect(await fits(0)).toBe(false)
+    await append([entry(apiKey, by('rest-api')), entry(apiKey, by('ada')), entry(apiKey, by('bob'))])
+    expect(await fits(0)).toBe(false)
+    expect(await fits(1)).toBe(true)
+    expect(await fits(3)).toBe(true)
+    expect(await fits(3, 999)).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(9) })).toBe(true)
+    expect(await fits(1)).toBe(false)
+    expect(await fits(2)).toBe(true)
   })
 
   test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {

@@ -28,6 +28,8 @@ export interface TestServer {
   clock: { offsetMs: number }
   /** What the server logged, a JSON line each. */
   logged: string[]
+  /** Where its data is, for a second server beside it. */
+  data: NonNullable<ServerOptions['data']>
   client(options?: Partial<ClientOptions>): Client
   /** A raw call, for what a client would never send. */
   post(
@@ -97,6 +99,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     server,
     clock,
     logged,
+    data,
     client: (options) => createClient({ url, retries: 0, ...options }),
     async post(path, body, headers = {}) {
       const response = await fetch(`${url}${path}`, {

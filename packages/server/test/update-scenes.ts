@@ -184,14 +184,14 @@ export function randomNumbers(seed: number): (limit: number) => number {
  * A small document that takes Yjs long: two clients wrote all their items at the same place, and those of the higher number
  * come later. 10,000 each have 120 KB and take 18 s.
  */
-export function slowDocument(items = 10_000): Uint8Array {
+export function slowDocument(items = 10_000, client = 5): Uint8Array {
   const rest = Array.from({ length: items - 1 }, () => ({ content: text('x') }))
   const first = { content: text('x') }
-  const afterAll = { origin: [5, items - 1] as const, content: text('x') }
+  const afterAll = { origin: [client, items - 1] as const, content: text('x') }
   return update({
     structs: [
-      { client: 6, clock: 0, structs: [afterAll, ...rest] },
-      { client: 5, clock: 0, structs: [first, ...rest] },
+      { client: client + 1, clock: 0, structs: [afterAll, ...rest] },
+      { client, clock: 0, structs: [first, ...rest] },
     ],
   })
 }

@@ -22,3 +22,8 @@ export class TooSlow extends Error {
 export class Busy extends Error {
   override name = 'Busy'
 }
+
+/** The API key has as much work in progress as it may have. */
+export class TooMuchWork extends Error {
+  override name = 'TooMuchWork'
+}

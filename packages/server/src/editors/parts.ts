@@ -29,11 +29,11 @@ export function unpack({ bytes, sizes }: PackedParts): Uint8Array[] {
   return Array.from(sizes, (size) => bytes.subarray(end, (end += size)))
 }
 
-const patience = { ms: 5_000, msPerByte: 0.01, mostMs: 30_000 }
+const timeLimit = { ms: 5_000, msPerByte: 0.01, maxMs: 30_000 }
 
 /** How long a thread may be busy with a document of that size; most take a hundredth of it. */
-export const patienceFor = (bytes: number) =>
-  Math.min(patience.mostMs, patience.ms + bytes * patience.msPerByte)
+export const timeLimitFor = (bytes: number) =>
+  Math.min(timeLimit.maxMs, timeLimit.ms + bytes * timeLimit.msPerByte)
 
 /** Neighbours together, as many as the limit allows, and at least one. */
 export function batches(parts: Parts, limit: { parts: number; bytes: number }): Uint8Array[][] {

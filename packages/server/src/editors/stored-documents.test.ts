@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { testStoredDocuments } from '../../test/document-work.ts'
 import { any, slowDocument, update } from '../../test/update-scenes.ts'
-import { Busy, DamagedLog, DamagedVersion, TooSlow, UnfitContent } from './errors.ts'
+import { DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './errors.ts'
 import { load, snapshot } from './load.ts'
-import { createStoredDocuments, type StoredDocuments } from './stored-documents.ts'
 
-const inline = createStoredDocuments({ inlineBytes: Infinity })
-const threaded = createStoredDocuments({ inlineBytes: 0 })
+const inline = testStoredDocuments({ inlineBytes: Infinity })
+const threaded = testStoredDocuments({ inlineBytes: 0 })
 afterAll(() => Promise.all([inline.close(), threaded.close()]))
 
 const unsaid = { type: null, contentKey: null }
@@ -15,7 +15,7 @@ const damage = Uint8Array.of(255, 255, 255, 7, 1, 2, 3)
 
 const parsed = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString())
 
-const stored = async (documents: StoredDocuments, type: 'text' | 'map' | 'array' | 'xml', data: unknown) => {
+const stored = async (documents: typeof inline, type: 'text' | 'map' | 'array' | 'xml', data: unknown) => {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
   const { update } = await documents.replace([], unsaid, { type, contentKey: 'k', text }, never)
   return [update!]
@@ -112,15 +112,15 @@ describe('[V5] the threads of REST', () => {
   }
 
   test('[V5] are not started for what is small', async () => {
-    const documents = createStoredDocuments({ transactionMs: 1 })
+    const documents = testStoredDocuments({ limitMs: 1 })
     const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
     expect(await documents.capture(parts, unsaid)).toMatchObject({ type: 'map' })
     expect((await documents.render(parts, unsaid)).length).toBeGreaterThan(3_000)
     await documents.close()
   })
 
-  test('[V5] give up a transaction that takes too long, and work on', async () => {
-    const documents = createStoredDocuments({ transactionMs: 500 })
+  test('[V5] give up what takes too long, and work on', async () => {
+    const documents = testStoredDocuments({ limitMs: 500 })
     const slow = slowDocument()
     expect(slow.length).toBeLessThan(125_000)
     await expect(documents.capture([slow], unsaid)).rejects.toThrow(TooSlow)
@@ -128,19 +128,19 @@ describe('[V5] the threads of REST', () => {
     await documents.close()
   })
 
-  test('[V5] have one that reading does not keep from writing', async () => {
-    const documents = createStoredDocuments({ transactionMs: 20_000 })
-    const reading = [1, 2, 3].map(() => expect(documents.render([slowDocument()], unsaid)).rejects.toThrow())
+  test('[V5] go on with other documents while some of the same API key take long', async () => {
+    const documents = testStoredDocuments()
+    const slow = [1, 2, 3].map(() => expect(documents.render([slowDocument()], unsaid)).rejects.toThrow())
     const { snapshot: bytes } = await documents.capture(large(), unsaid)
     expect(load([bytes]).getText('k').length).toBe(100_000)
     await documents.close()
-    await Promise.all(reading)
+    await Promise.all(slow)
   })
 
-  test('[V5] refuse to hold more than fits into memory', async () => {
-    const documents = createStoredDocuments({ inlineBytes: 0, waitingBytes: 150_000 })
+  test('[V5] refuse to hold more of one API key than fits into memory', async () => {
+    const documents = testStoredDocuments({ inlineBytes: 0, laneBytes: 150_000 })
     const first = documents.render(large(), unsaid)
-    await expect(documents.render(large(), unsaid)).rejects.toThrow(Busy)
+    await expect(documents.render(large(), unsaid)).rejects.toThrow(TooMuchWork)
     expect((await first).length).toBe(100_002)
     expect((await documents.render(large(), unsaid)).length).toBe(100_002)
     await documents.close()

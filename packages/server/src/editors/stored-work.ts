@@ -27,7 +27,7 @@ export interface Change {
 }
 
 /** What is done with stored documents. It takes as long as they are large, and longer if they were made for that. */
-const storedWork = {
+export const storedWork = {
   /** The content as JSON, in UTF-8. */
   render(parts: Parts, said: Contents): Uint8Array {
     const doc = loadWhole(parts)
@@ -62,9 +62,6 @@ const storedWork = {
 }
 
 export type StoredWork = typeof storedWork
-
-export const runStored = (kind: keyof StoredWork, parts: Parts, args: readonly unknown[]): unknown =>
-  (storedWork[kind] as (parts: Parts, ...args: readonly unknown[]) => unknown)(parts, ...args)
 
 /** What a document holds: as it was said, else as it shows. */
 function contentsOf(doc: Doc, said: Contents): { type: ContentType; contentKey: string } {

@@ -1,7 +1,15 @@
 import { type Access, ApiError, type Operation, type Version } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
 import { createPages, type Pages } from '../access/pages.ts'
-import { type Call, type Callers, Reply, type Services } from '../handler.ts'
+import {
+  type Call,
+  type Callers,
+  type PreparedWrite,
+  Reply,
+  type Services,
+  type SimpleHandler,
+  Stale,
+} from '../handler.ts'
 import type { Bus } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
@@ -9,12 +17,15 @@ import type { Database, Db } from '../store/db.ts'
 import * as jobs from '../store/jobs.ts'
 import { writeJson } from '../written-json.ts'
 import { scopeOf } from './authenticate.ts'
-import { type Answer, createIdempotency } from './idempotency.ts'
+import { type Answer, createIdempotency, type KeyedRequest } from './idempotency.ts'
+import { SubjectQueues } from './subject-queues.ts'
 
 export interface Request {
   caller: Callers[Access]
   version: Version
   input: unknown
+  /** The size of the body. */
+  bytes: number
   idempotencyKey: string | undefined
   log: Log
 }
@@ -28,12 +39,16 @@ export interface Executor {
   wakeJobs: () => void
 }
 
-type AnyHandler = (call: Call) => Promise<unknown>
+export type AnyHandler = SimpleHandler<Operation> | PreparedWrite<Operation>
+
+/** How often a write is prepared that other servers keep making stale. */
+const maxPreparations = 5
 
 /** Runs one operation: reads at once, writes in a transaction whose answer waits until it is durable. */
 export function createExecute(executor: Executor) {
   const { database, services, now } = executor
-  const once = createIdempotency(database, services.secrets)
+  const idempotency = createIdempotency(database, services.secrets)
+  const subjects = new SubjectQueues()
 
   return async (
     name: string,
@@ -42,31 +57,68 @@ export function createExecute(executor: Executor) {
     request: Request,
   ): Promise<Answer> => {
     const startedAt = now()
+    const callOn = (db: Db) => new OperationCall(executor, name, operation, request, db, startedAt)
     if (operation.effect === 'read') {
-      const call = new OperationCall(executor, name, operation, request, database.read, startedAt)
-      return answer(operation, await handler(call))
+      return answer(operation, await (handler as SimpleHandler<Operation>)(callOn(database.read)))
     }
 
-    let committing: OperationCall | undefined
-    const effect = async (db: Db): Promise<Answer> => {
-      committing = new OperationCall(executor, name, operation, request, db, startedAt)
-      return answer(operation, await handler(committing))
-    }
-    const transaction = async (work: (db: Db) => Promise<Answer>) => {
+    const keyed = keyedRequest(name, operation, request, startedAt)
+    const commit = async (run: (call: Call) => Promise<unknown>): Promise<Answer> => {
+      let committing: OperationCall | undefined
+      const effect = async (db: Db) => {
+        committing = callOn(db)
+        return answer(operation, await run(committing))
+      }
       const done = await database.write((db) => {
         // Of an attempt that collided nothing remains, and the next one may find the answer of another server.
         committing = undefined
-        return work(db)
+        return keyed ? idempotency.once(db, keyed, effect) : effect(db)
       })
       committing?.committed()
       return done
     }
-    if (request.idempotencyKey === undefined) return transaction(effect)
-    const scope = scopeOf(operation.access, request.caller)
-    const id = { scope, operation: `${request.version} ${name}`, key: request.idempotencyKey }
-    return once(id, JSON.stringify(request.input), startedAt, transaction, effect)
+    const prepareAndCommit = async (steps: PreparedWrite<Operation>): Promise<Answer> => {
+      const kept = keyed && (await idempotency.find(database.read, keyed))
+      if (kept) return kept
+      for (let preparation = 1; ; preparation++) {
+        const prepared = await steps.prepare(callOn(database.read))
+        try {
+          return await commit((call) => steps.write(call, prepared as never))
+        } catch (error) {
+          if (!(error instanceof Stale)) throw error
+          if (preparation === maxPreparations) throw changedMeanwhile()
+        }
+      }
+    }
+    const write = () => {
+      if (typeof handler === 'function') return commit(handler)
+      const subject = handler.subject(callOn(database.read))
+      const scope = scopeOf(operation.access, request.caller)
+      return subjects.take(scope, subject, request.bytes, () => prepareAndCommit(handler))
+    }
+    return keyed ? idempotency.alone(keyed, write) : write()
   }
 }
+
+function keyedRequest(
+  name: string,
+  operation: Operation,
+  { caller, version, input, idempotencyKey }: Request,
+  now: number,
+): KeyedRequest | undefined {
+  if (idempotencyKey === undefined) return undefined
+  const scope = scopeOf(operation.access, caller)
+  return {
+    id: { scope, operation: `${version} ${name}`, key: idempotencyKey },
+    body: JSON.stringify(input),
+    now,
+  }
+}
+
+const changedMeanwhile = () =>
+  new ApiError('ABORTED', 'Other calls changed the same data at the same time. Try again.', {
+    retryAfterSeconds: 1,
+  })
 
 /** A class, because one is made for every request and objects of one shape are fast. */
 class OperationCall implements Call {

@@ -2,11 +2,11 @@ import { type Access, ApiError, type Operation, operations } from '@plenum/proto
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { addressBucket, clientAddress } from '../access/addresses.ts'
 import type { Config } from '../config.ts'
-import type { AllHandlers, Call, Callers } from '../handler.ts'
+import type { AllHandlers, Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { type Authenticator, requireOption } from './authenticate.ts'
 import { checkOrigin } from './cors.ts'
-import type { createExecute } from './execute.ts'
+import type { AnyHandler, createExecute } from './execute.ts'
 import { readIdempotencyKey } from './idempotency.ts'
 import type { RateLimits } from './limits.ts'
 import { createValidator } from './validate.ts'
@@ -42,8 +42,6 @@ export function mountOperations(app: FastifyInstance, mount: Mount): void {
     }
   }
 }
-
-type AnyHandler = (call: Call) => Promise<unknown>
 
 function mountOperation(
   app: FastifyInstance,
@@ -87,6 +85,7 @@ function mountOperation(
             caller,
             version: version,
             input,
+            bytes: Number(request.headers['content-length'] ?? bodyLimit),
             idempotencyKey:
               operation.effect === 'write'
                 ? readIdempotencyKey(request.headers['idempotency-key'])

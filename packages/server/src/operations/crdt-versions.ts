@@ -1,26 +1,47 @@
 import { ApiError, type CrdtData, type Operations } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
-import type { Call, Handlers } from '../handler.ts'
+import { sourceOf } from '../editors/document-threads.ts'
+import { type Call, type Handlers, Stale } from '../handler.ts'
 import * as versions from '../store/editor-versions.ts'
+import * as editors from '../store/editors.ts'
 import type { Place } from '../store/editors.ts'
 import { WrittenJson } from '../written-json.ts'
 import { page } from './paging.ts'
-import { hold, onStored, partsOf, read, snapshotFrom, write } from './stored-editors.ts'
+import {
+  onStored,
+  partsOf,
+  type PreparedChange,
+  read,
+  snapshotFrom,
+  subjectOf,
+  write,
+} from './stored-editors.ts'
 
 /** Each holds the whole document. */
 const versionsPerEditor = 1000
 
 export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
-  async add(call) {
-    const { input, caller, db, now, log, storedDocuments } = call
-    const stored = await read(call)
-    await refuseTooMany(call)
-    const { type, contentKey, snapshot } = await onStored(input, log, () =>
-      storedDocuments.capture(partsOf(stored), stored),
-    )
-    const version = { versionId: newId('ver'), name: input.name.trim(), type, createdAt: now }
-    await versions.add(db, caller.apiKey, input, { ...version, contentKey, bytes: snapshot })
-    return version
+  add: {
+    subject: subjectOf,
+    async prepare(call): Promise<PreparedVersion> {
+      const { input, caller, log, storedDocuments } = call
+      const stored = await read(call)
+      await refuseTooMany(call)
+      const source = sourceOf(caller.apiKey, input, stored)
+      const { type, contentKey, snapshot } = await onStored(input, log, () =>
+        storedDocuments.capture(source, partsOf(stored), stored),
+      )
+      return { type, contentKey, bytes: snapshot, editorCreatedAt: stored.createdAt }
+    },
+    async write(call, { type, contentKey, bytes, editorCreatedAt }: PreparedVersion) {
+      const { input, caller, db, now, lock } = call
+      await lock(db, `editor-versions/${caller.apiKey}/${subjectOf(call)}`)
+      if (!(await editors.exists(db, caller.apiKey, input, editorCreatedAt))) throw new Stale()
+      await refuseTooMany(call)
+      const version = { versionId: newId('ver'), name: input.name.trim(), type, createdAt: now }
+      await versions.add(db, caller.apiKey, input, { ...version, contentKey, bytes })
+      return version
+    },
   },
 
   async get({ input, caller: { apiKey }, db, pages, log, storedDocuments }) {
@@ -36,33 +57,43 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
     const found = await versions.find(db, apiKey, input, versionId)
     if (!found) return []
     const { bytes, contentKey, ...version } = found
+    const source = { apiKey, content: versionId }
     const json = await onStored({ versionId }, log, () =>
-      storedDocuments.render([bytes], { type: version.type, contentKey }),
+      storedDocuments.render(source, [bytes], { type: version.type, contentKey }),
     )
     return [{ ...version, data: new WrittenJson(json) as unknown as CrdtData }]
   },
 
-  async restore(call) {
-    const { input, caller, db, log, storedDocuments } = call
-    const stored = await hold(call)
-    const version = await versions.find(db, caller.apiKey, input, input.versionId)
-    if (!version) throw new ApiError('NOT_FOUND', 'Version not found.')
-    const change = await onStored(input, log, () =>
-      storedDocuments.restore(partsOf(stored), version.bytes, snapshotFrom(stored)),
-    )
-    await write(call, stored, change, stored)
-    return null
+  restore: {
+    subject: subjectOf,
+    async prepare(call): Promise<PreparedChange> {
+      const { input, caller, db, log, storedDocuments } = call
+      const stored = await read(call)
+      const version = await versions.find(db, caller.apiKey, input, input.versionId)
+      if (!version) throw new ApiError('NOT_FOUND', 'Version not found.')
+      const source = sourceOf(caller.apiKey, input, stored)
+      const change = await onStored(input, log, () =>
+        storedDocuments.restore(source, partsOf(stored), version.bytes, snapshotFrom(stored)),
+      )
+      return { stored, change, contents: stored }
+    },
+    async write(call, prepared: PreparedChange) {
+      await write(call, prepared)
+      return null
+    },
   },
+}
+
+interface PreparedVersion extends Pick<versions.StoredVersion, 'type' | 'contentKey' | 'bytes'> {
+  /** Tells the editor from one that is made under the same id after it was deleted. */
+  editorCreatedAt: number
 }
 
 async function refuseTooMany({
   input,
   caller: { apiKey },
   db,
-  lock,
-}: Pick<Call, 'db' | 'lock'> & { input: Place; caller: { apiKey: string } }) {
-  const { organizationId, documentId, editorId } = input
-  await lock(db, `editor-versions/${apiKey}/${organizationId}/${documentId}/${editorId}`)
+}: Pick<Call, 'db'> & { input: Place; caller: { apiKey: string } }) {
   if ((await versions.count(db, apiKey, input)) >= versionsPerEditor) {
     throw new ApiError('RESOURCE_EXHAUSTED', 'The editor has reached its maximum number of versions.')
   }

@@ -1,6 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plenum/protocol'
+import { newId } from '../access/ids.ts'
 import { kindError } from '../editors/content.ts'
+import { sourceOf } from '../editors/document-threads.ts'
 import { type Handlers, partial } from '../handler.ts'
 import * as documents from '../store/documents.ts'
 import * as editorLog from '../store/editor-log.ts'
@@ -13,10 +15,12 @@ import {
   bytesOf,
   damaged,
   failureOf,
-  hold,
   onStored,
   partsOf,
+  type PreparedChange,
+  read,
   snapshotFrom,
+  subjectOf,
   tellOpenEditors,
   tooSlow,
   write,
@@ -26,21 +30,28 @@ import {
 /** One answer is built in memory, and somebody waits for it. A document may hold more than that, an editor never does. */
 const answer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
 
-const unsaid = { type: null, contentKey: null }
+const undeclared = { type: null, contentKey: null }
 
 export const crdtHandlers: Handlers<Operations['crdt']> = {
-  async add({ input, caller: { apiKey }, db, now, emit, log, storedDocuments }) {
-    const replacement = replacementOf(input)
-    const { update, contentKey } = await onStored(input, log, () =>
-      storedDocuments.replace([], unsaid, replacement, Infinity),
-    )
-    await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
-    if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
-      throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
-    }
-    if (update !== null) await append(db, apiKey, input, update, now)
-    tellOpenEditors(emit, input)
-    return null
+  add: {
+    subject: subjectOf,
+    prepare({ input, caller: { apiKey }, log, storedDocuments }): Promise<PreparedContent> {
+      const replacement = replacementOf(input)
+      // Nothing is stored that could be asked for again.
+      const source = { apiKey, content: newId('new') }
+      return onStored(input, log, () =>
+        storedDocuments.replace(source, [], undeclared, replacement, Infinity),
+      )
+    },
+    async write({ input, caller: { apiKey }, db, now, emit }, { update, contentKey }: PreparedContent) {
+      await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
+      if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
+        throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
+      }
+      if (update !== null) await append(db, apiKey, input, update, now)
+      tellOpenEditors(emit, input)
+      return null
+    },
   },
 
   async get({ input, caller: { apiKey }, db, log, storedDocuments }) {
@@ -61,11 +72,12 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       bytes += (stored.snapshot?.length ?? 0) + bytesOf(stored.updates)
       if (bytes > answer.bytes && ids.length > 1) throw tooLarge()
       try {
-        const json = await storedDocuments.render(partsOf(stored), stored)
+        const source = sourceOf(apiKey, { ...input, editorId: id }, stored)
+        const json = await storedDocuments.render(source, partsOf(stored), stored)
         records.push(present(id, stored, json))
       } catch (error) {
         const failure = failureOf(error, { editorId: id }, log)
-        if (failure.status === 'UNAVAILABLE') throw failure
+        if (failure.retryAfterSeconds !== undefined) throw failure
         // One that cannot be read must not keep others from being read.
         unreadable.push({ id, isSlow: failure.status === 'DEADLINE_EXCEEDED' })
       }
@@ -75,16 +87,29 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     return partial(unreadable.every(({ isSlow }) => isSlow) ? tooSlow(details) : damaged(details))
   },
 
-  async update(call) {
-    const { input, log, storedDocuments } = call
-    const replacement = replacementOf(input)
-    const stored = await hold(call)
-    const { contentKey, ...change } = await onStored(input, log, () =>
-      storedDocuments.replace(partsOf(stored), stored, replacement, snapshotFrom(stored)),
-    )
-    await write(call, stored, change, { type: input.type, contentKey })
-    return null
+  update: {
+    subject: subjectOf,
+    async prepare(call): Promise<PreparedChange> {
+      const { input, caller, log, storedDocuments } = call
+      const replacement = replacementOf(input)
+      const stored = await read(call)
+      const source = sourceOf(caller.apiKey, input, stored)
+      const { contentKey, ...change } = await onStored(input, log, () =>
+        storedDocuments.replace(source, partsOf(stored), stored, replacement, snapshotFrom(stored)),
+      )
+      return { stored, change, contents: { type: input.type, contentKey } }
+    },
+    async write(call, prepared: PreparedChange) {
+      await write(call, prepared)
+      return null
+    },
   },
+}
+
+/** The first content of an editor. */
+interface PreparedContent {
+  update: Uint8Array | null
+  contentKey: string
 }
 
 function replacementOf({ type, contentKey, data }: Sent) {

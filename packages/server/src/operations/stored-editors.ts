@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol'
-import { Busy, DamagedVersion, TooSlow, UnfitContent } from '../editors/errors.ts'
+import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../editors/errors.ts'
 import type { Change } from '../editors/stored-work.ts'
-import type { Call } from '../handler.ts'
+import { type Call, Stale } from '../handler.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { StoredLog } from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
@@ -20,11 +20,9 @@ export async function read({ input, caller: { apiKey }, db }: EditorCall): Promi
   return stored
 }
 
-/** The same, to be written: nobody else writes until the transaction ends. */
-export async function hold(call: EditorCall): Promise<StoredLog> {
-  await editors.hold(call.db, call.caller.apiKey, call.input)
-  return read(call)
-}
+/** Calls that write the same editor run one after the other. */
+export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: Place }) =>
+  JSON.stringify([organizationId, documentId, editorId])
 
 export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
   if (!complete) throw new Error('Updates are missing from the log.')
@@ -36,19 +34,26 @@ export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[
 export const snapshotFrom = ({ snapshot, updates }: StoredLog) =>
   editorLog.longFrom({ updates: updates.length, bytes: bytesOf(updates) }, snapshot?.length ?? 0)
 
-/** Appends what has changed in the document of a log; if nothing has, somebody wrote all the same. */
+/** What was computed for an editor, and from which state of it. */
+export interface PreparedChange {
+  stored: StoredLog
+  change: Change
+  contents: Contents
+}
+
+/** Appends what has changed in the document of an editor; if nothing has, the editor was written all the same. */
 export async function write(
   { input, caller: { apiKey }, db, now, emit }: EditorCall,
-  { snapshotSeq }: StoredLog,
-  { update, snapshot }: Change,
-  contents: Contents,
+  { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
+  if (!(await editorLog.stillFits(db, apiKey, input, stored, writer.userId))) throw new Stale()
   await editors.touch(db, apiKey, input, contents, writer, now)
   if (update === null) return
   const seq = await append(db, apiKey, input, update, now)
   tellOpenEditors(emit, input)
-  if (seq !== undefined && snapshot !== null) {
-    await editorLog.compactIf(db, apiKey, input, { snapshotSeq, seq, snapshot })
+  // The snapshot lacks what others have appended since.
+  if (seq === stored.seq + 1 && snapshot !== null) {
+    await editorLog.compactIf(db, apiKey, input, { snapshotSeq: stored.snapshotSeq, seq, snapshot })
   }
 }
 
@@ -90,6 +95,10 @@ export function failureOf(error: unknown, { editorId, versionId }: Where, log: C
   if (error instanceof Busy) {
     const message = 'The server is busy with other CRDT data. Try again.'
     return new ApiError('UNAVAILABLE', message, { retryAfterSeconds: 1, cause: error })
+  }
+  if (error instanceof TooMuchWork) {
+    const message = 'Too much CRDT data of this API key is being processed. Try again.'
+    return new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds: 1, cause: error })
   }
   const isOfVersion = editorId === undefined || error instanceof DamagedVersion
   const where = isOfVersion ? { unreadableVersionIds: [versionId] } : { unreadableEditorIds: [editorId] }

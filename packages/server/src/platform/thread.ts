@@ -1,4 +1,5 @@
 import type { Worker, TransferListItem } from 'node:worker_threads'
+import { lowerPriority } from './worker.ts'
 
 export interface Message {
   value: unknown
@@ -12,6 +13,11 @@ export class TookTooLong extends Error {
   override name = 'TookTooLong'
 }
 
+/** The thread was ended before it had answered. */
+export class Stopped extends Error {
+  override name = 'Stopped'
+}
+
 /**
  * A worker thread that answers one message after the other. It starts with the first, and again after it has ended: then
  * the message it was busy with fails, and those that wait go to the new one.
@@ -20,6 +26,10 @@ export class Thread {
   readonly #start: () => Worker | Promise<Worker>
   #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
+  /** What is under way fails with that error. */
+  #fail: ((error: Error) => void) | undefined
+  #busy: Worker | undefined
+  #isSlowed = false
   #isClosed = false
 
   constructor(start: () => Worker | Promise<Worker>) {
@@ -33,6 +43,28 @@ export class Thread {
     return answer
   }
 
+  /** Whether its worker runs, or is about to: an answer does not have to wait for its start. */
+  get isStarted(): boolean {
+    return this.#worker !== undefined
+  }
+
+  /** Starts its worker before there is a message for it. A worker that cannot start fails with the next message. */
+  start(): void {
+    if (!this.#isClosed) this.#worker ??= this.#newWorker()
+  }
+
+  /** Ends the work on the message that it is busy with, which fails with `Stopped`. */
+  stop(): void {
+    this.#fail?.(new Stopped('The thread was stopped.'))
+  }
+
+  /** The message that it is busy with takes long: other threads go first. The next message gets another worker. */
+  lowerPriority(): void {
+    if (!this.#busy) return
+    lowerPriority(this.#busy)
+    this.#isSlowed = true
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     const worker = await this.#worker?.catch(() => undefined)
@@ -41,14 +73,18 @@ export class Thread {
 
   async #ask(message: () => Message): Promise<unknown> {
     if (this.#isClosed) throw new Error('The thread is closed.')
-    const starting = (this.#worker ??= this.#newWorker())
+    this.start()
+    const starting = this.#worker as Promise<Worker>
     const worker = await starting
     const { value, transfer, limitMs } = message()
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
         clearTimeout(timer)
+        this.#fail = undefined
+        this.#busy = undefined
         worker.off('message', onMessage).off('error', onError).off('exit', onExit)
         then()
+        if (this.#isSlowed) this.#replace(worker, starting)
       }
       const onMessage = (answer: unknown) => settle(() => resolve(answer))
       const fail = (error: Error) => {
@@ -57,13 +93,24 @@ export class Thread {
       }
       const onError = (cause: unknown) => fail(new Error('The thread failed.', { cause }))
       const onExit = () => fail(new Error('The thread ended.'))
-      const timer = setTimeout(() => {
-        fail(new TookTooLong(`It took the thread longer than ${limitMs} ms.`))
+      this.#fail = (error) => {
+        fail(error)
         void worker.terminate()
+      }
+      const timer = setTimeout(() => {
+        this.#fail?.(new TookTooLong(`It took the thread longer than ${limitMs} ms.`))
       }, limitMs)
+      this.#busy = worker
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage(value, transfer)
     })
+  }
+
+  #replace(worker: Worker, starting: Promise<Worker>): void {
+    this.#isSlowed = false
+    this.#forget(starting)
+    void worker.terminate()
+    this.start()
   }
 
   #newWorker(): Promise<Worker> {

@@ -1,3 +1,5 @@
+import { readlinkSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { parentPort, Worker } from 'node:worker_threads'
 
 /** An error is told by its name. */
@@ -20,8 +22,9 @@ export function startWorker(name: string, beside: string): Promise<Worker> {
     }, 30_000)
     worker.once('error', (error) => fail('The thread cannot start.', error))
     worker.once('exit', () => fail('The thread ended at its start.'))
-    worker.once('message', () => {
+    worker.once('message', ({ osThread }: Ready) => {
       clearTimeout(timer)
+      if (osThread !== undefined) osThreads.set(worker, osThread)
       resolve(worker)
     })
   })
@@ -37,9 +40,34 @@ function newWorker(name: string, beside: string): Worker {
   return new Worker(script, { eval: true, execArgv: ['--conditions=plenum-source'], resourceLimits })
 }
 
+/** The first message of a thread. */
+interface Ready {
+  /** Its number in the kernel, where threads have priorities of their own. */
+  osThread: number | undefined
+}
+
+const osThreads = new WeakMap<Worker, number>()
+
+/** Between that of the event loop (0) and that of programs which get only what is left (19). */
+const slowNiceness = 10
+
+/** From now on the event loop and other threads go before this one. It cannot be undone. */
+export function lowerPriority(worker: Worker): void {
+  const osThread = osThreads.get(worker)
+  try {
+    if (osThread !== undefined) setPriority(osThread, slowNiceness)
+  } catch {
+    // It has just ended, or the kernel does not allow it; then the work goes on as it is.
+  }
+}
+
+const osThreadOf = (): number | undefined =>
+  process.platform === 'linux' ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : undefined
+
 /** In the thread: says that it can work, and answers each message with what comes of it. */
 export function answerTasks<Task>(run: (task: Task) => unknown): void {
-  parentPort?.postMessage('ready')
+  const ready: Ready = { osThread: osThreadOf() }
+  parentPort?.postMessage(ready)
   parentPort?.on('message', (task: Task) => {
     const answer = answerOf(() => run(task))
     parentPort?.postMessage(answer, answer.ok ? buffersIn(answer.value) : [])

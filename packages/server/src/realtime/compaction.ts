@@ -1,3 +1,4 @@
+import { sourceOf } from '../editors/document-threads.ts'
 import type { Log } from '../platform/log.ts'
 import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
@@ -55,7 +56,8 @@ export class Compaction {
     if (!stored.complete) throw new Error('Updates are missing from the log.')
     const { seq, snapshotSeq, createdAt } = stored
     const parts = stored.updates.map(({ bytes }) => bytes)
-    const snapshot = await crdt.compact(stored.snapshot ? [stored.snapshot, ...parts] : parts)
+    const source = sourceOf(apiKey, place, stored)
+    const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await database.write((db) =>
       editorLog.compactIf(db, apiKey, place, { snapshotSeq, seq, snapshot, createdAt }),
     )

@@ -1,9 +1,6 @@
-import { DamagedLog } from '../editors/errors.ts'
-import { pack, type Parts, patienceFor, sizeOf } from '../editors/parts.ts'
-import { Threads } from '../platform/threads.ts'
-import { startWorker, valueOf } from '../platform/worker.ts'
+import type { DocumentThreads, DocumentWork, Source } from '../editors/document-threads.ts'
+import type { Parts } from '../editors/parts.ts'
 import { compact, diff, knowsNothing, merge, mustJoin } from './crdt-work.ts'
-import type { Task } from './crdt-worker.ts'
 import { DocumentIndex } from './document-index.ts'
 
 /**
@@ -12,22 +9,16 @@ import { DocumentIndex } from './document-index.ts'
  */
 export interface Crdt {
   /** One update that has what all parts have. */
-  merge(parts: Parts): Promise<Uint8Array>
+  merge(source: Source, parts: Parts): Promise<Uint8Array>
   /** What a document with that state vector lacks, with all that is deleted. */
-  diff(parts: Parts, stateVector: Uint8Array): Promise<Uint8Array>
-  /** The shortest update that has the same meaning. */
-  compact(parts: Parts): Promise<Uint8Array>
-  index(parts: Parts): Promise<DocumentIndex>
-  /** What is under way fails. */
-  close(): Promise<void>
+  diff(source: Source, parts: Parts, stateVector: Uint8Array): Promise<Uint8Array>
+  /** The shortest update that has the same meaning. Other work goes first. */
+  compact(source: Source, parts: Parts): Promise<Uint8Array>
+  index(source: Source, parts: Parts): Promise<DocumentIndex>
 }
 
-export interface CrdtOptions {
-  /** Up to this size in total, the event loop can wait for it. */
-  inlineBytes?: number
-  /** What takes longer ends the thread; what is small, earlier. */
-  limitMs?: number
-}
+/** Up to this size in total, the event loop can wait for it. */
+const defaultInlineBytes = 128 * 1024
 
 /**
  * For Yjs to build a document takes about 0.2 ms for each KiB. One that was made to be slow, by items of two clients for
@@ -35,44 +26,51 @@ export interface CrdtOptions {
  */
 const inlineShareToBuild = 1 / 32
 
-export function createCrdt({ inlineBytes = 128 * 1024, limitMs = Infinity }: CrdtOptions = {}): Crdt {
-  const threads = new Threads(() => startWorker('crdt-worker', import.meta.url), 2)
-  const opening = threads.lane({ atMost: 2 })
-  // Nobody waits for a compaction, so whoever opens a document must not wait for one either.
-  const compacting = threads.lane({ atMost: 1 })
-
-  const isInline = (parts: Parts, isBuilt: boolean) =>
-    sizeOf(parts) <= inlineBytes * (isBuilt ? inlineShareToBuild : 1)
-  const ask = async (kind: Task['kind'], parts: Parts, stateVector: Uint8Array = new Uint8Array()) => {
-    const message = () => {
-      const packed = pack(parts)
-      const task: Task = { kind, ...packed, stateVector: Uint8Array.from(stateVector) }
-      const transfer = [packed.bytes.buffer, packed.sizes.buffer] as ArrayBuffer[]
-      return { value: task, transfer, limitMs: Math.min(limitMs, patienceFor(packed.bytes.length)) }
-    }
-    const lane = kind === 'compact' ? compacting : opening
-    return valueOf(await lane.ask(message), { DamagedLog })
-  }
-  const askForBytes = async (...task: Parameters<typeof ask>) => (await ask(...task)) as Uint8Array
-  const mergeParts = async (parts: Parts) => {
-    const isMergedInline = parts.length < 2 || isInline(parts, mustJoin(parts))
-    return isMergedInline ? merge(parts) : askForBytes('merge', parts)
+export function createCrdt(
+  threads: Pick<DocumentThreads, 'run'>,
+  { inlineBytes = defaultInlineBytes }: { inlineBytes?: number } = {},
+): Crdt {
+  const buildInlineBytes = inlineBytes * inlineShareToBuild
+  const inlineFor = (parts: Parts) => (mustJoin(parts) ? buildInlineBytes : inlineBytes)
+  const mergeParts = async (source: Source, parts: Parts) => {
+    const inline = () => merge(parts)
+    if (parts.length < 2) return inline()
+    return threads.run({ kind: 'merge', source, parts, inline, inlineBytes: inlineFor(parts) })
   }
 
   return {
     merge: mergeParts,
-    async diff(parts, stateVector) {
-      if (knowsNothing(stateVector)) return mergeParts(parts)
-      const isDiffedInline = isInline([...parts, stateVector], mustJoin(parts))
-      return isDiffedInline ? diff(parts, stateVector) : askForBytes('diff', parts, stateVector)
+    async diff(source, parts, stateVector) {
+      if (knowsNothing(stateVector)) return mergeParts(source, parts)
+      const work: DocumentWork<Uint8Array> = {
+        kind: 'diff',
+        source,
+        parts,
+        args: [Uint8Array.from(stateVector)],
+        argsBytes: stateVector.length,
+        inline: () => diff(parts, stateVector),
+        inlineBytes: inlineFor(parts),
+      }
+      return threads.run(work)
     },
-    async compact(parts) {
-      return isInline(parts, true) ? compact(parts) : askForBytes('compact', parts)
+    compact: (source, parts) =>
+      threads.run({
+        kind: 'compact',
+        source,
+        parts,
+        inline: () => compact(parts),
+        inlineBytes: buildInlineBytes,
+        isBackground: true,
+      }),
+    async index(source, parts) {
+      const index = await threads.run<DocumentIndex | Float64Array>({
+        kind: 'index',
+        source,
+        parts,
+        inline: () => DocumentIndex.of(parts),
+        inlineBytes,
+      })
+      return index instanceof DocumentIndex ? index : DocumentIndex.fromMessage(index)
     },
-    async index(parts) {
-      if (isInline(parts, false)) return DocumentIndex.of(parts)
-      return DocumentIndex.fromMessage((await ask('index', parts)) as Float64Array)
-    },
-    close: () => threads.close(),
   }
 }

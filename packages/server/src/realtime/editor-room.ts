@@ -1,5 +1,6 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import * as Y from 'yjs'
+import { sourceOf } from '../editors/document-threads.ts'
 import { serverClientId } from '../editors/load.ts'
 import type { EditorLog, Entry } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
@@ -128,8 +129,9 @@ export class EditorRoom {
   async missingFor(stateVector: Uint8Array): Promise<Uint8Array> {
     const { parts, seq } = this.log
     const isNew = stateVector.length === 1 && stateVector[0] === 0
-    if (!isNew) return this.#parts.crdt.diff(parts, stateVector)
-    const whole = await this.#parts.crdt.merge(parts)
+    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq })
+    if (!isNew) return this.#parts.crdt.diff(source, parts, stateVector)
+    const whole = await this.#parts.crdt.merge(source, parts)
     this.log.joined(seq, whole)
     return whole
   }

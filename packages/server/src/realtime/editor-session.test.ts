@@ -7,7 +7,8 @@ import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import type { Decision } from '../access/permissions.ts'
 import { Connection } from './connection.ts'
-import { createCrdt, type Crdt } from './crdt.ts'
+import { smallCrdt } from '../../test/document-work.ts'
+import type { Crdt } from './crdt.ts'
 import { DocumentIndex } from './document-index.ts'
 import { EditorRoom } from './editor-room.ts'
 import { EditorSession, type Voice } from './editor-session.ts'
@@ -32,7 +33,7 @@ const voice: Voice = {
 
 /** The parts of a server around one document, with what tests must have in their hands. */
 function scene({
-  crdt = createCrdt(),
+  crdt = smallCrdt(),
   loads = Promise.resolve(),
 }: { crdt?: Crdt; loads?: Promise<void> } = {}) {
   let epoch = 0
@@ -162,7 +163,7 @@ describe('access that changes in between', () => {
 
   test('[R9] who was sent away while an answer was being made does not get it', async () => {
     const merging = deferred<Uint8Array>()
-    const { join, decide } = scene({ crdt: { ...createCrdt(), merge: () => merging.promise } })
+    const { join, decide } = scene({ crdt: { ...smallCrdt(), merge: () => merging.promise } })
     const ada = join('ada')
     await setImmediate()
     ada.session.syncStep1(Uint8Array.of(0), false)

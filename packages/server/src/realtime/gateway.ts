@@ -9,7 +9,6 @@ import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
 import { ClientSocket } from './client-socket.ts'
 import { Connection } from './connection.ts'
-import type { Crdt } from './crdt.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
 import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
@@ -51,7 +50,6 @@ export interface Arrival {
 
 export interface GatewayParts extends IdentityParts {
   hub: Hub
-  crdt: Crdt
   log: Log
   maxConnections: number
   /** Ends clients so long after they connected without saying who they are. */
@@ -264,7 +262,6 @@ export class Gateway {
     clearInterval(this.#sweeping)
     await this.#parts.hub.idle()
     this.#parts.hub.close()
-    await this.#parts.crdt.close()
   }
 }
 

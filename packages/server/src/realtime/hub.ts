@@ -3,6 +3,7 @@ import type { Credentials } from '../access/credentials.ts'
 import type { Decision } from '../access/permissions.ts'
 import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
+import { sourceOf } from '../editors/document-threads.ts'
 import type { BusMessage } from '../platform/bus.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
 import * as editorLog from '../store/editor-log.ts'
@@ -134,7 +135,8 @@ export class Hub {
       await database.durable()
       if (stored && !stored.complete) throw new Error('Updates are missing from the log.')
       const updates = stored?.updates.map(({ bytes }) => bytes) ?? []
-      const index = await crdt.index(stored?.snapshot ? [stored.snapshot, ...updates] : updates)
+      const source = sourceOf(apiKey, place, stored ?? { createdAt: undefined, seq: 0 })
+      const index = await crdt.index(source, stored?.snapshot ? [stored.snapshot, ...updates] : updates)
       return new EditorRoom({
         apiKey,
         place,

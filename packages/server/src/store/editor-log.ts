@@ -1,6 +1,6 @@
 import type { Db } from './db.ts'
 import { type Contents, type Key, keyOf, type Place } from './editors.ts'
-import { prepared } from './prepared.ts'
+import { prepared, sqliteOf } from './prepared.ts'
 
 export { append, type Appended, appendFree, type Entry } from './editor-append.ts'
 
@@ -141,6 +141,42 @@ export async function readAfter(
   if (createdAt !== undefined && editor.created_at !== createdAt) return undefined
   const updates = rows.flatMap(({ seq, bytes }) => (seq === null || bytes === null ? [] : { seq, bytes }))
   return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
+}
+
+/**
+ * Whether a change that was computed from the log up to `seq` can still be appended: the editor is the same one, and `writer`
+ * has appended nothing since. What others appended does not matter: Yjs merges it, as it merges what two clients write at
+ * the same time. Nobody else appends until the transaction ends.
+ */
+export async function stillFits(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  { createdAt, seq }: { createdAt: number; seq: number },
+  writer: string,
+): Promise<boolean> {
+  const key = keyOf(apiKey, place)
+  const row = await db
+    .selectFrom('editors')
+    .select('seq')
+    .where((eb) => eb.and(key))
+    .where('created_at', '=', createdAt)
+    // A later snapshot does not tell who wrote what it holds.
+    .where('snapshot_seq', '<=', seq)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('editor_updates')
+            .select('seq')
+            .where((eb) => eb.and(key))
+            .where('seq', '>', seq)
+            .where('user_id', '=', writer),
+        ),
+      ),
+    )
+    .$if(sqliteOf(db) === undefined, (query) => query.forNoKeyUpdate())
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /**

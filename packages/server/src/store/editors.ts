@@ -1,5 +1,4 @@
 import type { Db } from './db.ts'
-import { sqliteOf } from './prepared.ts'
 import type { EditorTable } from './schema.ts'
 
 /** Names an editor of a tenant. */
@@ -79,18 +78,15 @@ export async function add(
   return added !== undefined
 }
 
-/**
- * Keeps others from writing to it until the transaction ends. What is computed from a long log takes longer than the pause
- * between two updates of an open editor: on PostgreSQL it would collide with them whenever it is run again.
- */
-export async function hold(db: Db, apiKey: string, place: Place): Promise<void> {
-  if (sqliteOf(db)) return
-  await db
+/** Whether the editor that was made then is still there. */
+export async function exists(db: Db, apiKey: string, place: Place, createdAt: number): Promise<boolean> {
+  const row = await db
     .selectFrom('editors')
     .select('seq')
     .where((eb) => eb.and(keyOf(apiKey, place)))
-    .forNoKeyUpdate()
-    .execute()
+    .where('created_at', '=', createdAt)
+    .executeTakeFirst()
+  return row !== undefined
 }
 
 /** Notes who wrote, and what the editor holds. */

@@ -1,0 +1,15 @@
+import type { Attack } from '../attack.ts'
+import { addSlowDocument, slowPlace } from '../slow-document.ts'
+
+/** Reads of several slow documents at once: each would keep a thread busy for many seconds. */
+export const slowDocumentReads: Attack = {
+  name: 'REST reads of slow documents',
+  async prepare(scene) {
+    const editorIds = Array.from({ length: scene.size === 'short' ? 4 : 12 }, (_, i) => `slow_${i}`)
+    for (const editorId of editorIds) await addSlowDocument(scene, editorId)
+    const { client } = scene.attacker
+    return async () => {
+      await Promise.allSettled(editorIds.map((editorId) => client.crdt.get({ ...slowPlace, editorId })))
+    }
+  },
+}

@@ -1,0 +1,16 @@
+import type { Attack } from '../attack.ts'
+import { addSlowDocument, slowPlace } from '../slow-document.ts'
+
+/** The same write many times at once, to a document that Yjs takes many seconds to build. */
+export const slowDocumentWrites: Attack = {
+  name: 'REST writes to a slow document',
+  async prepare(scene) {
+    await addSlowDocument(scene)
+    const { client } = scene.attacker
+    const calls = scene.size === 'short' ? 4 : 30
+    return async () => {
+      const write = () => client.crdt.update({ ...slowPlace, type: 'text', data: 'new' })
+      await Promise.allSettled(Array.from({ length: calls }, write))
+    }
+  },
+}

@@ -1,0 +1,186 @@
+import { Worker } from 'node:worker_threads'
+import { afterEach, describe, expect, test } from 'vitest'
+import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy, type Work } from './thread-pool.ts'
+
+/** Answers a number when it is told to by another message. */
+const source = `
+  import { BroadcastChannel, parentPort, threadId } from 'node:worker_threads'
+  parentPort.on('message', ({ name, channel }) => {
+    const signal = new BroadcastChannel(channel)
+    signal.onmessage = ({ data }) => {
+      if (data !== name) return
+      signal.close()
+      parentPort.postMessage({ name, threadId })
+    }
+    signal.postMessage('began ' + name)
+  })
+`
+const url = new URL(`data:text/javascript,${encodeURIComponent(source)}`)
+const closing: (() => Promise<void>)[] = []
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()))
+})
+
+function start(options: PoolOptions = {}) {
+  const workers: Worker[] = []
+  const pool = new ThreadPool(() => {
+    const worker = new Worker(url, { execArgv: [] })
+    workers.push(worker)
+    return worker
+  }, options)
+  const name = `threads ${Math.random()}`
+  const signal = new BroadcastChannel(name)
+  const began: string[] = []
+  signal.addEventListener('message', ({ data }: MessageEvent) => {
+    const [, task] = /^began (.*)$/.exec(String(data)) ?? []
+    if (task !== undefined) began.push(task)
+  })
+  closing.push(async () => {
+    signal.close()
+    await pool.close()
+  })
+  /** `a1`: work of lane `a`. */
+  const run = async (task: string, work: Partial<Work> & { limitMs?: number } = {}) => {
+    const { limitMs = 30_000, ...rest } = work
+    const message = () => ({ value: { name: task, channel: name }, transfer: [], limitMs })
+    const answer = await pool.run({ lane: task[0]!, content: task, bytes: 1, message, ...rest })
+    return (answer as { name: string }).name
+  }
+  /** The tasks that have begun, in their order; one that started over is listed again. */
+  const beginning = (...tasks: string[]) =>
+    expect.poll(() => began, { timeout: 30_000, interval: 5 }).toEqual(tasks)
+  return { pool, run, began, beginning, end: (task: string) => signal.postMessage(task), workers }
+}
+
+/** Nothing is slow. */
+const never = 1_000_000_000
+
+describe('[V5] threads', () => {
+  test('[V5] run work side by side, and start as they are needed, one ahead', async () => {
+    const { run, beginning, end, workers } = start({ slowAfterMs: never })
+    expect(workers).toHaveLength(0)
+    const first = run('a1')
+    await beginning('a1')
+    end('a1')
+    expect(await first).toBe('a1')
+    const second = run('a2')
+    await beginning('a1', 'a2')
+    expect(workers).toHaveLength(2)
+    const third = run('a3')
+    await beginning('a1', 'a2', 'a3')
+    expect(workers).toHaveLength(3)
+    end('a3')
+    end('a2')
+    expect(await Promise.all([second, third])).toEqual(['a2', 'a3'])
+  })
+
+  test('[S3] one lane never has all threads, and lanes take turns', async () => {
+    const { run, beginning, end } = start({ slowAfterMs: never })
+    const tasks = [run('a1')]
+    await beginning('a1')
+    tasks.push(...['a2', 'a3', 'a4'].map((task) => run(task)))
+    await beginning('a1', 'a2')
+    tasks.push(run('b1'))
+    await beginning('a1', 'a2', 'b1')
+    tasks.push(run('b2'), run('c1'))
+    end('a1')
+    // Lane `c` has had no turn yet. Lane `a` had its last one before lane `b`.
+    await beginning('a1', 'a2', 'b1', 'c1')
+    end('a2')
+    await beginning('a1', 'a2', 'b1', 'c1', 'a3')
+    end('b1')
+    await beginning('a1', 'a2', 'b1', 'c1', 'a3', 'b2')
+    end('c1')
+    await beginning('a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4')
+    for (const task of ['a3', 'b2', 'a4']) end(task)
+    await Promise.all(tasks)
+  })
+
+  test('[S3] work that takes long makes room for others, and starts over when its turn comes', async () => {
+    const { run, beginning, end } = start({
+      slowAfterMs: 1,
+      quickThreads: 1,
+      slowThreads: 1,
+      quickPerLane: 1,
+    })
+    const slow = run('a1')
+    await beginning('a1')
+    // On the slow thread goes what takes long already; the quick one is free.
+    const overdue = run('a2')
+    await beginning('a1', 'a2')
+    const quick = run('b1')
+    await beginning('a1', 'a2', 'b1')
+    end('a1')
+    expect(await slow).toBe('a1')
+    await beginning('a1', 'a2', 'b1', 'a2')
+    end('b1')
+    end('a2')
+    expect(await Promise.all([overdue, quick])).toEqual(['a2', 'b1'])
+  })
+
+  test('[S3] content that ran into its time limit is not worked on again at once', async () => {
+    const { run, began } = start({ quickThreads: 1, slowAfterMs: never })
+    const content = 'the same'
+    const [first, second] = [run('a1', { content, limitMs: 1 }), run('a2', { content })]
+    await expect(first).rejects.toThrow('longer than 1 ms')
+    await expect(second).rejects.toThrow('took too long. It can be tried again in 60 s')
+    await expect(run('a3', { content })).rejects.toThrow('took too long')
+    void run('a4', { content: 'another one' }).catch(() => {})
+    // It may be ended before it could tell that it began.
+    await expect.poll(() => began.filter((task) => task !== 'a1')).toEqual(['a4'])
+  })
+
+  test('[V5] work that nobody waits for begins when nothing else waits', async () => {
+    const { run, beginning, end } = start({ quickThreads: 2, slowAfterMs: never })
+    const first = run('a1')
+    await beginning('a1')
+    const others = [run('b1'), run('c1', { isBackground: true })]
+    await beginning('a1', 'b1')
+    end('a1')
+    end('b1')
+    await beginning('a1', 'b1', 'c1')
+    end('c1')
+    await Promise.all([first, ...others])
+  })
+
+  test('[V5] a lane has a bounded amount of work in progress', async () => {
+    const { run, beginning, end } = start({ laneJobs: 2, laneBytes: 100, slowAfterMs: never })
+    const first = run('a1', { bytes: 1_000 })
+    await beginning('a1')
+    await expect(run('a2')).rejects.toThrow(LaneFull)
+    const others = [run('b1', { bytes: 40 })]
+    await beginning('a1', 'b1')
+    others.push(run('b2', { bytes: 40 }))
+    await expect(run('b3')).rejects.toThrow(LaneFull)
+    await beginning('a1', 'b1', 'b2')
+    for (const task of ['a1', 'b1', 'b2']) end(task)
+    await Promise.all([first, ...others])
+    const last = run('a4')
+    await beginning('a1', 'b1', 'b2', 'a4')
+    end('a4')
+    expect(await last).toBe('a4')
+  })
+
+  test('[V5] work does not wait for a thread longer than it wants to', async () => {
+    const { run, beginning, end } = start({ quickThreads: 1, slowAfterMs: never })
+    const first = run('a1')
+    await beginning('a1')
+    const second = run('b1')
+    const busy = new ThreadsBusy('No thread had time within 20 ms.')
+    await expect(run('c1', { waitMs: 20 })).rejects.toThrow(busy)
+    end('a1')
+    await beginning('a1', 'b1')
+    end('b1')
+    expect(await Promise.all([first, second])).toEqual(['a1', 'b1'])
+  })
+
+  test('[V5] that are closed fail what is under way and what waits', async () => {
+    const { pool, run, beginning } = start({ quickThreads: 1, slowAfterMs: never })
+    const failing = Promise.allSettled([run('a1'), run('b1')])
+    await beginning('a1')
+    await pool.close()
+    const reasons = (await failing).map((one) => (one as PromiseRejectedResult).reason as Error)
+    expect(reasons.map(({ message }) => message)).toEqual(['The thread ended.', 'The threads are closed.'])
+    await expect(run('c1')).rejects.toThrow('The threads are closed.')
+  })
+})

@@ -1,0 +1,274 @@
+import type { Worker } from 'node:worker_threads'
+import { RestingContents } from './resting-contents.ts'
+import { type Message, Stopped, Thread, TookTooLong } from './thread.ts'
+
+/** No thread had time for the work within `waitMs`. */
+export class ThreadsBusy extends Error {
+  override name = 'ThreadsBusy'
+}
+
+/** The lane has as much work in progress as it may have. */
+export class LaneFull extends Error {
+  override name = 'LaneFull'
+}
+
+export interface Work {
+  /** Whose work it is. Lanes take turns, and no lane gets all threads. */
+  lane: string
+  /** Names the bytes that the work reads. Content that ran into its time limit is refused for a while. */
+  content: string
+  /** Memory that the work holds until it is done. */
+  bytes: number
+  /** Nobody waits for it: it starts only when nothing else waits. */
+  isBackground?: boolean
+  /** How long it may wait for a thread; default: as long as it takes. */
+  waitMs?: number
+  /** Made when a thread is ready for it, and again if the work has to start over. */
+  message: () => Message
+}
+
+export interface PoolOptions {
+  /** Threads for work that has just begun, and how many of them one lane may have. */
+  quickThreads?: number
+  quickPerLane?: number
+  /** Threads for work that takes longer than `slowAfterMs`. A lane has one of them at a time. */
+  slowThreads?: number
+  slowAfterMs?: number
+  /** What one lane may have in progress. */
+  laneJobs?: number
+  laneBytes?: number
+  /** For how long content that ran into its time limit is refused. */
+  restMs?: number
+}
+
+const defaults: Required<PoolOptions> = {
+  quickThreads: 3,
+  quickPerLane: 2,
+  slowThreads: 2,
+  slowAfterMs: 100,
+  laneJobs: 200,
+  laneBytes: 128 * 1024 * 1024,
+  restMs: 60_000,
+}
+
+interface Lane {
+  name: string
+  /** Jobs that wait or run, and their bytes. */
+  jobs: number
+  bytes: number
+  /** When its last job began; 0: none has. The lane with the lowest number is next. */
+  turn: number
+}
+
+type Queue = 'quick' | 'slow' | 'background'
+
+interface Job extends Work {
+  owner: Lane
+  resolve: (answer: unknown) => void
+  reject: (error: Error) => void
+  waiting: NodeJS.Timeout | undefined
+}
+
+interface Running {
+  job: Job
+  thread: Thread
+  /** `overdue`: takes long, but is still on a quick thread. `stopping`: starts over as slow work. */
+  state: 'quick' | 'overdue' | 'slow' | 'stopping'
+}
+
+/**
+ * Worker threads that lanes share. All work begins on a quick thread. Work that takes longer goes on as slow work if a slow
+ * thread is free for its lane. Otherwise it keeps its thread until other work needs it: then it is stopped, and starts over
+ * when a slow thread is free. So other lanes wait for about `slowAfterMs` at most, however long the work of one lane takes.
+ */
+export class ThreadPool {
+  readonly #options: Required<PoolOptions>
+  readonly #start: () => Worker | Promise<Worker>
+  readonly #lanes = new Map<string, Lane>()
+  readonly #queues: Record<Queue, Set<Job>> = { quick: new Set(), slow: new Set(), background: new Set() }
+  /** The work that began first comes first. */
+  readonly #running = new Set<Running>()
+  readonly #free: Thread[] = []
+  readonly #resting: RestingContents
+  #turns = 0
+  #isClosed = false
+
+  constructor(start: () => Worker | Promise<Worker>, options: PoolOptions = {}) {
+    this.#start = start
+    this.#options = { ...defaults, ...options }
+    this.#resting = new RestingContents(this.#options.restMs)
+  }
+
+  run(work: Work): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(closed())
+      const rest = this.#resting.of(work.content)
+      if (rest) return reject(rest)
+      const owner = this.#laneOf(work.lane)
+      const { laneJobs, laneBytes } = this.#options
+      // The first job is taken however large it is.
+      if (owner.jobs > 0 && (owner.jobs >= laneJobs || owner.bytes + work.bytes > laneBytes)) {
+        return reject(new LaneFull('Too much work of this lane is in progress.'))
+      }
+      owner.jobs++
+      owner.bytes += work.bytes
+      const job: Job = { ...work, owner, resolve, reject, waiting: undefined }
+      this.#enqueue(job, work.isBackground ? 'background' : 'quick')
+      this.#startNext()
+    })
+  }
+
+  #enqueue(job: Job, queue: Queue): void {
+    this.#queues[queue].add(job)
+    const { waitMs } = job
+    if (waitMs === undefined) return
+    job.waiting = setTimeout(() => {
+      this.#queues[queue].delete(job)
+      this.#settle(job, () => job.reject(new ThreadsBusy(`No thread had time within ${waitMs} ms.`)))
+    }, waitMs)
+  }
+
+  /** What is in progress fails. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const queue of Object.values(this.#queues)) {
+      for (const job of queue) this.#settle(job, () => job.reject(closed()))
+      queue.clear()
+    }
+    const threads = [...this.#free, ...Array.from(this.#running, ({ thread }) => thread)]
+    await Promise.all(threads.map((thread) => thread.close()))
+  }
+
+  #laneOf(name: string): Lane {
+    let lane = this.#lanes.get(name)
+    if (!lane) this.#lanes.set(name, (lane = { name, jobs: 0, bytes: 0, turn: 0 }))
+    return lane
+  }
+
+  #settle({ owner, bytes, waiting }: Job, settle: () => void): void {
+    clearTimeout(waiting)
+    owner.jobs--
+    owner.bytes -= bytes
+    if (owner.jobs === 0) this.#lanes.delete(owner.name)
+    settle()
+  }
+
+  #startNext(): void {
+    const { quickThreads, quickPerLane } = this.#options
+    this.#begin('slow', (lane) => this.#hasSlowThread(lane))
+    for (const one of this.#running) if (one.state === 'overdue') this.#becomeSlow(one)
+    this.#begin('quick', (lane) => this.#quickBusy() < quickThreads && this.#quickBusy(lane) < quickPerLane)
+    for (const { owner } of this.#queues.quick) {
+      this.#stopOverdue(this.#quickBusy(owner) < quickPerLane ? undefined : owner)
+    }
+    // One thread stays free for work that somebody waits for.
+    this.#begin('background', () => this.#quickBusy() < quickThreads - 1 && !this.#hasBackground())
+  }
+
+  #count(isCounted: (one: Running) => boolean): number {
+    let count = 0
+    for (const one of this.#running) if (isCounted(one)) count++
+    return count
+  }
+
+  /** How many quick threads are busy: all, or with work of a lane. */
+  #quickBusy(lane?: Lane): number {
+    return this.#count(({ state, job }) => state !== 'slow' && (!lane || job.owner === lane))
+  }
+
+  #hasSlowThread(lane: Lane): boolean {
+    const isSlow = ({ state }: Running) => state === 'slow'
+    if (this.#count((one) => isSlow(one) && one.job.owner === lane) > 0) return false
+    return this.#count(isSlow) < this.#options.slowThreads
+  }
+
+  #hasBackground(): boolean {
+    return this.#count(({ job }) => job.isBackground === true) > 0
+  }
+
+  #becomeSlow(one: Running): void {
+    one.state = this.#hasSlowThread(one.job.owner) ? 'slow' : 'overdue'
+    if (one.state === 'slow') one.thread.lowerPriority()
+  }
+
+  /** Frees a thread, of a lane or of any: that of the overdue work that began first, unless one is being freed. */
+  #stopOverdue(lane?: Lane): void {
+    const ofLane = [...this.#running].filter(({ job }) => !lane || job.owner === lane)
+    if (ofLane.some(({ state }) => state === 'stopping')) return
+    const overdue = ofLane.find(({ state }) => state === 'overdue')
+    if (!overdue) return
+    overdue.state = 'stopping'
+    overdue.thread.stop()
+  }
+
+  /** Begins what waits in a queue, lane by lane in turn, as long as lanes may begin something. */
+  #begin(queue: Queue, mayBegin: (lane: Lane) => boolean): void {
+    for (let job = this.#nextIn(queue, mayBegin); job; job = this.#nextIn(queue, mayBegin)) {
+      this.#queues[queue].delete(job)
+      this.#run(job, queue === 'slow' ? 'slow' : 'quick')
+    }
+  }
+
+  #nextIn(queue: Queue, mayBegin: (lane: Lane) => boolean): Job | undefined {
+    let next: Job | undefined
+    for (const job of this.#queues[queue]) {
+      if ((!next || job.owner.turn < next.owner.turn) && mayBegin(job.owner)) next = job
+    }
+    return next
+  }
+
+  #run(job: Job, state: 'quick' | 'slow'): void {
+    clearTimeout(job.waiting)
+    const { owner, content } = job
+    // The same content may have failed while this job waited.
+    const rest = this.#resting.of(content)
+    if (rest) return this.#settle(job, () => job.reject(rest))
+    owner.turn = ++this.#turns
+    const thread = this.#takeThread()
+    const one: Running = { job, thread, state }
+    this.#running.add(one)
+    let slow: NodeJS.Timeout | undefined
+    const message = () => {
+      slow = setTimeout(() => this.#takesLong(one), this.#options.slowAfterMs)
+      return job.message()
+    }
+    thread
+      .ask(message)
+      .then(
+        (answer) => this.#settle(job, () => job.resolve(answer)),
+        (error: Error) => {
+          // The next job does not wait for the start of another worker.
+          if (!this.#isClosed) thread.start()
+          if (error instanceof Stopped && !this.#isClosed) return this.#enqueue(job, 'slow')
+          if (error instanceof TookTooLong) this.#resting.add(content)
+          return this.#settle(job, () => job.reject(error))
+        },
+      )
+      .finally(() => {
+        clearTimeout(slow)
+        this.#running.delete(one)
+        this.#free.push(thread)
+        if (!this.#isClosed) this.#startNext()
+      })
+  }
+
+  /** A started one if there is one. Another one is started ahead: the next work does not wait for that. */
+  #takeThread(): Thread {
+    const started = this.#free.findLastIndex(({ isStarted }) => isStarted)
+    const thread = this.#free.splice(started, 1)[0] ?? new Thread(this.#start)
+    const { quickThreads, slowThreads } = this.#options
+    if (this.#free.length === 0 && this.#running.size + 1 < quickThreads + slowThreads) {
+      this.#free.push(new Thread(this.#start))
+    }
+    this.#free.at(-1)?.start()
+    return thread
+  }
+
+  #takesLong(one: Running): void {
+    if (one.state === 'slow') return one.thread.lowerPriority()
+    this.#becomeSlow(one)
+    this.#startNext()
+  }
+}
+
+const closed = () => new Error('The threads are closed.')
