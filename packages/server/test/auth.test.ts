@@ -161,6 +161,25 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
+    test('[7.1] a fraction of expiresAt is rounded down, in seconds and in milliseconds', async () => {
+      const { client } = await given.tenant(server)
+      const expiresAt = [1_893_456_000.9, 1_893_456_000_999.9, 999_999_999_999.9, 1.5]
+      const resources = expiresAt.map((one, index) => ({
+        type: 'organization' as const,
+        id: `o${index}`,
+        expiresAt: one,
+      }))
+      const { data } = await client.auth.generateToken({
+        userId: 'u1',
+        userProperties: ada,
+        permissions: { resources },
+      })
+      const claims = decodeJwt(data.token).permissions as { resources: { expiresAt: number }[] }
+      expect(claims.resources.map((one) => one.expiresAt)).toEqual([
+        1_893_456_000, 1_893_456_000, 999_999_999_999, 1,
+      ])
+    })
+
     test('[7.1] issuing stores neither user, organization nor grant', async () => {
       const { client } = await given.tenant(server)
       const resources = [{ type: 'organization', id: 'o1' } as const]
@@ -232,12 +251,16 @@ describe.each(stores)('auth on %s', (store) => {
         withResource({ type: 'organization', id: 'o1', accessRole: 'owner' }),
       ],
       [
-        `${first}.expiresAt must be an integer.`,
-        withResource({ type: 'organization', id: 'o1', expiresAt: 1.5 }),
+        `${first}.expiresAt must be a number.`,
+        withResource({ type: 'organization', id: 'o1', expiresAt: '1893456000' }),
       ],
       [
         `${first}.expiresAt must be at least 1.`,
         withResource({ type: 'organization', id: 'o1', expiresAt: 0 }),
+      ],
+      [
+        `${first}.expiresAt must be at least 1.`,
+        withResource({ type: 'organization', id: 'o1', expiresAt: 0.9 }),
       ],
     ])('[4.1] [7] %s', async (message, data) => {
       expect(await generate(await given.tenant(server), data)).toMatchObject(refused(message))

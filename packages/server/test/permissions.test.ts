@@ -68,6 +68,14 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
+    test('[7.3] [0.6] a fraction of an expiry is rounded down', async () => {
+      const { client } = await scene()
+      await grant(client, 'u1', { ...organization, expiresAt: 4_102_444_800.9 })
+      expect(await permissionsOf(client, 'u1')).toEqual({
+        organization: { o1: { accessRole: 'editor', expiresAt: 4_102_444_800 } },
+      })
+    })
+
     test('[7.3] [0.4] of a resource that is named twice the first counts', async () => {
       const { client } = await scene()
       const twice = { ...organization, organizationId: 'ignored' }

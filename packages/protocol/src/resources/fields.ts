@@ -49,8 +49,8 @@ export const choice = <const T extends readonly string[]>(values: T) =>
 export const AccessType = choice(['public', 'restricted', 'organizationPrivate'])
 export const AccessRole = choice(['viewer', 'editor'])
 
-/** Unix seconds; values from 10^12 on are read as milliseconds (spec 0.6). */
-export const ExpiresAt = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
+/** Unix seconds, rounded down; values from 10^12 on are read as milliseconds (spec 0.6). */
+export const ExpiresAt = Type.Number({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 export const PageSize = Type.Integer({ minimum: 1, maximum: 1000 })
 export const PageToken = Type.String({ maxLength: 4096 })

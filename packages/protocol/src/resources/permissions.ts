@@ -18,7 +18,8 @@ export const PermissionResource = Type.Object({
   accessRole: Type.Optional({ ...AccessRole, description: '`editor` unless given.' }),
   expiresAt: Type.Optional({
     ...ExpiresAt,
-    description: 'Unix seconds, for ever unless given. Values from 10^12 on are read as milliseconds.',
+    description:
+      'Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never expires.',
   }),
 })
 export type PermissionResource = Type.Static<typeof PermissionResource>

@@ -34,5 +34,4 @@ const toLevel = ({ type, id, organizationId = id }: ResourceReference): Level =>
   type === 'organization' ? organizationLevel(id) : { organizationId, type, id }
 
 /** Seconds that need thirteen digits lie 30,000 years ahead, so they are milliseconds (spec 0.6). */
-const toSeconds = (expiresAt: number): number =>
-  expiresAt >= 1e12 ? Math.floor(expiresAt / 1000) : expiresAt
+const toSeconds = (expiresAt: number): number => Math.floor(expiresAt >= 1e12 ? expiresAt / 1000 : expiresAt)
