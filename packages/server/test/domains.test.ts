@@ -216,6 +216,31 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1'])
   })
 
+  test('[4.6] [4.11] what get returns, delete takes and removes', async () => {
+    const { client, allowed } = await tenant()
+    const domains = [
+      'www.www.a.dev',
+      'https://www.www.www.b.dev/',
+      '*.www.c.dev',
+      'www.www',
+      '[2001:DB8::1]:80',
+      'www.bücher.example',
+    ]
+    const { domainsAdded } = (await client.domains.add({ domains })).data
+    expect(domainsAdded).toEqual([
+      'a.dev',
+      'b.dev',
+      '*.www.c.dev',
+      'www',
+      '2001:db8::1',
+      'xn--bcher-kva.example',
+    ])
+    const listed = await allowed()
+    expect(listed).toEqual([...local, ...domainsAdded])
+    expect((await client.domains.delete({ domains: listed })).data).toEqual({ domainsRemoved: listed })
+    expect(await allowed()).toEqual([])
+  })
+
   test('[2.3] a domain that was removed may be added again, and stands last', async () => {
     const { client, allowed } = await tenant()
     await client.domains.add({ domains: ['a.dev'] })

@@ -64,8 +64,9 @@ function canonicalIPv6(address: string): string | null {
   return address.includes('%') ? null : new URL(`http://[${address}]`).hostname.slice(1, -1)
 }
 
+/** Strips every leading `www.`, so that a stored domain is its own normalized form. */
 function withoutWww(host: string | null): string | null {
-  return host?.startsWith('www.') ? host.slice('www.'.length) : host
+  return host === null ? null : host.replace(/^(?:www\.)+/, '')
 }
 
 function isLabel(label: string): boolean {

@@ -1,6 +1,7 @@
 import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBuilder, sql } from 'kysely'
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
+import * as bareDomains from './0003-bare-domains.ts'
 
 /** Column types that the two databases spell differently. */
 export interface Types {
@@ -18,6 +19,7 @@ const types: Record<'sqlite' | 'postgres', Types> = {
 const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promise<void> }> = {
   '0001-foundation': foundation,
   '0002-notifications': notifications,
+  '0003-bare-domains': bareDomains,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
