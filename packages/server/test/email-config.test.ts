@@ -1,4 +1,4 @@
-import { defaultTriggers } from '@plenum/protocol'
+import { type AnyTriggers, defaultTriggers, type Triggers } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
@@ -209,15 +209,39 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2] values of the same call win over the defaults', async () => {
+    test.each<[form: string, triggers: AnyTriggers, stored: Triggers]>([
+      [
+        'dotted',
+        { 'comment.add': true, 'comment_annotation.assign': false },
+        { 'comment.add': true, 'comment_annotation.assign': false },
+      ],
+      ['grouped', { comment: { added: true } }, { 'comment.add': true }],
+      ['grouped with a dot', { 'comment.added': true }, { 'comment.add': true }],
+      ['empty', {}, {}],
+    ])('[4.2] [3.2] %s triggers of the call that first enables email are the only ones', async (...row) => {
+      const [, triggers, stored] = row
+      for (const start of [
+        { useEmailService: true, emailServiceConfig: { triggers } },
+        { emailServiceConfig: { type: 'custom' as const, triggers } },
+      ]) {
+        const { client, config } = await tenant()
+        await client.emailConfig.update(start)
+        expect(await config()).toEqual({
+          useEmailService: true,
+          emailServiceConfig: { ...unset, type: 'custom', triggers: stored },
+        })
+        await client.emailConfig.update({ useEmailService: false })
+        await client.emailConfig.update({ useEmailService: true })
+        expect((await config()).emailServiceConfig.triggers).toEqual(stored)
+      }
+    })
+
+    test('[3.2] other values of the same call win over the defaults', async () => {
       const { client, config } = await tenant()
-      await client.emailConfig.update({
-        useEmailService: true,
-        emailServiceConfig: { type: 'default', triggers: { 'comment.add': false } },
-      })
+      await client.emailConfig.update({ useEmailService: true, emailServiceConfig: { type: 'default' } })
       expect(await config()).toEqual({
         useEmailService: true,
-        emailServiceConfig: { ...unset, triggers: { ...defaultTriggers.email, 'comment.add': false } },
+        emailServiceConfig: { ...unset, triggers: defaultTriggers.email },
       })
       const other = await tenant()
       await other.client.emailConfig.update({
@@ -244,6 +268,22 @@ describe.each(stores)('email config on %s', (store) => {
       await other.client.emailConfig.update({ emailServiceConfig: { triggers: { 'comment.add': true } } })
       await other.client.emailConfig.update({ useEmailService: true })
       expect((await other.config()).emailServiceConfig.triggers).toEqual({ 'comment.add': true })
+    })
+
+    test('[3.2] triggers of the enabling call are merged into those of an earlier call', async () => {
+      const { client, config } = await tenant()
+      await client.emailConfig.update({
+        emailServiceConfig: { triggers: { 'comment.add': true, 'comment.delete': true } },
+      })
+      await client.emailConfig.update({
+        useEmailService: true,
+        emailServiceConfig: { triggers: { 'comment.add': false, 'huddle.create': true } },
+      })
+      expect((await config()).emailServiceConfig.triggers).toEqual({
+        'comment.add': false,
+        'comment.delete': true,
+        'huddle.create': true,
+      })
     })
 
     test('[3.2] switching off and on again changes no trigger', async () => {

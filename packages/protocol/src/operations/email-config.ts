@@ -40,7 +40,7 @@ export const emailConfig = {
     effect: 'write',
     summary: 'Changes how the API key sends email.',
     description:
-      'Sent fields are merged into the stored ones. Switching the service on for the first time switches on the usual triggers as well. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
+      'Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
     input: Type.Object({
       useEmailService: Type.Optional(Flag),
       emailServiceConfig: Type.Optional(EmailServiceConfigInput),

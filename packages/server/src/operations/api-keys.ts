@@ -99,8 +99,8 @@ async function configureServices(
     webhookServiceConfig,
   } = input
   if (useEmailService || emailServiceConfig) {
-    const seed = input.setDefaultEmailTriggers ?? false
-    const email = changeEmail(noEmailSettings, { useEmailService, emailServiceConfig }, { seed })
+    const defaults = input.setDefaultEmailTriggers ?? false
+    const email = changeEmail(noEmailSettings, { useEmailService, emailServiceConfig }, { defaults })
     await writeSettings(db, secrets, apiKey, 'email', email)
   }
   if (useWebhookService || webhookServiceConfig) {

@@ -25,14 +25,23 @@ export type EmailSettings = ServiceSettings<StoredConfig>
 
 export const noEmailSettings: EmailSettings = { enabled: false, config: {}, credential: '' }
 
-/** The settings after a change, or a refusal. `seed`: the usual triggers come with the first start (spec 3.2). */
-export function changeEmail(stored: EmailSettings, change: Change, { seed = true } = {}): EmailSettings {
+/**
+ * The settings after a change; throws if they are invalid. The first start without triggers enables the default ones
+ * (spec 3.2). `defaults`: the caller asks for them beside its own triggers, or with `false` for none.
+ */
+export function changeEmail(
+  stored: EmailSettings,
+  change: Change,
+  { defaults }: { defaults?: boolean } = {},
+): EmailSettings {
   const { useEmailService, emailServiceConfig: sent = {} } = change
-  const starts = seed && (useEmailService ?? sent.type === 'custom') && stored.config.triggers === undefined
+  const isFirstStart = (useEmailService ?? sent.type === 'custom') && stored.config.triggers === undefined
+  const starts = isFirstStart && defaults !== false
   const enabled = starts || (useEmailService ?? stored.enabled)
+  const seeded = starts && (defaults ?? sent.triggers === undefined) ? defaultTriggers.email : undefined
   const triggers =
-    starts || sent.triggers
-      ? { ...(starts && defaultTriggers.email), ...stored.config.triggers, ...toDotted(sent.triggers ?? {}) }
+    seeded || sent.triggers
+      ? { ...seeded, ...stored.config.triggers, ...toDotted(sent.triggers ?? {}) }
       : stored.config.triggers
   const config = {
     ...(starts && { type: 'custom' as const }),
