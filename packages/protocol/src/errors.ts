@@ -17,7 +17,7 @@ export const httpStatusOf = {
 export type ErrorStatus = keyof typeof httpStatusOf
 
 export interface ErrorBody {
-  error: { status: ErrorStatus; message: string; details?: unknown }
+  error: { status: ErrorStatus; code?: ErrorStatus; message: string; details?: unknown }
 }
 
 /** The failure of a request. Thrown by handlers, answered by the server, thrown again by the client. */
@@ -41,8 +41,16 @@ export class ApiError extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds
   }
 
-  toBody(): ErrorBody {
+  /** `withCode`: for the operations whose errors carry `code` (spec 16.1). */
+  toBody({ withCode = false } = {}): ErrorBody {
     const { status, message, details } = this
-    return { error: details === undefined ? { status, message } : { status, message, details } }
+    return {
+      error: {
+        status,
+        ...(withCode && { code: status }),
+        message,
+        ...(details !== undefined && { details }),
+      },
+    }
   }
 }

@@ -46,6 +46,8 @@ export interface Operation {
   /** Keys beside `data` in a successful answer. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
   message: string
+  /** Its error envelopes carry `code`, the same word as `status` (spec 16.1). */
+  errorCode?: true
   /** What may go wrong beyond credentials and shape, as answered. */
   errors?: readonly ErrorExample[]
   example: { input: unknown; output: unknown; nextPageToken?: string }

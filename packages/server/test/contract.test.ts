@@ -11,7 +11,9 @@ async function request(server: TestServer, entry: Entry, init: RequestInit) {
   return { status: response.status, body: await response.json() }
 }
 
-const invalid = (message: string) => ({ error: { status: 'INVALID_ARGUMENT', message } })
+const invalid = (message: string, { operation }: Entry) => ({
+  error: { status: 'INVALID_ARGUMENT', ...(operation.errorCode && { code: 'INVALID_ARGUMENT' }), message },
+})
 
 test('[0.1] no two operations share a path', () => {
   const paths = table.map((entry) => entry.path)
@@ -33,27 +35,27 @@ describe('[0.1] the envelope of every operation', () => {
     const get = await fetch(`${server.url}${entry.path}`)
     expect({ status: get.status, body: await get.json() }).toEqual({
       status: 405,
-      body: invalid('Only POST is supported.'),
+      body: invalid('Only POST is supported.', entry),
     })
     if (entry.operation.access === 'body') headers['x-svc-api-key'] = tenant.apiKey
     if (entry.operation.access === 'body') headers['x-svc-auth-token'] = tenant.authToken
 
     expect(await request(server, entry, { headers, body: '{"data":' })).toEqual({
       status: 400,
-      body: invalid('Request body is not valid JSON.'),
+      body: invalid('Request body is not valid JSON.', entry),
     })
     expect(
       await request(server, entry, { headers: { ...headers, 'content-type': 'text/plain' }, body: '{}' }),
     ).toEqual({
       status: 400,
-      body: invalid('Content-Type must be application/json.'),
+      body: invalid('Content-Type must be application/json.', entry),
     })
     const wrong = ['{"data":[]}', '{"data":"x"}', '{"data":3}', '[]', '"x"']
     if (entry.operation.body !== 'optional') wrong.push('{}', 'null', '{"data":null}')
     for (const body of wrong) {
       expect(await request(server, entry, { headers, body })).toEqual({
         status: 400,
-        body: invalid('data is required.'),
+        body: invalid('data is required.', entry),
       })
     }
     if (entry.operation.body === 'optional') {

@@ -1,3 +1,4 @@
+import type { Operation } from '@plenum/protocol'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as given from './given.ts'
@@ -148,15 +149,17 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
 
       const key = 'x-svc-api-key'
       const token = 'x-svc-auth-token'
-      const refused = (status: string, message: string, http: number) => ({
-        status: http,
-        body: { error: { status, message } },
-      })
+      const refused =
+        (status: string, message: string, http: number) =>
+        ({ errorCode }: Operation) => ({
+          status: http,
+          body: { error: { status, ...(errorCode && { code: status }), message } },
+        })
       const noToken = refused('INVALID_ARGUMENT', 'Auth Token not found in headers.', 400)
       const noKey = refused('INVALID_ARGUMENT', 'API key not found in headers.', 400)
       const badKey = refused('PERMISSION_DENIED', 'Invalid API key.', 403)
       const badToken = refused('UNAUTHENTICATED', 'Invalid auth token.', 401)
-      const states: [state: string, headers: Record<string, string>, answer: unknown][] = [
+      const states: [state: string, headers: Record<string, string>, answer: typeof badKey][] = [
         ['none', {}, noToken],
         ['empty', { [key]: '', [token]: '' }, noToken],
         ['key only', { [key]: tenant.apiKey }, noToken],
@@ -191,7 +194,7 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
             { data: given.exampleFor(tenant, operation) },
             headers,
           )
-          expect({ status, body }, `${path} with ${state}`).toEqual(answer)
+          expect({ status, body }, `${path} with ${state}`).toEqual(answer(operation))
           cells++
         }
       }

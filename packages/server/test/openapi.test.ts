@@ -110,8 +110,11 @@ describe('the OpenAPI document', () => {
   test.each(table)('[0.1] %s shows every error that it declares', (_name, operation) => {
     const { responses } = describedAt(`/${operation.versions[0]}${operation.path}`)
     const shown = Object.values(responses).flatMap((response) => valuesOf(mediaOf(response)))
+    const codeOf = (status: string) => (operation.errorCode ? { code: status } : {})
     for (const { status, message, details } of operation.errors ?? []) {
-      expect(shown).toContainEqual({ error: { status, message, ...(details !== undefined && { details }) } })
+      expect(shown).toContainEqual({
+        error: { status, ...codeOf(status), message, ...(details !== undefined && { details }) },
+      })
     }
   })
 })

@@ -23,6 +23,7 @@ export const liveState = {
     }),
     output: Done,
     message: 'Event broadcasted successfully.',
+    errorCode: true,
     errors: [{ status: 'INVALID_ARGUMENT', message: 'Live state must not be larger than 1 MiB.' }],
     example: {
       input: {

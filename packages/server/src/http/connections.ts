@@ -7,6 +7,7 @@ import {
 } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError } from '@plenum/protocol'
+import { carriesErrorCode } from './error-code.ts'
 
 export interface Connections {
   /** A server of Node; each address needs one. */
@@ -65,10 +66,11 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
     return server
   }
 
-  const write = (error: NodeJS.ErrnoException, socket: Socket) => {
+  const write = (error: NodeJS.ErrnoException, socket: Socket, url?: string) => {
     if (!socket.writable) return socket.destroy()
     const [line, message] = lineFor[error.code ?? ''] ?? ['400 Bad Request', 'Malformed request.']
-    const body = JSON.stringify(new ApiError('INVALID_ARGUMENT', message).toBody())
+    const failure = new ApiError('INVALID_ARGUMENT', message)
+    const body = JSON.stringify(failure.toBody({ withCode: carriesErrorCode(url) }))
     const headers = [
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
@@ -85,7 +87,7 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
     else if (!before.req.complete) {
       // The fault is in the body of this request, which may have its answer already.
       if (before.headersSent) socket.destroy()
-      else write(error, socket)
+      else write(error, socket, before.req.url)
     } else if (before.writableFinished) write(error, socket)
     // The fault is in what follows a whole request, whose answer comes first.
     else before.once('close', () => write(error, socket))

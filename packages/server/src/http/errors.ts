@@ -1,6 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isCollision, isUnavailable } from '../store/failures.ts'
+import { carriesErrorCode } from './error-code.ts'
 
 /** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
 export function toApiError(error: unknown): ApiError {
@@ -35,7 +36,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
     request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
   if (failure.httpStatus === 413) discardBody(request, reply)
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
-  return reply.code(failure.httpStatus).send(failure.toBody())
+  return reply.code(failure.httpStatus).send(failure.toBody({ withCode: carriesErrorCode(request.url) }))
 }
 
 /**

@@ -200,7 +200,8 @@ class OperationCall implements Call {
 function answer(operation: Operation, result: unknown): Answer {
   if (!(result instanceof Reply)) return success(operation.message, result)
   if (result.error instanceof ApiError) {
-    return { httpStatus: result.error.httpStatus, body: writeJson(result.error.toBody()) }
+    const body = writeJson(result.error.toBody({ withCode: operation.errorCode === true }))
+    return { httpStatus: result.error.httpStatus, body }
   }
   return success(result.message ?? operation.message, result.data, result.extra)
 }

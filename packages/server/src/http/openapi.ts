@@ -1,6 +1,6 @@
 import { type Operation, operations } from '@plenum/protocol'
 import { version } from '../version.ts'
-import { errorSchema, headers, parameters, securityOf, securitySchemes } from './openapi/components.ts'
+import { errorSchemas, headers, parameters, securityOf, securitySchemes } from './openapi/components.ts'
 import { envelopeOf, standardErrors, standardErrorsOf } from './openapi/errors.ts'
 import { families } from './openapi/families.ts'
 import { failures, requestBody, success } from './openapi/messages.ts'
@@ -86,7 +86,7 @@ export function buildOpenApi(): object {
       securitySchemes,
       parameters,
       headers,
-      schemas: sorted({ ...schemas.components, Error: errorSchema }),
+      schemas: sorted({ ...schemas.components, ...errorSchemas }),
       examples: errorExamples(),
       requestBodies,
       responses: sorted(responses),

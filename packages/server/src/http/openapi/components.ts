@@ -1,20 +1,28 @@
 import { type Access, httpStatusOf } from '@plenum/protocol'
 import type { JsonSchema } from './schemas.ts'
 
-export const errorSchema: JsonSchema = {
+const status = { type: 'string', enum: Object.keys(httpStatusOf) }
+
+const errorSchemaWith = (code: object): JsonSchema => ({
   type: 'object',
   properties: {
     error: {
       type: 'object',
       properties: {
-        status: { type: 'string', enum: Object.keys(httpStatusOf) },
+        status,
+        ...code,
         message: { type: 'string', description: 'A sentence for the developer who reads it.' },
         details: { description: 'What became of each item, where an operation says so.' },
       },
-      required: ['status', 'message'],
+      required: ['status', ...Object.keys(code), 'message'],
     },
   },
   required: ['error'],
+})
+
+export const errorSchemas = {
+  Error: errorSchemaWith({}),
+  ErrorWithCode: errorSchemaWith({ code: { ...status, description: 'The same word as `status`.' } }),
 }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })

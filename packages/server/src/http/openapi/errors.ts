@@ -150,8 +150,11 @@ export const standardErrors: readonly StandardError[] = [
 export const httpStatusOfError = (error: ErrorExample & { httpStatus?: number }): number =>
   error.httpStatus ?? httpStatusOf[error.status]
 
-export const envelopeOf = ({ status, message, details }: ErrorExample) => ({
-  error: { status, message, ...(details !== undefined && { details }) },
+export const envelopeOf = (
+  { status, message, details }: ErrorExample,
+  { errorCode }: Pick<Operation, 'errorCode'> = {},
+) => ({
+  error: { status, ...(errorCode && { code: status }), message, ...(details !== undefined && { details }) },
 })
 
 const sameAs = (one: ErrorExample) => (other: ErrorExample) =>

@@ -76,20 +76,25 @@ export function failures(operation: Operation): [code: number, response: Json][]
     examplesOf.set(code, { ...examples, [unique]: example })
   }
   for (const error of [...missingInput(operation), ...ownErrors(operation)]) {
-    add(error, keyOf(error.message), { summary: error.message, value: envelopeOf(error) })
+    add(error, keyOf(error.message), { summary: error.message, value: envelopeOf(error, operation) })
   }
   for (const error of standardErrorsOf(operation)) {
-    add(error, error.name, { $ref: `#/components/examples/${error.name}` })
+    const shared = { $ref: `#/components/examples/${error.name}` }
+    const own = { summary: error.message, description: error.when, value: envelopeOf(error, operation) }
+    add(error, error.name, operation.errorCode ? own : shared)
   }
   return [...examplesOf]
     .sort(([one], [other]) => one - other)
-    .map(([code, examples]) => [code, failure(code, examples)])
+    .map(([code, examples]) => [
+      code,
+      failure(code, examples, operation.errorCode ? 'ErrorWithCode' : 'Error'),
+    ])
 }
 
-const failure = (code: number, examples: Json): Json => ({
+const failure = (code: number, examples: Json, schema: 'Error' | 'ErrorWithCode'): Json => ({
   description: reasonOf[code] ?? 'Failed.',
   ...(passingCodes.has(code) && { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }),
-  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
+  content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } },
 })
 
 /** What an empty `data` is answered, unless the operation declares it or accepts it. */

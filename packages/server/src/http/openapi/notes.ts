@@ -1,11 +1,12 @@
 import type { Operation } from '@plenum/protocol'
 
 /** What the switches of a declaration mean for callers and its schemas do not say, a sentence each. */
-export function notesOf({ requires, size }: Operation): string[] {
+export function notesOf({ requires, size, errorCode }: Operation): string[] {
   const notes: string[] = []
   if (requires)
     notes.push(`Needs the option \`${requires}\` of the API key, which is on unless switched off.`)
   if (size === 'large') notes.push('The body may have up to 10 MiB.')
+  if (errorCode) notes.push('Its error envelopes carry `code` beside `status`, with the same word.')
   return notes
 }
 
