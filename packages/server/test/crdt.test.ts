@@ -94,7 +94,7 @@ describe.each(stores)('crdt on %s', (store) => {
       [{ organizationId: 5, documentId: 'd1' }, 'organizationId must be a string.'],
       [{ organizationId: 'o1' }, 'Document ID is required.'],
       [{ organizationId: 'o1', documentId: ' ' }, 'Document ID is required.'],
-      [{ ...document, editorId: '' }, 'editorId is required.'],
+      [{ ...document, editorId: '' }, 'editorId must not be empty.'],
       [{ ...document, editorId: [] }, 'editorId must be a string.'],
     ]
     for (const [data, message] of faults)

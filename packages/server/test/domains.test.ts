@@ -249,6 +249,16 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', 'a.dev', 'localhost'])
   })
 
+  test('[0.2] two keys of one workspace have domains and an email configuration of their own', async () => {
+    const first = await tenant()
+    const { data } = await first.client.apiKeys.create({ ownerEmail: 'two@example.com', type: 'testing' })
+    const second = await given.keyOf(server, first, data.apiKey)
+    await first.client.domains.add({ domains: ['a.dev'] })
+    await first.client.emailConfig.update({ useEmailService: true })
+    expect((await second.client.domains.get()).data.allowedDomains).toEqual(local)
+    expect((await second.client.emailConfig.get()).data.useEmailService).toBe(false)
+  })
+
   test('[0.2] the domains of one key are not those of another', async () => {
     const one = await tenant()
     const other = await tenant()

@@ -105,7 +105,7 @@ describe.each(stores)('getting notifications on %s', (store) => {
 
   test.each<[string, Record<string, unknown>]>([
     ['organizationId is required.', { organizationId: undefined }],
-    ['documentId is required.', { documentId: '' }],
+    ['documentId must not be empty.', { documentId: '' }],
     ['order must be one of: asc, desc.', { order: 'up' }],
     ['pageSize must be an integer between 1 and 1000.', { pageSize: 1001 }],
     [

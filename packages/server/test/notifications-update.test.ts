@@ -242,7 +242,7 @@ describe.each(stores)('updating notifications on %s', (store) => {
     ['organizationId is required.', { organizationId: '' }],
     ['documentId must be a string.', { documentId: 1 }],
     ['locationId must be a string or an integer.', { locationId: true }],
-    ['userId is required.', { userId: ' ' }],
+    ['userId must not be empty.', { userId: ' ' }],
     ['notifications is required.', { notifications: undefined }],
     ['notifications must be an object or an array.', { notifications: 'n1' }],
     ['notifications must not be empty.', { notifications: [] }],

@@ -459,7 +459,7 @@ describe.each(stores)('adding notifications on %s', (store) => {
     ],
     ['notifyAll must be a boolean.', { notifyAll: 'yes' }],
     ['notificationId may contain only letters, digits, "_" and "-".', { notificationId: 'a b' }],
-    ['notificationId is required.', { notificationId: '' }],
+    ['notificationId must not be empty.', { notificationId: '' }],
     ['notificationSource must be one of: custom, comment, huddle, crdt.', { notificationSource: 'mail' }],
     ['context.access.a must be a string or a number.', { context: { access: { a: true } } }],
     ['locationId must be a string or an integer.', { locationId: {} }],

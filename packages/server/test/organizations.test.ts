@@ -23,6 +23,28 @@ describe.each(stores)('organizations on %s', (store) => {
     })
   })
 
+  test('[4.9] [8.2] an organization without a name has its id as name, in every read', async () => {
+    const { client, headers } = await given.tenant(server)
+    await client.organizations.add({
+      organizations: [{ organizationId: 'o1' }, { organizationId: 'o2', organizationName: 'Acme' }],
+    })
+    const named = async () => {
+      const { body } = await server.post('/v1/organizations/get', { data: {} }, headers)
+      const all = (await client.organizations.get()).data
+      const some = (await client.organizations.get({ organizationIds: ['o1', 'o2'] })).data
+      expect([body.result.data, some]).toEqual([all, all])
+      return Object.fromEntries(all.map(({ id, organizationName }) => [id, organizationName]))
+    }
+    expect(await named()).toEqual({ o1: 'o1', o2: 'Acme' })
+    await client.organizations.update({
+      organizations: [
+        { organizationId: 'o1', organizationName: 'One' },
+        { organizationId: 'o2', organizationName: '' },
+      ],
+    })
+    expect(await named()).toEqual({ o1: 'One', o2: '' })
+  })
+
   test('[4.9] get follows nextPageToken through every organization once', async () => {
     const { client } = await given.tenant(server)
     const ids = Array.from({ length: 25 }, (_, index) => `org ${index}`)

@@ -131,6 +131,11 @@ describe('[0.3] the shape of every field', () => {
           }),
           { numRuns: runs },
         )
+        if (!field.required && !field.worded && field.schema.minLength) {
+          const data = withField(example, field.path, '')
+          const { body } = await server.post(entry.path, { data }, headers)
+          expect(body.error.message).toBe(`${nameOf(field.path)} must not be empty.`)
+        }
         if (field.required) {
           const { status, body } = await server.post(
             entry.path,

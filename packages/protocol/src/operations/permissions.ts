@@ -4,7 +4,9 @@ import { Nothing } from '../outcomes.ts'
 import { batch, ClientId, FilterIds, filterSize, Flag, mapOf } from '../resources/fields.ts'
 import { PermissionResource, ResourceReference, UserPermissions } from '../resources/permissions.ts'
 
-const User = Type.Object({ userId: Type.Optional(ClientId) })
+/** It may stand in two places, so either is optional; it is required all the same. */
+const UserId = { ...ClientId, 'x-missing': 'userId is required.' }
+const User = Type.Object({ userId: Type.Optional({ ...ClientId, 'x-missing': 'user.userId is required.' }) })
 
 const noOrganizationId = {
   status: 'INVALID_ARGUMENT',
@@ -25,7 +27,7 @@ export const permissions = {
       'issued before. The resources need not exist yet, and a user who is unknown is created.',
     input: Type.Object({
       user: Type.Optional(User),
-      userId: Type.Optional({ ...ClientId, description: 'May stand here instead of in `user`.' }),
+      userId: Type.Optional({ ...UserId, description: 'May stand here instead of in `user`.' }),
       permissions: Type.Object({ resources: batch(PermissionResource) }),
     }),
     output: Nothing,
@@ -119,7 +121,7 @@ export const permissions = {
       'not there is not an error. A user who loses an organization is in none of its groups any more. The profile ' +
       'stays.',
     input: Type.Object({
-      userId: Type.Optional(ClientId),
+      userId: Type.Optional(UserId),
       user: Type.Optional({ ...User, description: 'May hold the `userId` instead.' }),
       permissions: Type.Object({ resources: batch(ResourceReference) }),
     }),

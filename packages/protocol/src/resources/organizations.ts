@@ -5,7 +5,7 @@ import { ClientId, Name, open, Timestamp } from './fields.ts'
 export const Organization = open(
   Type.Object({
     id: Type.String(),
-    organizationName: Type.Optional(Type.String()),
+    organizationName: Type.String({ description: 'The id, unless a name was set.' }),
     disabled: Type.Boolean(),
     createdAt: Timestamp,
     lastUpdated: Timestamp,

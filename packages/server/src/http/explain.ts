@@ -25,9 +25,9 @@ export interface Schema {
  * The sentence for the first field that does not fit, in the order of the declaration (spec 0.3). Runs only for input
  * that was refused already, so it may take its time; undefined means that it found nothing wrong.
  */
-export function explain(schema: Schema, value: unknown, path = ''): string | undefined {
+export function explain(schema: Schema, value: unknown, path = '', isOptional = false): string | undefined {
   const name = path || 'data'
-  if (schema.anyOf) return explainUnion(schema.anyOf, value, path)
+  if (schema.anyOf) return explainUnion(schema.anyOf, value, path, isOptional)
   if (schema.enum) return schema.enum.includes(value) ? undefined : wrongChoice(schema.enum, value, name)
   if (schema.type === undefined) return undefined
   if (!hasType(schema.type, value))
@@ -36,7 +36,7 @@ export function explain(schema: Schema, value: unknown, path = ''): string | und
       : `${name} must be ${article[schema.type]}.`
   switch (schema.type) {
     case 'string':
-      return explainString(schema, value as string, name)
+      return explainString(schema, value as string, name, isOptional)
     case 'integer':
     case 'number':
       return explainNumber(schema, value as number, name)
@@ -81,8 +81,13 @@ const wrongChoice = (choices: readonly unknown[], value: unknown, name: string) 
     ? `${name} must be one of: ${choices.join(', ')}.`
     : `${name} must be a string.`
 
-function explainUnion(options: readonly Schema[], value: unknown, path: string): string | undefined {
-  const faults = options.map((option) => explain(option, value, path))
+function explainUnion(
+  options: readonly Schema[],
+  value: unknown,
+  path: string,
+  isOptional: boolean,
+): string | undefined {
+  const faults = options.map((option) => explain(option, value, path, isOptional))
   if (faults.includes(undefined)) return undefined
   // Speak about the alternative that was meant: the one of the value's own type.
   const meant = options.findIndex((option) => option.type !== undefined && hasType(option.type, value))
@@ -91,8 +96,10 @@ function explainUnion(options: readonly Schema[], value: unknown, path: string):
   return `${path || 'data'} must be ${[...new Set(types)].join(' or ')}.`
 }
 
-function explainString(schema: Schema, value: string, name: string): string | undefined {
-  if (schema.minLength && value.trim() === '') return schema['x-missing'] ?? `${name} is required.`
+function explainString(schema: Schema, value: string, name: string, isOptional: boolean): string | undefined {
+  if (schema.minLength && value.trim() === '') {
+    return schema['x-missing'] ?? `${name} ${isOptional ? 'must not be empty' : 'is required'}.`
+  }
   if (schema.maxLength !== undefined && value.length > schema.maxLength) {
     return `${name} must have at most ${schema.maxLength} characters.`
   }
@@ -132,11 +139,12 @@ function explainFields(schema: Schema, value: Record<string, unknown>, path: str
   const inner = (key: string) => (path ? `${path}.${key}` : key)
   for (const [key, field] of Object.entries(schema.properties ?? {})) {
     const sent = Object.hasOwn(value, key) ? value[key] : undefined
+    const isRequired = schema.required?.includes(key) ?? false
     if (sent === undefined) {
-      if (schema.required?.includes(key)) return field['x-missing'] ?? `${inner(key)} is required.`
+      if (isRequired) return field['x-missing'] ?? `${inner(key)} is required.`
       continue
     }
-    const fault = explain(field, sent, inner(key))
+    const fault = explain(field, sent, inner(key), !isRequired)
     if (fault) return fault
   }
   if (typeof schema.additionalProperties === 'object') {

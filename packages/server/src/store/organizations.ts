@@ -11,6 +11,7 @@ const columns = ['organization_id', 'disabled', 'data', 'created_at', 'last_upda
 function toOrganization(row: Row): Organization {
   const organization = parse<Organization>(row.data)
   organization.id = row.organization_id
+  organization.organizationName ??= row.organization_id
   organization.disabled = row.disabled === 1
   organization.createdAt = row.created_at
   organization.lastUpdated = row.last_updated
