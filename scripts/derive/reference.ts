@@ -1,4 +1,4 @@
-import { type Access, type ErrorExample, type Operation, operations } from '@plenum/protocol'
+import { type Access, type ErrorExample, type Operation, operations, type Version } from '@plenum/protocol'
 import { envelopeOf, httpStatusOfError, ownErrors } from '../../packages/server/src/http/openapi/errors.ts'
 import { families } from '../../packages/server/src/http/openapi/families.ts'
 import { missingInput, successEnvelope } from '../../packages/server/src/http/openapi/messages.ts'
@@ -45,7 +45,8 @@ ${operations.map(([name, operation]) => operationSection(name, operation)).join(
 export const anchor = (name: string) => name.replace('.', '').toLowerCase()
 
 function operationSection(name: string, operation: Operation): string {
-  const { summary, description, input, output, message, paging = [] } = operation
+  const { summary, description, input, output, message, v2Message, paging = [] } = operation
+  const other = v2Message ? `, ${v2Message.when} under v2 \`${v2Message.message}\`` : ''
   const takes = inputTable(input)
   const gives = outputTable(output, 'data')
   const tokens = paging.map((key) => `\`${key}\``).join(' and ')
@@ -60,8 +61,8 @@ function operationSection(name: string, operation: Operation): string {
       ? `**Input**, inside \`data\`${bodyNote(operation)}:\n\n${takes}`
       : `**Input**: none${bodyNote(operation)}.`,
     `\`\`\`sh\n${curl(operation)}\n\`\`\``,
-    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` Beside it stands ${tokens} when there are more pages.` : ''} The message is \`${message}\`${gives && `\n\n${gives}`}`,
-    `\`\`\`json\n${printJson(successEnvelope(operation), 100)}\n\`\`\``,
+    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` Beside it stands ${tokens} when there are more pages.` : ''} The message is \`${message}\`${other}${gives && `\n\n${gives}`}`,
+    `\`\`\`json\n${printJson(successEnvelope(operation, operation.versions.at(-1) as Version), 100)}\n\`\`\``,
     errorTable(operation),
   )
 }

@@ -46,11 +46,14 @@ export interface Operation {
   /** Keys beside `data` in a successful answer. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
   message: string
+  /** The message of v2 for some requests; `when` says for which. */
+  v2Message?: { message: string; when: string }
   /** Its error envelopes carry `code`, the same word as `status` (spec 16.1). */
   errorCode?: true
   /** What may go wrong beyond credentials and shape, as answered. */
   errors?: readonly ErrorExample[]
-  example: { input: unknown; output: unknown; nextPageToken?: string }
+  /** With `isV2Message` it is one of the requests that v2 answers with `v2Message`. */
+  example: { input: unknown; output: unknown; nextPageToken?: string; isV2Message?: true }
 }
 
 export type Input<O extends Operation> = Static<O['input']>

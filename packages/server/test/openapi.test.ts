@@ -8,6 +8,7 @@ import { describe, expect, test } from 'vitest'
 import { compare, derivedFiles, repair } from '../../../scripts/derive/files.ts'
 import { buildOpenApi } from '../src/http/openapi.ts'
 import { version } from '../src/version.ts'
+import { fill } from './filled-tenant.ts'
 import * as given from './given.ts'
 import { useServer } from './harness.ts'
 
@@ -157,6 +158,46 @@ describe('what the document says of credentials and bodies', () => {
         await expectDescribed(path, 'data', { ...headers, 'content-type': 'text/plain' }, 400)
       }
     }
+  })
+
+  test('[0.1] a success is answered with the message that is shown for the same request', async () => {
+    let successes = 0
+    for (const [name, operation] of table) {
+      if (operation.access !== 'apiKey') continue
+      for (const version of operation.versions) {
+        const tenant = await given.tenant(server)
+        if (operation.effect === 'read' || operation.versions.length > 1) await fill(server, tenant)
+        const path = `/${version}${operation.path}`
+        const data = given.exampleFor(tenant, operation)
+        const { status, body } = await server.post(path, { data }, tenant.headers)
+        if (status !== 200) continue
+        successes++
+        const [shown] = valuesOf(mediaOf(describedAt(path).responses[200]!)) as (typeof body)[]
+        expect([name, version, body.result.message]).toEqual([name, version, shown.result.message])
+      }
+    }
+    expect(successes).toBeGreaterThan(50)
+  })
+
+  test.each<[version: string, input: object, message: string]>([
+    ['v1', {}, 'Folders retrieved successfully.'],
+    ['v1', { folderId: 'designs' }, 'Folders retrieved successfully.'],
+    ['v1', { maxDepth: 1, rootFoldersOnly: true }, 'Folders retrieved successfully.'],
+    ['v2', {}, 'Folders retrieved successfully.'],
+    ['v2', { folderId: 'designs' }, 'Folder(s) retrieved successfully.'],
+    ['v2', { maxDepth: 1 }, 'Folder(s) retrieved successfully.'],
+    ['v2', { rootFoldersOnly: true }, 'Folder(s) retrieved successfully.'],
+  ])('[4.3] Get Folders under %s with %j says "%s", one of the messages shown', async (...row) => {
+    const [version, input, message] = row
+    const tenant = await given.tenant(server)
+    await fill(server, tenant)
+    const path = `/${version}/organizations/folders/get`
+    const { body } = await server.post(path, { data: { organizationId: 'org_1', ...input } }, tenant.headers)
+    expect(body.result.message).toBe(message)
+    const media = mediaOf(describedAt(path).responses[200]!)
+    const result = (media.schema as { properties: { result: { properties: { message: object } } } })
+      .properties.result
+    expect((result.properties.message as { examples: string[] }).examples).toContain(message)
   })
 
   test('[0.3] an empty input is answered as shown, or accepted', async () => {

@@ -312,12 +312,12 @@ describe.each(stores)('users.update on %s', (store) => {
       { organizationId, users: [{ userId: 'u1', accessRole: 'owner' }] },
       'users[0].accessRole must be one of: viewer, editor.',
     ],
-    [{ organizationId, documentId: '', users: [{ userId: 'u1' }] }, 'documentId is required.'],
+    [{ organizationId, documentId: '', users: [{ userId: 'u1' }] }, 'documentId must not be empty.'],
   ])('[0.3] %j is refused: %s', async (data, message) => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const before = await read(tenant)
-    expect(await server.post('/v1/users/update', { data }, tenant.headers)).toMatchObject(invalid(message))
+    expect(await server.post('/v2/users/update', { data }, tenant.headers)).toMatchObject(invalid(message))
     expect(await read(tenant)).toEqual(before)
   })
 })

@@ -13,6 +13,7 @@ import {
   mapOf,
   PageSize,
   PageToken,
+  v2Only,
 } from '../resources/fields.ts'
 
 const id = '8121657101517513'
@@ -28,13 +29,13 @@ export const documents = {
     affects: 'access',
     summary: 'Adds documents, in a folder or in none.',
     description:
-      'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200. The two flags that create parents are known to v2 only.',
+      'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
     input: Type.Object({
       organizationId: ClientId,
-      createOrganization: Type.Optional(Flag),
+      createOrganization: v2Only(Flag),
       documents: batch(DocumentInput),
       folderId: Type.Optional(ClientId),
-      createFolder: Type.Optional(Flag),
+      createFolder: v2Only(Flag),
     }),
     output: Outcomes,
     message: 'Document(s) added successfully.',
@@ -64,13 +65,13 @@ export const documents = {
     requires: 'useAdvancedQueries',
     summary: 'Reads documents: all, by id, or those of one folder.',
     description:
-      '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 knows neither `folderId` nor paging and returns up to 10,000 documents.',
+      '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 returns up to 10,000 documents at once.',
     input: Type.Object({
       organizationId: ClientId,
       documentIds: Type.Optional(FilterIds),
-      folderId: Type.Optional(ClientId),
-      pageSize: Type.Optional(PageSize),
-      pageToken: Type.Optional(PageToken),
+      folderId: v2Only(ClientId),
+      pageSize: v2Only(PageSize),
+      pageToken: v2Only(PageToken),
     }),
     output: Type.Array(Document),
     paging: ['pageToken', 'nextPageToken'],

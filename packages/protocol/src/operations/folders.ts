@@ -10,6 +10,7 @@ import {
   mapOf,
   PageSize,
   PageToken,
+  v2Only,
 } from '../resources/fields.ts'
 import { Folder, FolderChange, folderDepth, FolderInput } from '../resources/folders.ts'
 
@@ -54,18 +55,22 @@ export const folders = {
     requires: 'useAdvancedQueries',
     summary: 'Reads the folders of an organization, all or one with what is inside it.',
     description:
-      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. At most 10,000 folders are returned at once; `nextPageToken` leads to the rest. Under v1 there is neither `maxDepth` nor paging.',
+      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. At most 10,000 folders are returned at once; `nextPageToken` leads to the rest.',
     input: Type.Object({
       organizationId: ClientId,
       folderId: Type.Optional(ClientId),
-      maxDepth: Type.Optional(Type.Integer({ minimum: 1, maximum: folderDepth })),
-      rootFoldersOnly: Type.Optional(Flag),
-      pageSize: Type.Optional(PageSize),
-      pageToken: Type.Optional(PageToken),
+      maxDepth: v2Only(Type.Integer({ minimum: 1, maximum: folderDepth })),
+      rootFoldersOnly: v2Only(Flag),
+      pageSize: v2Only(PageSize),
+      pageToken: v2Only(PageToken),
     }),
     output: Type.Array(Folder),
     paging: ['nextPageToken'],
     message: 'Folders retrieved successfully.',
+    v2Message: {
+      message: 'Folder(s) retrieved successfully.',
+      when: 'with `folderId`, `maxDepth` or `rootFoldersOnly`',
+    },
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
       { status: 'INVALID_ARGUMENT', message: 'maxDepth must be an integer between 1 and 32.' },
@@ -73,6 +78,7 @@ export const folders = {
     ],
     example: {
       input: { organizationId: 'org_1', folderId: 'designs' },
+      isV2Message: true,
       output: [
         {
           folderId: 'designs',
@@ -144,12 +150,12 @@ export const folders = {
     affects: 'access',
     summary: 'Sets who may enter folders, or lets them inherit it.',
     description:
-      'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`; v1 knows only `accessType`.',
+      'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`.',
     input: Type.Object({
       organizationId: ClientId,
       folderIds: ClientIds,
       accessType: Type.Optional(AccessType),
-      inheritFromParent: Type.Optional(Flag),
+      inheritFromParent: v2Only(Flag),
     }),
     output: mapOf(
       Type.Object({
@@ -160,6 +166,7 @@ export const folders = {
       }),
     ),
     message: 'Updated access for folders successfully.',
+    v2Message: { message: 'Folder access type updated.', when: 'with `inheritFromParent`' },
     errors: [{ status: 'INVALID_ARGUMENT', message: 'accessType is required.' }],
     example: {
       input: { organizationId: 'org_1', folderIds: ['designs'], accessType: 'restricted' },

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { operation } from '../operation.ts'
-import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf } from '../resources/fields.ts'
+import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf, v2Only } from '../resources/fields.ts'
 import { NotificationConfig, NotificationPreferences } from '../resources/notifications.ts'
 
 /** The part of `notifications` that is about users' preferences. */
@@ -14,12 +14,12 @@ export const notificationConfigs = {
     requires: 'useNotificationService',
     summary: 'Reads what a user wants to be notified about.',
     description:
-      'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig`, under v2, the one entry of the organization instead.',
+      'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig` the one entry of the organization instead.',
     input: Type.Object({
       organizationId: ClientId,
       userId: ClientId,
       documentIds: Type.Optional(FilterIds),
-      getOrganizationConfig: Type.Optional(Flag),
+      getOrganizationConfig: v2Only(Flag),
     }),
     output: Type.Array(NotificationConfig),
     message: 'User config fetched successfully.',

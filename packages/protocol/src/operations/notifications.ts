@@ -15,6 +15,7 @@ import {
   open,
   PageSize,
   PageToken,
+  v2Only,
 } from '../resources/fields.ts'
 import {
   LocationId,
@@ -57,7 +58,7 @@ export const notifications = {
     requires: 'useNotificationService',
     summary: 'Notifies users about something in a document.',
     description:
-      'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten. Under v1 `notificationSource`, `verifyUserPermissions`, `isNotificationResolverUsed` and `context` are ignored.',
+      'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten.',
     input: Type.Object({
       organizationId: ClientId,
       documentId: ClientId,
@@ -68,10 +69,10 @@ export const notifications = {
       notifyUsers: Type.Array(NotificationUser, { maxItems: batchSize }),
       notifyAll: Type.Optional(Flag),
       notificationId: Type.Optional(NotificationId),
-      notificationSource: Type.Optional(NotificationSource),
-      verifyUserPermissions: Type.Optional(Flag),
-      isNotificationResolverUsed: Type.Optional(Flag),
-      context: Type.Optional(
+      notificationSource: v2Only(NotificationSource),
+      verifyUserPermissions: v2Only(Flag),
+      isNotificationResolverUsed: v2Only(Flag),
+      context: v2Only(
         open(
           Type.Object({
             access: Type.Optional(mapOf(Type.Union([Type.String({ maxLength: 1000 }), Type.Number()]))),
@@ -112,14 +113,14 @@ export const notifications = {
     requires: 'useAdvancedQueries',
     summary: 'Reads the notifications of a document or of a user.',
     description:
-      'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, the newest come first, and everything is returned at once, up to 10,000 notifications.',
+      'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, and everything is returned at once, up to 10,000 notifications.',
     input: Type.Object({
       organizationId: ClientId,
       ...filters,
       notificationIds: Type.Optional(FilterIds),
-      order: Type.Optional(choice(['asc', 'desc'])),
-      pageSize: Type.Optional(PageSize),
-      pageToken: Type.Optional(PageToken),
+      order: v2Only(choice(['asc', 'desc'])),
+      pageSize: v2Only(PageSize),
+      pageToken: v2Only(PageToken),
     }),
     output: Type.Array(Notification),
     paging: ['pageToken', 'nextPageToken'],
@@ -160,11 +161,11 @@ export const notifications = {
     effect: 'write',
     summary: 'Changes notifications and marks them as read.',
     description:
-      'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions`, under v2, recipients who may not read the document are dropped.',
+      'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions` recipients who may not read the document are dropped.',
     input: Type.Object({
       organizationId: ClientId,
       ...filters,
-      verifyUserPermissions: Type.Optional(Flag),
+      verifyUserPermissions: v2Only(Flag),
       notifications: Type.Union([Change, batch(Change)]),
     }),
     output: Outcomes,

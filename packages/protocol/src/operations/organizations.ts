@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { operation } from '../operation.ts'
 import { Outcomes } from '../outcomes.ts'
-import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken } from '../resources/fields.ts'
+import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken, v2Only } from '../resources/fields.ts'
 import { Organization, OrganizationInput } from '../resources/organizations.ts'
 
 const id = '02cf91f7a0dd4e22a3c5ad5a1f77384b'
@@ -36,8 +36,8 @@ export const organizations = {
       'Ids that do not exist are left out. Under v1 everything is returned at once, up to 10,000 organizations.',
     input: Type.Object({
       organizationIds: Type.Optional(FilterIds),
-      pageSize: Type.Optional(PageSize),
-      pageToken: Type.Optional(PageToken),
+      pageSize: v2Only(PageSize),
+      pageToken: v2Only(PageToken),
     }),
     output: Type.Array(Organization),
     paging: ['nextPageToken'],

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { operation } from '../operation.ts'
 import { Outcomes } from '../outcomes.ts'
-import { batch, ClientId, ClientIds, Flag, mapOf } from '../resources/fields.ts'
+import { batch, ClientId, ClientIds, Flag, mapOf, v2Only } from '../resources/fields.ts'
 
 /** What became of one user of a group. */
 const MemberOutcomes = mapOf(
@@ -24,10 +24,10 @@ export const userGroups = {
     access: 'apiKey',
     effect: 'write',
     summary: 'Adds groups of users to an organization.',
-    description: 'A group that exists already gets the new name. v1 knows no `createOrganization`.',
+    description: 'A group that exists already gets the new name.',
     input: Type.Object({
       organizationId: ClientId,
-      createOrganization: Type.Optional(Flag),
+      createOrganization: v2Only(Flag),
       organizationUserGroups: batch(Type.Object({ groupId: ClientId, groupName: GroupName })),
     }),
     output: Outcomes,

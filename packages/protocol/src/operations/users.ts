@@ -11,8 +11,9 @@ import {
   mapOf,
   PageSize,
   PageToken,
+  v2Only,
 } from '../resources/fields.ts'
-import { User, UserInput } from '../resources/users.ts'
+import { MemberInput, User } from '../resources/users.ts'
 
 const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
 
@@ -37,13 +38,13 @@ export const users = {
     affects: 'access',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
-      'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false. v1 knows neither the create flags nor `accessRole`.',
+      'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false.',
     input: Type.Object({
       ...level,
-      createOrganization: Type.Optional(Flag),
-      createDocument: Type.Optional(Flag),
-      createFolder: Type.Optional(Flag),
-      users: batch(UserInput),
+      createOrganization: v2Only(Flag),
+      createDocument: v2Only(Flag),
+      createFolder: v2Only(Flag),
+      users: batch(MemberInput),
     }),
     output: Outcomes,
     message: 'User(s) processed successfully.',
@@ -70,15 +71,17 @@ export const users = {
     requires: 'useAdvancedQueries',
     summary: 'Reads the users of an organization, or of its documents or folders.',
     description:
-      'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 knows no `folderId`, no `allDocuments` and no pages, and returns up to 10,000 users.',
+      'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 returns up to 10,000 users at once.',
     input: Type.Object({
-      ...level,
+      organizationId: ClientId,
+      documentId: Type.Optional(ClientId),
+      folderId: v2Only(ClientId),
       userIds: Type.Optional(FilterIds),
       organizationUserGroupIds: Type.Optional(FilterIds),
-      allDocuments: Type.Optional(Flag),
-      groupByDocumentId: Type.Optional(Flag),
-      pageSize: Type.Optional(PageSize),
-      pageToken: Type.Optional(PageToken),
+      allDocuments: v2Only(Flag),
+      groupByDocumentId: v2Only(Flag),
+      pageSize: v2Only(PageSize),
+      pageToken: v2Only(PageToken),
     }),
     output: Type.Union([Type.Array(User), mapOf(Type.Array(User))]),
     paging: ['nextPageToken'],
@@ -112,8 +115,8 @@ export const users = {
     affects: 'access',
     summary: 'Changes the profiles of users.',
     description:
-      'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only, and only under v2.',
-    input: Type.Object({ ...level, users: batch(UserInput) }),
+      'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only.',
+    input: Type.Object({ ...level, users: batch(MemberInput) }),
     output: Outcomes,
     message: 'User(s) processed successfully.',
     errors: [twoLevels],

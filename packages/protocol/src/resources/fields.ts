@@ -52,6 +52,14 @@ export const AccessRole = choice(['viewer', 'editor'])
 /** Unix seconds, rounded down; values from 10^12 on are read as milliseconds (spec 0.6). */
 export const ExpiresAt = Type.Number({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
+/** A field of v2 that v1 ignores, whatever is in it: the server drops it before it looks at the input. */
+export const v2Only = <T extends TSchema>(schema: T & { description?: string }) =>
+  Type.Optional({
+    ...schema,
+    'x-since': 'v2',
+    description: [schema.description, 'Ignored under v1.'].filter(Boolean).join(' '),
+  })
+
 export const PageSize = Type.Integer({ minimum: 1, maximum: 1000 })
 export const PageToken = Type.String({ maxLength: 4096 })
 

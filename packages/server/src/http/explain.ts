@@ -19,6 +19,8 @@ export interface Schema {
   'x-missing'?: string
   /** What follows the field's name when the pattern does not fit; on an object, the whole sentence for any fault in it. */
   'x-invalid'?: string
+  /** The version that has the field; earlier ones ignore it. */
+  'x-since'?: 'v2'
 }
 
 /**

@@ -8,6 +8,7 @@ import { type Authenticator, requireOption } from './authenticate.ts'
 import { checkOrigin } from './cors.ts'
 import type { AnyHandler, createExecute } from './execute.ts'
 import { readIdempotencyKey } from './idempotency.ts'
+import { createFieldFilter } from './ignored-fields.ts'
 import type { RateLimits } from './limits.ts'
 import { createValidator } from './validate.ts'
 
@@ -56,6 +57,7 @@ function mountOperation(
   const bodyLimit = operation.size === 'large' ? config.limits.crdtBodyBytes : config.limits.bodyBytes
 
   for (const version of operation.versions) {
+    const dropIgnored = createFieldFilter(operation.input, version)
     for (const path of [operation.path, ...(operation.aliases ?? [])]) {
       app.route({
         method: 'POST',
@@ -80,6 +82,7 @@ function mountOperation(
         handler: async (request, reply) => {
           const input = readInput(operation, request.body)
           const caller = request.caller ?? (await authenticate.body(request, input))
+          dropIgnored?.(input)
           validate(input)
           const answer = await execute(name, operation, handler, {
             caller,

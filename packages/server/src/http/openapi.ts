@@ -40,16 +40,15 @@ export function buildOpenApi(): object {
     for (const [verb, operation] of verbs) {
       const name = capital(family) + capital(verb)
       requestBodies[name] = requestBody(operation, schemas)
-      const answers = {
-        200: respond(name, success(operation, schemas)),
-        ...Object.fromEntries(
-          failures(operation).map(([code, response]) => [
-            code,
-            respond(failureName(name, code, response), response),
-          ]),
-        ),
-      }
-      for (const { url, suffix, isAlias } of pathsOf(operation)) {
+      const refusals = Object.fromEntries(
+        failures(operation).map(([code, response]) => [
+          code,
+          respond(failureName(name, code, response), response),
+        ]),
+      )
+      for (const { version, url, suffix, isAlias } of pathsOf(operation)) {
+        const isOwn = version === 'v1' && operation.v2Message !== undefined
+        const answer = respond(isOwn ? `${name}V1` : name, success(operation, version, schemas))
         paths[url] = {
           post: {
             tags: [title],
@@ -62,7 +61,7 @@ export function buildOpenApi(): object {
               parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
             }),
             requestBody: { $ref: `#/components/requestBodies/${name}` },
-            responses: answers,
+            responses: { 200: answer, ...refusals },
           },
         }
       }

@@ -17,12 +17,11 @@ import { listAll, page } from './paging.ts'
 export const documentHandlers: Handlers<Operations['documents']> = {
   async add({ input, caller: { apiKey }, db, now, version }) {
     const { organizationId } = input
-    const mayCreate = version !== 'v1'
-    if (mayCreate && input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
+    if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
     else if (!(await organizations.exists(db, apiKey, organizationId))) throw unknown('Organization')
     const folderId = folderOf(input.folderId)
     if (folderId !== null) {
-      if (mayCreate && input.createFolder) await folders.addRoot(db, apiKey, organizationId, folderId, now)
+      if (input.createFolder) await folders.addRoot(db, apiKey, organizationId, folderId, now)
       else if (!(await folders.exists(db, apiKey, organizationId, folderId))) throw unknown('Folder')
     }
     const items = byId(input.documents, (item) => item.documentId)
@@ -48,7 +47,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
 
   async get({ input, caller, db, version, pages }) {
     const { organizationId } = input
-    const folderId = version === 'v1' || input.folderId === undefined ? undefined : folderOf(input.folderId)
+    const folderId = input.folderId === undefined ? undefined : folderOf(input.folderId)
 
     if (input.documentIds) {
       const ids = unique(input.documentIds)

@@ -102,8 +102,8 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return null
   },
 
-  async updateAccess({ input, caller, db, now, version }) {
-    const inherit = input.inheritFromParent === true && version !== 'v1'
+  async updateAccess({ input, caller, db, now }) {
+    const inherit = input.inheritFromParent === true
     const accessType = inherit ? null : input.accessType
     if (accessType === undefined) throw new ApiError('INVALID_ARGUMENT', 'accessType is required.')
     const ids = unique(input.folderIds)

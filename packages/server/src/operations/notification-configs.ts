@@ -10,9 +10,9 @@ const longestChannel = 100
 export const notificationConfigHandlers: Handlers<
   Pick<Operations['notifications'], 'getConfig' | 'setConfig'>
 > = {
-  async getConfig({ input, caller: { apiKey }, db, version }) {
+  async getConfig({ input, caller: { apiKey }, db }) {
     const { organizationId, userId } = input
-    const ofOrganization = version !== 'v1' && input.getOrganizationConfig === true
+    const ofOrganization = input.getOrganizationConfig === true
     const documentIds = ofOrganization ? [] : unique(required(input.documentIds))
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
     const entry = (documentId?: string) => ({

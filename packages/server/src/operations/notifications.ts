@@ -19,12 +19,11 @@ const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 export const notificationHandlers: Handlers<Operations['notifications']> = {
   ...notificationConfigHandlers,
 
-  async add({ input, caller, db, version, now }) {
+  async add({ input, caller, db, now }) {
     const { apiKey } = caller
     const { organizationId, documentId, notifyUsers } = input
-    const v2: Partial<typeof input> = version === 'v1' ? {} : input
     const notifyAll = input.notifyAll !== false
-    if (!v2.isNotificationResolverUsed) {
+    if (!input.isNotificationResolverUsed) {
       if (!input.displayHeadlineMessageTemplate?.trim())
         throw invalid('displayHeadlineMessageTemplate is required.')
       if (!input.displayBodyMessage?.trim()) throw invalid('displayBodyMessage is required.')
@@ -35,18 +34,18 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
     await users.ensure(db, apiKey, [input.actionUser], now)
 
-    const verifyUserPermissions = v2.verifyUserPermissions === true
+    const verifyUserPermissions = input.verifyUserPermissions === true
     const audience = { organizationId, documentId, notifyUsers, notifyAll, verifyUserPermissions }
     const id = input.notificationId ?? newDigits()
     const content: Content = {
-      notificationSource: v2.notificationSource ?? 'custom',
+      notificationSource: input.notificationSource ?? 'custom',
       actionUser: mergeKeys({}, input.actionUser),
       displayHeadlineMessageTemplate: input.displayHeadlineMessageTemplate,
       displayHeadlineMessageTemplateData: input.displayHeadlineMessageTemplateData,
       displayBodyMessage: input.displayBodyMessage,
       notificationSourceData: input.notificationSourceData,
-      isNotificationResolverUsed: v2.isNotificationResolverUsed,
-      context: v2.context,
+      isNotificationResolverUsed: input.isNotificationResolverUsed,
+      context: input.context,
       locationId: input.locationId ?? locationIdOf(input.location),
       location: input.location,
     }
@@ -65,7 +64,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('Either documentId or userId is required.')
     }
     const filter = await filterOf(db, apiKey, input)
-    const order = (version !== 'v1' && input.order) || 'desc'
+    const { order = 'desc' } = input
     const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
     if (version === 'v1') return present(db, apiKey, organizationId, await listAll(read))
 
@@ -76,7 +75,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     })
   },
 
-  async update({ input, caller, db, version, now }) {
+  async update({ input, caller, db, now }) {
     const { apiKey } = caller
     const { organizationId } = input
     const sent = Array.isArray(input.notifications) ? input.notifications : [input.notifications]
@@ -100,7 +99,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
         const keep = change.persistReadForUsers === true
         await recipients.markRead(db, apiKey, { organizationId, id }, readers, keep)
       }
-      if (version !== 'v1' && input.verifyUserPermissions) {
+      if (input.verifyUserPermissions) {
         const { documentId } = stored
         const all = await recipients.find(db, apiKey, organizationId, id)
         const mayRead = await readersOf(db, caller, { organizationId, documentId }, all, now)

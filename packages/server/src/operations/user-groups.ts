@@ -8,9 +8,9 @@ import { byId, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 
 export const userGroupHandlers: Handlers<Operations['userGroups']> = {
-  async add({ input, caller: { apiKey }, db, version, now }) {
+  async add({ input, caller: { apiKey }, db, now }) {
     const { organizationId } = input
-    const organization = version === 'v2' && input.createOrganization === true
+    const organization = input.createOrganization === true
     await requireLevel(db, apiKey, grants.organizationLevel(organizationId), { organization }, now)
     const groups = byId(input.organizationUserGroups, (group) => group.groupId)
     await userGroups.put(db, apiKey, organizationId, [...groups.values()], now)

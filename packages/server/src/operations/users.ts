@@ -11,23 +11,19 @@ import { levelOf, requireLevel } from './levels.ts'
 import { listAll, page, type Window } from './paging.ts'
 
 export const userHandlers: Handlers<Operations['users']> = {
-  async add({ input, caller: { apiKey }, db, version, now }) {
+  async add({ input, caller: { apiKey }, db, now }) {
     const level = levelOf(input)
-    const create =
-      version === 'v1'
-        ? { organization: true }
-        : {
-            organization: input.createOrganization ?? true,
-            document: input.createDocument,
-            folder: input.createFolder,
-          }
+    const create = {
+      organization: input.createOrganization ?? true,
+      document: input.createDocument,
+      folder: input.createFolder,
+    }
     await requireLevel(db, apiKey, level, create, now)
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
     await users.put(db, apiKey, items, now)
     // Whoever is there keeps what the call does not set: adding again must not make a passing grant permanent.
-    const granted = [...items].flatMap(([userId, { accessRole }]) => {
-      const sent = version === 'v2' ? accessRole : undefined
+    const granted = [...items].flatMap(([userId, { accessRole: sent }]) => {
       const had = there.get(userId)
       if (had && sent === undefined) return []
       return [{ userId, accessRole: sent ?? 'editor', expiresAt: had?.expiresAt ?? null }]
@@ -40,8 +36,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     }))
   },
 
-  async get({ input: sent, caller: { apiKey }, db, version, pages, now }) {
-    const input = version === 'v1' ? knownToV1(sent) : sent
+  async get({ input, caller: { apiKey }, db, version, pages, now }) {
     const level = levelOf(input)
     const list = listOf(input, level)
     const filter = { userIds: input.userIds, groupIds: input.organizationUserGroupIds }
@@ -57,16 +52,14 @@ export const userHandlers: Handlers<Operations['users']> = {
     )
   },
 
-  async update({ input, caller: { apiKey }, db, version, now }) {
+  async update({ input, caller: { apiKey }, db, now }) {
     const level = levelOf(input)
     const items = byId(input.users, (user) => user.userId)
     const there = await members.update(db, apiKey, level, items, now)
     // Also one that is stored already: it counts against what tokens said in between.
     const wanting = (role: AccessRole) => [...there].filter((id) => items.get(id)?.accessRole === role)
-    if (version === 'v2') {
-      await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
-      await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
-    }
+    await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
+    await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
     return outcomes(items.keys(), (userId) => ({
       success: there.has(userId),
       id: internalId(apiKey, 'user', input.organizationId, userId),
@@ -86,18 +79,6 @@ export const userHandlers: Handlers<Operations['users']> = {
 
 type AccessRole = grants.Grant['accessRole']
 type GetInput = Input<Operations['users']['get']>
-
-const knownToV1 = ({
-  organizationId,
-  documentId,
-  userIds,
-  organizationUserGroupIds,
-}: GetInput): GetInput => ({
-  organizationId,
-  documentId,
-  userIds,
-  organizationUserGroupIds,
-})
 
 /** The list that was asked for: the users of one level, or of all documents. */
 function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Level) {

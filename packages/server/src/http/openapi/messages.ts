@@ -1,4 +1,4 @@
-import type { ErrorExample, Operation } from '@plenum/protocol'
+import type { ErrorExample, Operation, Version } from '@plenum/protocol'
 import { explain } from '../explain.ts'
 import { passingCodes, reasonOf } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
@@ -23,10 +23,9 @@ export function requestBody({ input, body, example }: Operation, schemas: Schema
   }
 }
 
-export function success(
-  { output, message, paging = [], example, effect }: Operation,
-  schemas: Schemas,
-): Json {
+export function success(operation: Operation, version: Version, schemas: Schemas): Json {
+  const { output, message, paging = [], effect } = operation
+  const other = version === 'v1' ? undefined : operation.v2Message
   const token = {
     type: 'string',
     description: 'Sent back as `pageToken` it gives the next page; absent on the last.',
@@ -35,7 +34,7 @@ export function success(
     type: 'object',
     properties: {
       status: { const: 'success' },
-      message: { type: 'string', examples: [message] },
+      message: { type: 'string', examples: [message, ...(other ? [other.message] : [])] },
       data: schemas.of(output),
       ...Object.fromEntries(paging.map((key) => [key, token])),
     },
@@ -43,24 +42,22 @@ export function success(
   }
   const replayed = { 'Idempotent-Replayed': { $ref: '#/components/headers/IdempotentReplayed' } }
   return {
-    description: message,
+    description: other ? `${message} Or, ${other.when}: ${other.message}` : message,
     ...(effect === 'write' && { headers: replayed }),
     content: {
       'application/json': {
         schema: { type: 'object', properties: { result }, required: ['result'] },
-        examples: { success: { summary: 'A success', value: successEnvelope({ message, paging, example }) } },
+        examples: { success: { summary: 'A success', value: successEnvelope(operation, version) } },
       },
     },
   }
 }
 
 /** The answer of the declared example. */
-export function successEnvelope({
-  message,
-  paging = [],
-  example,
-}: Pick<Operation, 'message' | 'paging' | 'example'>) {
+export function successEnvelope(operation: Operation, version: Version) {
+  const { paging = [], example, v2Message } = operation
   const { output: data, nextPageToken } = example
+  const message = version !== 'v1' && example.isV2Message && v2Message ? v2Message.message : operation.message
   const tokens = nextPageToken === undefined ? [] : paging.map((key) => [key, nextPageToken])
   return { result: { status: 'success', message, data, ...Object.fromEntries(tokens) } }
 }

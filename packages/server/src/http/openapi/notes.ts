@@ -14,8 +14,9 @@ export function notesOf({ requires, size, errorCode }: Operation): string[] {
 export function pathsOf({ versions, path, aliases = [] }: Operation) {
   const newest = versions.at(-1)
   return versions.toReversed().flatMap((version) => [
-    { url: `/${version}${path}`, suffix: version === newest ? '' : `.${version}`, isAlias: false },
+    { version, url: `/${version}${path}`, suffix: version === newest ? '' : `.${version}`, isAlias: false },
     ...aliases.map((alias, index) => ({
+      version,
       url: `/${version}${alias}`,
       suffix: `.${version}.alias${index === 0 ? '' : index + 1}`,
       isAlias: true,
