@@ -1,23 +1,40 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { afterAll, describe, expect, test } from 'vitest'
 import { Checkpoints } from '../src/store/checkpoints.ts'
-import { openDatabase } from '../src/store/db.ts'
+import { type Database, openDatabase } from '../src/store/db.ts'
 import * as workspaces from '../src/store/workspaces.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'plenum-checkpoints-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+const addWorkspace = (database: Database, workspaceId: string, bytes: number) =>
+  database.write((db) =>
+    workspaces.add(
+      db,
+      {
+        workspaceId,
+        name: 'W',
+        owner: { email: 'o@example.com', id: 'o', name: 'O'.repeat(bytes), avatar: '' },
+        token: { tokenId: 't', issuedAt: 1 },
+      },
+      1,
+    ),
+  )
+
 test('[P2] a thread that cannot copy is told of, replaced, and hangs nobody', async () => {
   const failures: unknown[] = []
-  const checkpoints = new Checkpoints(
-    join(folder, 'no such folder', 'plenum.db'),
-    (work) => work(),
-    (error) => failures.push(error),
-  )
+  const checkpoints = new Checkpoints({
+    file: join(folder, 'no such folder', 'plenum.db'),
+    logFrames: () => 0,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {},
+    onFailure: (error) => failures.push(error),
+  })
   for (const round of [1, 2]) {
-    checkpoints.touch()
+    checkpoints.committed()
     await checkpoints.run()
     expect(failures.length).toBeGreaterThanOrEqual(round)
   }
@@ -25,24 +42,70 @@ test('[P2] a thread that cannot copy is told of, replaced, and hangs nobody', as
 })
 
 test('[P2] the log is copied and begins anew, so it does not grow with the number of writes', async () => {
-  const database = await openDatabase({ dataDir: folder, durability: 'relaxed', poolSize: 1 })
-  const owner = { email: 'o@example.com', id: 'o', name: 'O'.repeat(1000), avatar: '' }
-  const write = (id: number) =>
-    database.write((db) =>
-      workspaces.add(
-        db,
-        { workspaceId: `w${id}`, name: 'W', owner, token: { tokenId: 't', issuedAt: 1 } },
-        1,
-      ),
-    )
-  const log = join(folder, 'plenum.db-wal')
+  const dataDir = join(folder, 'few')
+  const database = await openDatabase({ dataDir, durability: 'relaxed', poolSize: 1 })
+  const write = (id: number) => addWorkspace(database, `w${id}`, 1000)
+  const log = join(dataDir, 'plenum.db-wal')
   let id = 0
   for (; id < 200; id++) await write(id)
   await expect
-    .poll(() => statSync(join(folder, 'plenum.db')).size, { timeout: 30_000 })
+    .poll(() => statSync(join(dataDir, 'plenum.db')).size, { timeout: 30_000 })
     .toBeGreaterThan(200_000)
   const size = statSync(log).size
   for (; id < 300; id++) await write(id)
   expect(statSync(log).size).toBe(size)
   await database.close()
+})
+
+const MiB = 1024 * 1024
+
+describe('[P3] the log under load', () => {
+  /** Writes 160 MiB from several callers at once; gives the largest size that the log had. */
+  async function writeMuch(database: Database, log: string): Promise<number> {
+    let largest = 0
+    let next = 0
+    const writer = async () => {
+      for (let id = next++; id < 640; id = next++) {
+        await addWorkspace(database, `w${id}`, MiB / 4)
+        largest = Math.max(largest, statSync(log).size)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, writer))
+    return largest
+  }
+
+  test('[P3] it stays below 64 MiB while writers and readers leave no pause', async () => {
+    const dataDir = join(folder, 'many')
+    const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
+    let isReading = true
+    const readers = Array.from({ length: 4 }, async () => {
+      while (isReading) {
+        await workspaces.isEmpty(database.read)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+    expect(await writeMuch(database, join(dataDir, 'plenum.db-wal'))).toBeLessThan(64 * MiB)
+    isReading = false
+    await Promise.all(readers)
+    await database.close()
+  })
+
+  test('[P3] a program that reads the file all the time makes it grow, but holds no writer', async () => {
+    const dataDir = join(folder, 'read from outside')
+    const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
+    const outside = new DatabaseSync(join(dataDir, 'plenum.db'))
+    outside.exec('begin')
+    outside.prepare('select count(*) from workspaces').all()
+    const log = join(dataDir, 'plenum.db-wal')
+    expect(await writeMuch(database, log)).toBeGreaterThan(150 * MiB)
+    outside.close()
+    let id = 0
+    // The next copies are complete, and the one after them finds a log that has begun anew.
+    await expect
+      .poll(() => addWorkspace(database, `later ${id++}`, 1).then(() => statSync(log).size), {
+        timeout: 30_000,
+      })
+      .toBeLessThan(65 * MiB)
+    await database.close()
+  })
 })

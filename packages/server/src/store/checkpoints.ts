@@ -5,45 +5,60 @@ interface Progress {
   left: number
 }
 
-/** The log restarts from its beginning once it is wholly copied; above this many pages (16 MiB) writers wait for that. */
+export interface CheckpointParts {
+  file: string
+  /** How many pages the log holds now. */
+  logFrames: () => number
+  /** Runs the work while nobody writes. */
+  withoutWriters: (work: () => Promise<void>) => Promise<void>
+  /** Ends the snapshots of readers. While a reader keeps one from before the copy, the log cannot restart. */
+  leaveSnapshots: () => void
+  onFailure?: (error: unknown) => void
+}
+
+/** A log of this many pages (16 MiB) is copied at once, and then restarts from its beginning. */
 const longLogFrames = 4096
-const everyMs = 2000
+/** Writers wait for the copy when the log has this many pages (32 MiB). */
+const maxLogFrames = 2 * longLogFrames
+/** How often a shorter log is copied, and a log that could not restart is tried again. */
+const intervalMs = 2000
 
 /** Runs checkpoints on a thread of their own, while there are commits to copy. A thread that died is replaced. */
 export class Checkpoints {
-  readonly #file: string
-  readonly #withoutWriters: <T>(work: () => Promise<T>) => Promise<T>
-  readonly #onFailure: (error: unknown) => void
+  readonly #parts: CheckpointParts
   readonly #timer: NodeJS.Timeout
   #worker: Worker | undefined
   #running: Promise<void> | undefined
+  #copying: Promise<unknown> = Promise.resolve()
+  #frames = 0
   #dirty = false
+  /** The last copy failed, or a reader outside of this process keeps the log from restarting. */
+  #isStuck = false
   #closed = false
 
-  constructor(
-    file: string,
-    withoutWriters: <T>(work: () => Promise<T>) => Promise<T>,
-    onFailure: (error: unknown) => void = () => {},
-  ) {
-    this.#file = file
-    this.#withoutWriters = withoutWriters
-    this.#onFailure = onFailure
-    this.#timer = setInterval(() => void this.run(), everyMs).unref()
+  constructor(parts: CheckpointParts) {
+    this.#parts = parts
+    this.#timer = setInterval(() => void this.run(), intervalMs).unref()
   }
 
   /** Something was committed. */
-  touch(): void {
+  committed(): void {
     this.#dirty = true
+    this.#frames = this.#parts.logFrames()
+    if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
   }
 
-  /** Copies what there is to copy; a failure is told, and tried again with the next commits. */
+  /** Called by the writer whose turn it is. What it gets back, if anything, it waits for before it writes. */
+  beforeWrite(): Promise<void> | undefined {
+    if (this.#frames < maxLogFrames || this.#isStuck || this.#closed) return undefined
+    return this.#restart().catch((error: unknown) => this.#failed(error))
+  }
+
+  /** Copies what there is to copy; a failure is reported, and tried again later. */
   run(): Promise<void> {
     if (!this.#dirty || this.#closed) return this.#running ?? Promise.resolve()
     return (this.#running ??= this.#copy()
-      .catch((error: unknown) => {
-        this.#dirty = true
-        this.#onFailure(error)
-      })
+      .catch((error: unknown) => this.#failed(error))
       .finally(() => {
         this.#running = undefined
       }))
@@ -53,6 +68,7 @@ export class Checkpoints {
     this.#closed = true
     clearInterval(this.#timer)
     await this.#running
+    await this.#copying
     const worker = this.#worker
     if (!worker) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
@@ -61,13 +77,36 @@ export class Checkpoints {
     await ended
   }
 
+  /** Most is copied beside the writers; the rest while they wait, so that nothing is left and the log can restart. */
   async #copy(): Promise<void> {
     this.#dirty = false
-    const { frames, left } = await this.#ask()
-    if (left > 0 && frames > longLogFrames) await this.#withoutWriters(() => this.#ask())
+    const { frames } = await this.#ask()
+    if (frames >= longLogFrames) await this.#parts.withoutWriters(() => this.#restart())
   }
 
+  /** The next writer begins at the start of the log. Nobody may write meanwhile. */
+  async #restart(): Promise<void> {
+    const { left } = await this.#ask()
+    this.#isStuck = left > 0
+    if (left > 0) this.#dirty = true
+    else this.#frames = 0
+    this.#parts.leaveSnapshots()
+  }
+
+  #failed(error: unknown): void {
+    this.#dirty = true
+    this.#isStuck = true
+    this.#parts.onFailure?.(error)
+  }
+
+  /** One after the other: the thread's answers do not say what they answer. */
   #ask(): Promise<Progress> {
+    const asked = this.#copying.then(() => this.#askWorker())
+    this.#copying = asked.catch(() => {})
+    return asked
+  }
+
+  #askWorker(): Promise<Progress> {
     const worker = (this.#worker ??= this.#startWorker())
     return new Promise((resolve, reject) => {
       const onMessage = (message: Progress & { error?: string }) => {
@@ -86,11 +125,11 @@ export class Checkpoints {
 
   #startWorker(): Worker {
     const worker = new Worker(new URL('./checkpoint-worker.mjs', import.meta.url), {
-      workerData: { file: this.#file },
+      workerData: { file: this.#parts.file },
       execArgv: [],
     })
     worker.unref()
-    worker.on('error', this.#onFailure)
+    worker.on('error', (error) => this.#parts.onFailure?.(error))
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
     })
