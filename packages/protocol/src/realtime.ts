@@ -9,6 +9,8 @@ export const closeCodes = {
   restarting: 1012,
   /** Too many bytes were waiting for this client. What it missed arrives when it connects again. */
   slow: 4008,
+  /** A rate was exceeded; the reason names it. Come back after a minute. */
+  rateLimited: 4029,
   /** The client sent something that is no message of this protocol. */
   badMessage: 4400,
   /** No token, an invalid or an expired one: get a new one and connect again. */
@@ -19,7 +21,7 @@ export const closeCodes = {
   gone: 4404,
   /** An update that is malformed or exceeds a bound. */
   invalidUpdate: 4422,
-  /** Too many documents or editors on one connection. */
+  /** Too many documents or editors: on one connection, in one document, or created in one day. */
   tooMany: 4429,
   /** The server could not store what it was sent; nothing of it was acknowledged. */
   unavailable: 4503,

@@ -15,6 +15,12 @@ export interface Limits {
   productionKeysPerWorkspace: number
   /** WebSockets of this server. */
   connections: number
+  /** Documents that one user may create by opening them; 0 is unlimited. */
+  createdByOpeningPerMinute: number
+  /** Documents that all users of an API key may create by opening them, each day (UTC); 0 is unlimited. */
+  createdByOpeningPerDay: number
+  /** Editors that clients may create in one document. */
+  editorsPerDocument: number
 }
 
 export interface Config {
@@ -115,6 +121,9 @@ export function readConfig(env: Environment): Config {
       workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
       productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
       connections: integer('LIMIT_CONNECTIONS', 20_000, 0, 10_000_000),
+      createdByOpeningPerMinute: integer('LIMIT_CREATED_BY_OPENING_PER_MINUTE', 100, 0, 1_000_000),
+      createdByOpeningPerDay: integer('LIMIT_CREATED_BY_OPENING_PER_DAY', 100_000, 0, 1_000_000_000),
+      editorsPerDocument: integer('LIMIT_EDITORS_PER_DOCUMENT', 1000, 1, 100_000),
     },
   }
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))

@@ -34,6 +34,9 @@ const defaults: Config = {
     workspacesPerOwner: 5,
     productionKeysPerWorkspace: 10,
     connections: 20_000,
+    createdByOpeningPerMinute: 100,
+    createdByOpeningPerDay: 100_000,
+    editorsPerDocument: 1000,
   },
 }
 
@@ -70,6 +73,9 @@ const numbers: [name: string, key: Key, least: number, most: number][] = [
   ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
   ['LIMIT_PRODUCTION_KEYS', 'limits.productionKeysPerWorkspace', 0, 1_000_000],
   ['LIMIT_CONNECTIONS', 'limits.connections', 0, 10_000_000],
+  ['LIMIT_CREATED_BY_OPENING_PER_MINUTE', 'limits.createdByOpeningPerMinute', 0, 1_000_000],
+  ['LIMIT_CREATED_BY_OPENING_PER_DAY', 'limits.createdByOpeningPerDay', 0, 1_000_000_000],
+  ['LIMIT_EDITORS_PER_DOCUMENT', 'limits.editorsPerDocument', 1, 100_000],
 ]
 const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['DURABILITY', 'durability', ['full', 'relaxed']],

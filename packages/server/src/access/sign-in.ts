@@ -42,16 +42,23 @@ export async function signIn(
   })
 }
 
-/** The document and its organization exist afterwards (spec 0.8). */
-export async function openDocument(
+/**
+ * The document and its organization exist afterwards (spec 0.8), unless `refuse` says why they may not be created; it is
+ * called only if there is no such document.
+ */
+export async function openDocument<Refusal>(
   database: Database,
   { apiKey }: Pick<ApiKey, 'apiKey'>,
   organizationId: string,
   documentId: string,
   now: number,
-): Promise<void> {
-  if (await documents.exists(database.read, apiKey, organizationId, documentId)) return
+  refuse: () => Promise<Refusal | undefined> = async () => undefined,
+): Promise<Refusal | undefined> {
+  if (await documents.exists(database.read, apiKey, organizationId, documentId)) return undefined
+  const refusal = await refuse()
+  if (refusal) return refusal
   await database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, now))
+  return undefined
 }
 
 interface Missing {

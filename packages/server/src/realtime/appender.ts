@@ -1,11 +1,14 @@
+import type { Limits } from '../config.ts'
 import type { Bus } from '../platform/bus.ts'
 import * as editorLog from '../store/editor-log.ts'
+import * as editors from '../store/editors.ts'
 import { Compaction, type CompactionParts } from './compaction.ts'
 import type { Batch, EditorRoom } from './editor-room.ts'
 import { Gate } from './gate.ts'
 
 export interface AppenderParts extends CompactionParts {
   bus: Bus
+  limits: Pick<Limits, 'editorsPerDocument'>
 }
 
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
@@ -88,11 +91,14 @@ export class Appender {
     this.#lastTick = performance.now()
   }
 
-  async #store(batches: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
+  async #store(taken: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
     const { database, log, now } = this.#parts
-    const entries = batches.flatMap(([, { entry }]) => entry ?? [])
+    let batches = taken
+    let entries: editorLog.Entry[] = []
     let numbers: Awaited<ReturnType<typeof append>> = []
     try {
+      batches = await this.#withinDocuments(taken)
+      entries = batches.flatMap(([, { entry }]) => entry ?? [])
       const at = now()
       if (entries.length > 0) numbers = await database.write((db) => append(db, entries, at))
     } catch (error) {
@@ -119,6 +125,29 @@ export class Appender {
         this.#notTold(room, error)
       }
     }
+  }
+
+  /** Drops the rooms that would create more editors than a document may have; gives the others. */
+  async #withinDocuments(batches: readonly [EditorRoom, Batch][]): Promise<readonly [EditorRoom, Batch][]> {
+    if (!batches.some(createsEditor)) return batches
+    const { database, limits } = this.#parts
+    const max = limits.editorsPerDocument
+    const left = new Map<string, number>()
+    const kept: [EditorRoom, Batch][] = []
+    for (const one of batches) {
+      const [{ apiKey, place }] = one
+      if (createsEditor(one)) {
+        const id = JSON.stringify([apiKey, place.organizationId, place.documentId])
+        const free = left.get(id) ?? max - (await editors.count(database.read, apiKey, place, max))
+        left.set(id, free - 1)
+        if (free <= 0) {
+          one[0].drop('tooMany', `A document has at most ${max} editors (LIMIT_EDITORS_PER_DOCUMENT).`)
+          continue
+        }
+      }
+      kept.push(one)
+    }
+    return kept
   }
 
   #storeAlone(room: EditorRoom, batch: Batch): void {
@@ -195,3 +224,6 @@ export class Appender {
     this.#compaction.compactIfLong(room)
   }
 }
+
+const createsEditor = ([, { entry }]: readonly [EditorRoom, Batch]) =>
+  entry !== undefined && entry.create !== null

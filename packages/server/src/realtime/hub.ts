@@ -3,6 +3,7 @@ import type { Credentials } from '../access/credentials.ts'
 import type { Decision } from '../access/permissions.ts'
 import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
+import type { Limits } from '../config.ts'
 import { sourceOf } from '../editors/document-threads.ts'
 import type { BusMessage } from '../platform/bus.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
@@ -11,15 +12,17 @@ import * as liveStates from '../store/live-states.ts'
 import * as presence from '../store/presence.ts'
 import { Appender, type AppenderParts } from './appender.ts'
 import type { Connection } from './connection.ts'
+import { CreationLimits } from './creation-limits.ts'
 import { EditorRoom } from './editor-room.ts'
 import { Gate } from './gate.ts'
 import type { Identity } from './identify.ts'
 import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
-import { type Listener, Participant } from './participant.ts'
+import { type Listener, Participant, type Verdict } from './participant.ts'
 
 export interface HubParts extends AppenderParts {
   credentials: Credentials
+  limits: Limits
 }
 
 /** Awareness of a room is told together when it changes several times within this. */
@@ -49,6 +52,7 @@ export class Hub {
   /** For whatever asks the database because a client came. A user is a lane. */
   readonly gate = new Gate(askedAtOnce)
   readonly #appender: Appender
+  readonly #creations: CreationLimits
   /** Stores what clients set. */
   readonly liveStates: LiveStateWriter
   readonly #unsubscribe: () => void
@@ -58,6 +62,7 @@ export class Hub {
   constructor(parts: HubParts) {
     this.#parts = parts
     this.#appender = new Appender(parts)
+    this.#creations = new CreationLimits(parts)
     this.liveStates = new LiveStateWriter(parts)
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
@@ -105,7 +110,7 @@ export class Hub {
     return document
   }
 
-  async #evaluate(document: OpenDocument, participants: readonly Participant[]): Promise<Decision[]> {
+  async #evaluate(document: OpenDocument, participants: readonly Participant[]): Promise<Verdict[]> {
     const { database, credentials, now } = this.#parts
     const { apiKey, organizationId, documentId } = document
     const key = await credentials.apiKey(apiKey)
@@ -116,12 +121,16 @@ export class Hub {
     for (const [index, { identity }] of participants.entries()) {
       if (identity.isAccepted && !(await identity.isAccepted())) decisions[index] = notAccepted
     }
+    if (document.exists) return decisions
     // Whoever opens a document that is not there makes it (spec 0.8); not who was sent away because it was deleted.
-    const isOpened = decisions.some(({ allowed }, index) => allowed && !participants[index]?.hasEnded)
-    if (!document.exists && isOpened) {
-      await openDocument(database, key.caller, organizationId, documentId, now())
-      document.exists = true
-    }
+    const openers = participants.filter((one, index) => decisions[index]?.allowed && !one.hasEnded)
+    if (openers.length === 0) return decisions
+    const identities = openers.map(({ identity }) => identity)
+    const refusal = await openDocument(database, key.caller, organizationId, documentId, now(), () =>
+      this.#creations.take(identities),
+    )
+    if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
+    document.exists = true
     return decisions
   }
 

@@ -15,6 +15,6 @@ export interface RealtimeParts extends IdentityParts {
 /** Everything that is live. */
 export function createGateway({ log, limits, threads, ...identity }: RealtimeParts): Gateway {
   const crdt = createCrdt(threads)
-  const hub = new Hub({ ...identity, crdt, log })
+  const hub = new Hub({ ...identity, crdt, log, limits })
   return new Gateway({ ...identity, hub, log, maxConnections: limits.connections })
 }

@@ -1,10 +1,9 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Decision } from '../access/permissions.ts'
 import type { Present } from '../store/presence.ts'
 import type { EditorRoom } from './editor-room.ts'
 import { LivePresence } from './live-presence.ts'
 import { LiveStates, type LiveStateParts } from './live-states.ts'
-import type { Participant } from './participant.ts'
+import type { Participant, Verdict } from './participant.ts'
 
 export interface DocumentParts {
   apiKey: string
@@ -14,7 +13,7 @@ export interface DocumentParts {
   /** Counts up with every change of access under this API key. */
   epoch: () => number
   /** Judges those participants; in their order. */
-  evaluate: (document: OpenDocument, participants: readonly Participant[]) => Promise<Decision[]>
+  evaluate: (document: OpenDocument, participants: readonly Participant[]) => Promise<Verdict[]>
   load: (document: OpenDocument, editorId: string) => Promise<EditorRoom>
   /** There are rows that the room does not know. */
   grown: (room: EditorRoom) => void
@@ -116,7 +115,7 @@ export class OpenDocument {
       try {
         const decisions = await this.#parts.evaluate(this, stale)
         stale.forEach((one, index) =>
-          one.judged(decisions[index] as Decision, epochs[index] as number, this.now()),
+          one.judged(decisions[index] as Verdict, epochs[index] as number, this.now()),
         )
       } catch (error) {
         this.#parts.failed(error)

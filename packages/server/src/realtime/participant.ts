@@ -1,6 +1,7 @@
 import { closeCodes, type AccessRole, type CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../access/permissions.ts'
 import type { Connection } from './connection.ts'
+import type { CreationRefusal } from './creation-limits.ts'
 import type { Identity } from './identify.ts'
 import type { OpenDocument } from './open-document.ts'
 
@@ -19,6 +20,9 @@ export interface Listener {
   /** The client says itself when its user is idle. */
   readonly tellsIdleness?: boolean
 }
+
+/** What a client may do with a document, or why it cannot be created for the client. */
+export type Verdict = Decision | CreationRefusal
 
 /** One client in one document. What it sends counts only under a judgement that is current. */
 export class Participant {
@@ -85,10 +89,11 @@ export class Participant {
   }
 
   /** `epoch`: that of the participant when it was judged. */
-  judged(decision: Decision, epoch: number, now: number): void {
+  judged(decision: Verdict, epoch: number, now: number): void {
     if (this.#ended) return
     if (now >= this.identity.expiresAt * 1000)
       return this.end('unauthenticated', 'token_expired: The token has expired.')
+    if ('closeReason' in decision) return this.end(decision.closeReason, decision.message)
     if (!decision.allowed) {
       const isUnknown = decision.reason === 'unauthenticated'
       return this.end(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])

@@ -1,4 +1,5 @@
 import type { Db } from './db.ts'
+import { prepared } from './prepared.ts'
 import type { EditorTable } from './schema.ts'
 
 /** Names an editor of a tenant. */
@@ -49,6 +50,33 @@ export async function listIds(
     .execute()
   return rows.map((row) => row.editor_id)
 }
+
+/** How many editors a document has; counts no further than `max`. */
+export async function count(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Omit<Place, 'editorId'>,
+  max: number,
+): Promise<number> {
+  const [row] = await countUpTo(db, { apiKey, organizationId, documentId, max })
+  return row?.editors ?? 0
+}
+
+const countUpTo = prepared(
+  (db, of: { apiKey: string; organizationId: string; documentId: string; max: number }) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('editors')
+          .select('editor_id')
+          .where('api_key', '=', of.apiKey)
+          .where('organization_id', '=', of.organizationId)
+          .where('document_id', '=', of.documentId)
+          .limit(of.max)
+          .as('some'),
+      )
+      .select((eb) => eb.fn.countAll<number>().as('editors')),
+)
 
 /** Adds an editor with an empty log; false if it is there already. */
 export async function add(

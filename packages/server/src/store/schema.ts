@@ -286,6 +286,14 @@ export interface NotificationConfigTable {
   config: string
 }
 
+/** How many documents clients created by opening them. */
+export interface OpeningTable {
+  api_key: string
+  /** Days since 1970 (UTC); on a later day the count begins anew. */
+  day: number
+  documents: number
+}
+
 export interface JobTable {
   job_id: string
   api_key: string
@@ -342,6 +350,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  openings: OpeningTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable
   locks: LockTable

@@ -215,14 +215,16 @@ export class HocuspocusClient implements DialectClient {
   }
 
   #end(editor: Opened, reason: CloseReason, text: string): void {
-    if (isFinal(reason)) {
+    // Not the whole socket for one editor of many: coming back at once would not help.
+    const endsAlone = isFinal(reason) || reason === 'rateLimited'
+    if (endsAlone) {
       this.#tell(editor, message(editor.name, [messages.auth, authMessages.permissionDenied], text))
       // Who was never let in has nothing to close.
       if (editor.participant?.role) this.#tell(editor, message(editor.name, [messages.close], text))
       if (this.#identity) this.#denied.add(editor.name)
     }
     this.#leave(editor)
-    if (!isFinal(reason)) this.#connection.close(reason, text)
+    if (!endsAlone) this.#connection.close(reason, text)
   }
 
   #leave(editor: Opened): void {

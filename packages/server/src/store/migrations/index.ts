@@ -2,6 +2,7 @@ import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBui
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
 import * as bareDomains from './0003-bare-domains.ts'
+import * as openings from './0005-openings.ts'
 
 /** Column types that the two databases spell differently. */
 export interface Types {
@@ -20,6 +21,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0001-foundation': foundation,
   '0002-notifications': notifications,
   '0003-bare-domains': bareDomains,
+  '0005-openings': openings,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
