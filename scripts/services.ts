@@ -30,6 +30,10 @@ export interface PostgresService {
   createDatabase(name?: string): Promise<string>
   /** SIGKILL for the postmaster and all its children, as in a crash; resolves when all are gone. */
   kill(): Promise<void>
+  /** SIGSTOP for the postmaster and all its children: connections stay open, and nobody answers on them. */
+  freeze(): Promise<void>
+  /** They go on where they were. */
+  thaw(): void
   /** Starts again on the same folder and port, after a fast shutdown if it still runs. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -99,13 +103,33 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await untilReady(server, url, dataDir, logPath)
   }
 
+  const childrenOf = (pid: number) =>
+    [...processes()].filter(([, { parent }]) => parent === pid).map(([child]) => child)
+
+  /** A stopped postmaster forks no further child, so that a listing of its children is complete. */
+  const stopPostmaster = async (pid: number): Promise<void> => {
+    process.kill(pid, 'SIGSTOP')
+    await until(() => !isRunning(server) || /^[TZ]/.test(processes().get(pid)?.state ?? 'Z'))
+  }
+
+  const freeze = async (): Promise<void> => {
+    const { pid } = server
+    if (pid === undefined) return
+    await stopPostmaster(pid)
+    for (const each of childrenOf(pid)) signal(each, 'SIGSTOP')
+  }
+
+  const thaw = (): void => {
+    const { pid } = server
+    if (pid === undefined) return
+    for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGCONT')
+  }
+
   const kill = async (): Promise<void> => {
     const pid = server.pid
     if (pid === undefined || !isRunning(server)) return
-    // A stopped postmaster forks no further child between the listing and the killing.
-    process.kill(pid, 'SIGSTOP')
-    await until(() => !isRunning(server) || /^[TZ]/.test(processes().get(pid)?.state ?? 'Z'))
-    const family = [...processes()].filter(([, { parent }]) => parent === pid).map(([child]) => child)
+    await stopPostmaster(pid)
+    const family = childrenOf(pid)
     for (const each of [...family, pid]) signal(each, 'SIGKILL')
     // Shared memory stays in use, and a restart refused, until the last child is gone.
     await until(() => {
@@ -142,6 +166,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     },
     createDatabase: (name) => createDatabase(url, name),
     kill,
+    freeze,
+    thaw,
     restart: async () => {
       if (stopped) throw new Error('This PostgreSQL was stopped for good.')
       await shutDown()

@@ -29,6 +29,8 @@ export interface Config {
   dataDir: string
   databaseUrl: string | undefined
   databasePoolSize: number
+  /** How long PostgreSQL may take for a statement. */
+  databaseTimeoutSeconds: number
   redisUrl: string | undefined
   /** Undefined: generated into the data folder. */
   secretKey: string | undefined
@@ -100,6 +102,7 @@ export function readConfig(env: Environment): Config {
     dataDir: text('DATA_DIR') ?? './data',
     databaseUrl,
     databasePoolSize: integer('DATABASE_POOL_SIZE', 20, 1, 1000),
+    databaseTimeoutSeconds: integer('DATABASE_TIMEOUT_SECONDS', 10, 1, 3600),
     redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
     secretKey,
     durability: choice('DURABILITY', ['full', 'relaxed'], 'full'),

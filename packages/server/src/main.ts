@@ -23,6 +23,7 @@ async function main(config: Config): Promise<void> {
     dataDir: config.dataDir,
     durability: config.durability,
     poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutSeconds * 1000,
     observe: metrics.database,
     onCheckpointFailure: (error) => log.warn({ err: error }, 'the log could not be copied into the database'),
     onFatal(error) {

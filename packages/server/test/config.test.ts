@@ -13,6 +13,7 @@ const defaults: Config = {
   dataDir: './data',
   databaseUrl: undefined,
   databasePoolSize: 20,
+  databaseTimeoutSeconds: 10,
   redisUrl: undefined,
   secretKey: undefined,
   durability: 'full',
@@ -60,6 +61,7 @@ function refusal(env: Record<string, string>): string {
 const numbers: [name: string, key: Key, least: number, most: number][] = [
   ['PORT', 'port', 0, 65_535],
   ['DATABASE_POOL_SIZE', 'databasePoolSize', 1, 1000],
+  ['DATABASE_TIMEOUT_SECONDS', 'databaseTimeoutSeconds', 1, 3600],
   ['TRUSTED_PROXY_HOPS', 'trustedProxyHops', 0, 10],
   ['REQUEST_TIMEOUT_SECONDS', 'requestTimeoutSeconds', 1, 3600],
   ['SHUTDOWN_SECONDS', 'shutdownSeconds', 1, 300],

@@ -80,6 +80,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     dataDir,
     durability: config.durability,
     poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutSeconds * 1000,
     observe: metrics.database,
     ...(sync && { sync }),
   })

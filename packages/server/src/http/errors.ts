@@ -1,7 +1,10 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isCollision, isUnavailable } from '../store/failures.ts'
+import { isCollision, isTooLate, isUnavailable } from '../store/failures.ts'
 import { carriesErrorCode } from './error-code.ts'
+
+export const databaseTooLate =
+  'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
 
 /** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
 export function toApiError(error: unknown): ApiError {
@@ -14,6 +17,9 @@ export function toApiError(error: unknown): ApiError {
     return new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('INVALID_ARGUMENT', 'Malformed request.', { httpStatus: statusCode })
+  }
+  if (isTooLate(error)) {
+    return new ApiError('DEADLINE_EXCEEDED', databaseTooLate, { retryAfterSeconds: 1, cause: error })
   }
   if (isUnavailable(error)) {
     return new ApiError('UNAVAILABLE', 'The database is not available. Try again.', {

@@ -62,7 +62,8 @@ export function createExecute(executor: Executor) {
       return answer(operation, await (handler as SimpleHandler<Operation>)(callOn(database.read)))
     }
 
-    const keyed = keyedRequest(name, operation, request, startedAt)
+    const scope = scopeOf(operation.access, request.caller)
+    const keyed = keyedRequest(name, scope, request, startedAt)
     const commit = async (run: (call: Call) => Promise<unknown>): Promise<Answer> => {
       let committing: OperationCall | undefined
       const effect = async (db: Db) => {
@@ -73,7 +74,7 @@ export function createExecute(executor: Executor) {
         // Of an attempt that collided nothing remains, and the next one may find the answer of another server.
         committing = undefined
         return keyed ? idempotency.once(db, keyed, effect) : effect(db)
-      })
+      }, scope)
       committing?.committed()
       return done
     }
@@ -93,7 +94,6 @@ export function createExecute(executor: Executor) {
     const write = () => {
       if (typeof handler === 'function') return commit(handler)
       const subject = handler.subject(callOn(database.read))
-      const scope = scopeOf(operation.access, request.caller)
       return subjects.take(scope, subject, request.bytes, () => prepareAndCommit(handler))
     }
     return keyed ? idempotency.alone(keyed, write) : write()
@@ -102,12 +102,11 @@ export function createExecute(executor: Executor) {
 
 function keyedRequest(
   name: string,
-  operation: Operation,
-  { caller, version, input, idempotencyKey }: Request,
+  scope: string,
+  { version, input, idempotencyKey }: Request,
   now: number,
 ): KeyedRequest | undefined {
   if (idempotencyKey === undefined) return undefined
-  const scope = scopeOf(operation.access, caller)
   return {
     id: { scope, operation: `${version} ${name}`, key: idempotencyKey },
     body: JSON.stringify(input),

@@ -18,8 +18,10 @@ const tickMs = 12
 const most = { rooms: 200, bytes: 4 * 1024 * 1024 }
 /** Editors that are waited for at a time, each with a connection to the database. */
 const mostAlone = 4
-/** When a connection to the database breaks, a commit that is on its way may still arrive; within this it has. */
+/** A commit that got no answer may still arrive: within this after the database answers again. */
 const uncertainMs = 1_000
+/** How often an unreachable database is asked whether it is back. */
+const maxPings = 600
 
 /**
  * Stores what waits in all rooms, in one transaction a tick, and tells the members once it is durable. One tick at a time:
@@ -105,7 +107,7 @@ export class Appender {
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
-      setTimeout(() => batches.forEach(([room]) => this.#tellSuccessor(room)), uncertainMs).unref()
+      void this.#tellSuccessorsLater(batches.map(([room]) => room))
       return
     }
     this.stored.ticks++
@@ -185,6 +187,20 @@ export class Appender {
   /** The room that took the place of this one may have been loaded before the rows of this one were there. */
   #tellSuccessor({ apiKey, place }: EditorRoom): void {
     this.#parts.bus.publish({ kind: 'editor', apiKey, ...place })
+  }
+
+  async #tellSuccessorsLater(rooms: readonly EditorRoom[]): Promise<void> {
+    const pause = () => new Promise((resolve) => setTimeout(resolve, uncertainMs).unref())
+    for (let pings = 0; pings < maxPings; pings++) {
+      await pause()
+      const isBack = await this.#parts.database.ping().then(
+        () => true,
+        () => false,
+      )
+      if (isBack) break
+    }
+    await pause()
+    for (const room of rooms) this.#tellSuccessor(room)
   }
 
   /** Reads and tells what others have stored. */

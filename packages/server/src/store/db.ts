@@ -21,8 +21,11 @@ export interface Database {
   readonly read: Db
   /** Resolves when everything is durable that could be read when it was called. */
   durable(): Promise<void>
-  /** One transaction; resolves once it is durable. Runs again when it collided with another one. */
-  write<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /**
+   * One transaction; resolves once it is durable. Runs again when it collided with another one, in turn with the others of
+   * its lane: name the tenant, so that tenants do not wait for each other.
+   */
+  write<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
   /** Takes a named lock until the transaction ends; false if somebody holds it. */
   tryLock(db: Db, name: string): Promise<boolean>
   /** Waits for a named lock, held until the transaction ends. */
@@ -40,6 +43,8 @@ export interface DatabaseOptions {
   dataDir: string
   durability: Durability
   poolSize: number
+  /** How long PostgreSQL may take for a statement. */
+  timeoutMs?: number
   observe?: Observe
   /** Replaces the sync of the log, for tests. */
   sync?: Sync

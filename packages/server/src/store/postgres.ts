@@ -4,46 +4,44 @@ import type { Database, DatabaseOptions } from './db.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from './migrations/index.ts'
 import type { Schema } from './schema.ts'
-import { Turns } from './turns.ts'
+import { clientWithTimeout } from './postgres-client.ts'
+import { Lanes } from './turns.ts'
 
 // Counts and times arrive as numbers; all of ours are below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
-/** Transactions that met run again; ten times in a row means that something else is wrong. */
-const attempts = 10
+/** Transactions that met run again; twenty times in a row means that something else is wrong. */
+const attempts = 20
+/** The pause before an attempt is random, up to a bound that doubles until it is this. */
+const maxPauseMs = 250
+const defaultTimeoutMs = 10_000
+/** A server that froze or lost its network in the middle of a transaction keeps its locks no longer than this. */
+const idleInTransactionMs = 15_000
 
 /**
  * Transactions are `repeatable read`: a handler may read, decide and write, and if anybody changed those rows meanwhile
  * PostgreSQL says so and the handler runs again. Handlers therefore have no effect outside their transaction.
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
-  const pool = new pg.Pool({
-    connectionString: options.url,
-    max: options.poolSize,
-    connectionTimeoutMillis: 5000,
-    idleTimeoutMillis: 30_000,
-    keepAlive: true,
-    // A server that froze or lost its network in the middle of a transaction keeps its locks no longer than this.
-    idle_in_transaction_session_timeout: 60_000,
-    application_name: 'plenum',
-    options: `-c synchronous_commit=${options.durability === 'full' ? 'on' : 'off'}`,
-  })
-  // A connection that breaks while idle or while checked out is replaced; without listeners it would end the process.
-  pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
-
+  const { url, poolSize, durability, observe, timeoutMs = defaultTimeoutMs } = options
+  await upgrade(url)
   const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({ pool }),
-    log: (event) => options.observe?.(event.queryDurationMillis / 1000),
+    dialect: new PostgresDialect({
+      pool: openPool({
+        connectionString: url,
+        max: poolSize,
+        idleTimeoutMillis: 30_000,
+        idle_in_transaction_session_timeout: idleInTransactionMs,
+        // A statement that waits or works too long is cancelled by a database that can; the connection stays good.
+        statement_timeout: timeoutMs * 0.9,
+        Client: clientWithTimeout(timeoutMs),
+        options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
+      }),
+    }),
+    log: (event) => observe?.(event.queryDurationMillis / 1000),
   })
-  try {
-    await migrate(db as unknown as Kysely<unknown>, 'postgres')
-  } catch (error) {
-    await db.destroy()
-    throw cannotOpen(error) ?? error
-  }
 
-  const again = new Turns()
+  const lanes = new Lanes()
   return {
     dialect: 'postgres',
     durability: options.durability,
@@ -51,15 +49,16 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     read: db,
     // A commit is synced before anybody sees it.
     async durable() {},
-    async write(work) {
-      const run = (on: Kysely<Schema>) => on.transaction().setIsolationLevel('repeatable read').execute(work)
+    async write(work, lane = '') {
+      const run = () => db.transaction().setIsolationLevel('repeatable read').execute(work)
       try {
-        return await run(db)
+        return await run()
       } catch (error) {
         if (!isCollision(error)) throw error
       }
-      // Whoever collided goes on one at a time, first within this server, so that those who wait hold no connection.
-      return again.take(() => db.connection().execute((one) => oneAtATime(one, () => retry(() => run(one)))))
+      // What collided goes on one at a time, so that it meets only others' first attempts and holds no connection while it
+      // waits. Not across servers: the lock that this would need outlives a server that froze.
+      return lanes.take(lane, () => retry(run))
     },
     async tryLock(db, name) {
       const { rows } = await sql<{ taken: boolean }>`
@@ -84,6 +83,33 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   }
 }
 
+function openPool(config: pg.PoolConfig): pg.Pool {
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    application_name: 'plenum',
+    ...config,
+  })
+  // A connection that breaks while idle or while checked out is replaced; without listeners it would end the process.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** On connections of its own: to change a large table may take longer than any statement of a request may. */
+async function upgrade(url: string): Promise<void> {
+  const db = new Kysely<unknown>({
+    dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
+  })
+  try {
+    await migrate(db, 'postgres')
+  } catch (error) {
+    throw cannotOpen(error) ?? error
+  } finally {
+    await db.destroy()
+  }
+}
+
 /** Wrong credentials, or no such database. The messages of PostgreSQL name the user and the database only. */
 const refusals = /^(28|3D)/
 
@@ -101,17 +127,8 @@ async function retry<T>(work: () => Promise<T>): Promise<T> {
       return await work()
     } catch (error) {
       if (!isCollision(error) || attempt === attempts) throw error
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt))
+      const pauseMs = Math.random() * Math.min(maxPauseMs, 2 ** attempt)
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
     }
-  }
-}
-
-/** Held by the session and taken before the transaction begins, so that its snapshot shows what the holder before did. */
-async function oneAtATime<T>(db: Kysely<Schema>, work: () => Promise<T>): Promise<T> {
-  await sql`select pg_advisory_lock(hashtextextended('plenum collisions', 0))`.execute(db)
-  try {
-    return await work()
-  } finally {
-    await sql`select pg_advisory_unlock(hashtextextended('plenum collisions', 0))`.execute(db)
   }
 }

@@ -15,3 +15,19 @@ export class Turns {
     }
   }
 }
+
+/** Turns for each lane; lanes do not wait for each other. */
+export class Lanes {
+  readonly #lanes = new Map<string, { turns: Turns; users: number }>()
+
+  async take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const lane = this.#lanes.get(name) ?? { turns: new Turns(), users: 0 }
+    this.#lanes.set(name, lane)
+    lane.users++
+    try {
+      return await lane.turns.take(work)
+    } finally {
+      if (--lane.users === 0) this.#lanes.delete(name)
+    }
+  }
+}

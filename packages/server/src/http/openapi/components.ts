@@ -82,4 +82,4 @@ export const reasonOf: Readonly<Record<number, string>> = {
 }
 
 /** Codes after which the same request may succeed. */
-export const passingCodes: ReadonlySet<number> = new Set([409, 429, 503])
+export const passingCodes: ReadonlySet<number> = new Set([409, 429, 503, 504])

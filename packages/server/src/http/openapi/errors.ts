@@ -1,5 +1,6 @@
 import { type Access, type ErrorExample, httpStatusOf, type Operation, type Option } from '@plenum/protocol'
 import { optionOff } from '../authenticate.ts'
+import { databaseTooLate } from '../errors.ts'
 
 /** An error that comes from what surrounds an operation and not from the operation itself. */
 export interface StandardError extends ErrorExample {
@@ -138,6 +139,12 @@ export const standardErrors: readonly StandardError[] = [
     status: 'UNAVAILABLE',
     message: 'The database is not available. Try again.',
     when: 'The server does not reach its database. Send the request again after `retry-after` seconds.',
+  },
+  {
+    name: 'DatabaseTooLate',
+    status: 'DEADLINE_EXCEEDED',
+    message: databaseTooLate,
+    when: 'The database took the request and then fell silent for `DATABASE_TIMEOUT_SECONDS`. With the same `Idempotency-Key` a write happens once, however often it is sent.',
   },
   {
     name: 'InternalError',
