@@ -533,6 +533,28 @@ describe.each(stores)('folders on %s', (store) => {
       expect((await all(tenant)).filter((folder) => folder.parentFolderId === 'root')).toHaveLength(1)
     })
 
+    test('[9.1] [9.3] a folder that moves and one that is added below it at once are not too deep together', async () => {
+      const tenant = await tenantWithOrganization()
+      await add(tenant, line(30))
+      const rounds = Array.from({ length: 10 }, (_, round) => round)
+      for (const round of rounds) {
+        const [a, b, c] = [`a${round}`, `b${round}`, `c${round}`]
+        await add(tenant, [{ folderId: a }, { folderId: b, parentFolderId: a }])
+        const [moved, added] = await Promise.all([
+          tenant.client.folders.update({
+            organizationId,
+            folders: [{ folderId: a, parentFolderId: 'f30' }],
+          }),
+          add(tenant, [{ folderId: c, parentFolderId: b }]),
+        ])
+        const messages = [moved.data[a]?.message, added.data[c]?.message]
+        expect(messages).toContain('Folder nesting is too deep.')
+        expect(messages.filter((message) => message === 'Folder nesting is too deep.')).toHaveLength(1)
+      }
+      // Ancestors begin with `root`.
+      for (const { ancestors } of await all(tenant)) expect(ancestors?.length).toBeLessThanOrEqual(32)
+    })
+
     test('[9.3] v1 answers the same', async () => {
       const tenant = await tenantWithOrganization()
       await add(tenant, line(1))

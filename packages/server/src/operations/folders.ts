@@ -1,5 +1,5 @@
 import { ApiError, folderDepth, type Operations } from '@plenum/protocol'
-import { type Handlers, reply } from '../handler.ts'
+import { type Call, type Handlers, reply } from '../handler.ts'
 import { findFolderChains } from '../store/access.ts'
 import type { Db } from '../store/db.ts'
 import { chain, levelsBelow, remove, treeOf } from '../store/folder-tree.ts'
@@ -13,8 +13,9 @@ import { nest, present } from './folder-views.ts'
 const everything = 10_000
 
 export const folderHandlers: Handlers<Operations['folders']> = {
-  async add({ input, caller: { apiKey }, db, now }) {
+  async add({ input, caller: { apiKey }, db, now, lock }) {
     const { organizationId } = input
+    if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
     else if (!(await organizations.exists(db, apiKey, organizationId))) {
       throw new ApiError('INVALID_ARGUMENT', 'Organization does not exist.')
@@ -82,10 +83,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
   async update({ input, caller: { apiKey }, db, now, lock }) {
     const { organizationId } = input
     const items = byId(input.folders, (item) => item.folderId)
-    // One move after the other: two that are harmless alone can make a circle together.
-    if (input.folders.some(({ parentFolderId = root }) => parentFolderId !== root)) {
-      await lock(db, `folders/${apiKey}/${organizationId}`)
-    }
+    if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     const failures = new Map<string, string>()
     for (const [folderId, item] of items) {
       const failure = await findFault(db, apiKey, organizationId, folderId, item.parentFolderId)
@@ -116,6 +114,14 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return inherit ? reply(data, { message }) : data
   },
 }
+
+/** Whether folders are put into others; what is at the top can neither be too deep nor make a circle. */
+const changesTree = (folders: readonly { parentFolderId?: string }[]) =>
+  folders.some(({ parentFolderId = root }) => parentFolderId !== root)
+
+/** One change of a tree after the other: two that are harmless alone can make a circle, or be too deep, together. */
+const lockTree = (lock: Call['lock'], db: Db, apiKey: string, organizationId: string) =>
+  lock(db, `folders/${apiKey}/${organizationId}`)
 
 const folderOutcomes = (ids: Iterable<string>, failures: ReadonlyMap<string, string>, done: string) =>
   outcomes(ids, (id) => ({ success: !failures.has(id), id, message: failures.get(id) ?? done }))
