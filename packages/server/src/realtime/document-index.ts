@@ -1,7 +1,9 @@
-import * as Y from 'yjs'
+import { setImmediate } from 'node:timers/promises'
 import { DamagedLog } from '../editors/errors.ts'
-import { addRun, codeAt, placeOfCode, type Place, type PlaceCode, type Runs } from './item-places.ts'
-import { covers, unite, type Ranges } from './ranges.ts'
+import { placeOfCode, type Place, type PlaceCode } from './item-places.ts'
+import { RangeSet } from './ranges.ts'
+import { SortedPairs } from './sorted-pairs.ts'
+import { StateVectorEncoder } from './state-vector-encoder.ts'
 import { unbounded } from './update-bounds.ts'
 import {
   validateUpdate,
@@ -14,9 +16,17 @@ import {
 
 export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
 
+/** These take some 5 ms. */
+const clientsPerTurn = 4_096
+
 interface KnownClient {
-  places: Runs
-  deletes: Ranges
+  /** The next clock. */
+  clock: number
+  /** Where its structs lie: for each run of equal places, the clock where it starts and its code. */
+  places: SortedPairs
+  deletes: RangeSet | undefined
+  /** Of the state vector. */
+  block: number
 }
 
 /**
@@ -25,9 +35,8 @@ interface KnownClient {
  * news that is none, never the reverse.
  */
 export class DocumentIndex {
-  readonly #clocks = new Map<number, number>()
   readonly #clients = new Map<number, KnownClient>()
-  #stateVector: Uint8Array | undefined
+  readonly #encoder = new StateVectorEncoder()
 
   /** From what is stored: a snapshot, then updates in their order. */
   static of(parts: readonly Uint8Array[]): DocumentIndex {
@@ -40,91 +49,108 @@ export class DocumentIndex {
     return index
   }
 
-  /** The next clock of each client. */
-  get clocks(): StateVector {
-    return this.#clocks
+  /** How many clients are known. */
+  get size(): number {
+    return this.#clients.size
   }
+
+  /** The next clock of each client. */
+  readonly clocks: StateVector = { get: (client) => this.#clients.get(client)?.clock }
 
   /** Whether an update may be applied; changes nothing. Stored bytes have no bounds. */
   check(update: Uint8Array, options: CheckOptions = {}): Verdict {
     const { placeOf, isDeleted } = this
     const { mayWrite, isStored, bounds = isStored ? unbounded : undefined } = options
-    return validateUpdate(update, this.#clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
+    return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
-  /** Makes known what was accepted; nothing else may have become known in between. */
-  take({ changes }: Accepted): void {
+  /**
+   * Makes known what was accepted; nothing else may have become known in between. With `maxChunks` it may leave out
+   * deletes that lie far apart from each other.
+   */
+  take({ changes }: Accepted, maxChunks = Infinity): void {
     for (const { client, from } of changes) {
-      if ((this.#clocks.get(client) ?? 0) !== from) throw new Error('It was accepted for an earlier state.')
+      if ((this.clocks.get(client) ?? 0) !== from) throw new Error('It was accepted for an earlier state.')
     }
-    for (const change of changes) this.#change(change)
+    for (const change of changes) this.#change(change, maxChunks)
   }
 
   /** As Yjs encodes it. */
   stateVector(): Uint8Array {
-    return (this.#stateVector ??= Y.encodeStateVector(this.#clocks))
+    return this.#encoder.encode(this.clocks)
   }
 
   readonly placeOf = (client: number, clock: number): Place | undefined => {
     const known = this.#clients.get(client)
-    return known && placeOfCode(codeAt(known.places, clock))
+    return known && placeOfCode(known.places.secondAt(clock) as PlaceCode)
   }
 
   readonly isDeleted = (client: number, clock: number, length: number): boolean => {
     const known = this.#clients.get(client)
-    return known !== undefined && covers(known.deletes, clock, clock + length)
+    return known?.deletes?.covers(clock, clock + length) ?? false
   }
 
   /** All numbers in one array, of which the buffer can be transferred to another thread. */
   toMessage(): Float64Array {
     let size = 0
-    for (const { places, deletes } of this.#clients.values()) size += 4 + places.length + deletes.length
+    for (const { places, deletes } of this.#clients.values()) {
+      size += 4 + places.length + (deletes?.pairs.length ?? 0)
+    }
     const message = new Float64Array(size)
     let at = 0
-    for (const [client, { places, deletes }] of this.#clients) {
-      message.set([client, this.#clocks.get(client) as number, places.length, deletes.length], at)
-      message.set(places, at + 4)
-      message.set(deletes, at + 4 + places.length)
-      at += 4 + places.length + deletes.length
+    for (const [client, { clock, places, deletes }] of this.#clients) {
+      const deletesAt = at + 4 + places.length
+      const end = deletesAt + (deletes?.pairs.length ?? 0)
+      message.set([client, clock, places.length, end - deletesAt], at)
+      places.copyTo(message, at + 4)
+      deletes?.pairs.copyTo(message, deletesAt)
+      at = end
     }
     return message
   }
 
-  static fromMessage(message: Float64Array): DocumentIndex {
+  /** Keeps the message, which nobody may change afterwards. Lets others have their turn while it reads many clients. */
+  static async fromMessage(message: Float64Array): Promise<DocumentIndex> {
     const index = new DocumentIndex()
-    for (let at = 0; at < message.length;) {
-      const [client = 0, clock = 0, placesSize = 0, deletesSize = 0] = message.subarray(at, at + 4)
-      const placesAt = at + 4
-      const deletesAt = placesAt + placesSize
-      at = deletesAt + deletesSize
-      index.#clocks.set(client, clock)
-      index.#clients.set(client, {
-        places: numbersOf(message, placesAt, deletesAt),
-        deletes: numbersOf(message, deletesAt, at),
-      })
+    for (let at = 0, clients = 0; at < message.length; clients++) {
+      at = index.#addFrom(message, at)
+      if (clients % clientsPerTurn !== clientsPerTurn - 1) continue
+      index.#encoder.prepare(index.clocks)
+      await setImmediate()
     }
     return index
   }
 
-  #change({ client, from, to, places, deletes }: Change): void {
-    let known = this.#clients.get(client)
-    if (known === undefined) {
-      known = { places: [], deletes: [] }
-      this.#clients.set(client, known)
-    }
+  /** Adds the client at this place of a message and returns the place of the next. */
+  #addFrom(message: Float64Array, at: number): number {
+    const deletesAt = at + 4 + (message[at + 2] as number)
+    const end = deletesAt + (message[at + 3] as number)
+    const known = this.#add(message[at] as number)
+    known.clock = message[at + 1] as number
+    known.places = SortedPairs.over(message.subarray(at + 4, deletesAt))
+    if (end > deletesAt) known.deletes = new RangeSet(SortedPairs.over(message.subarray(deletesAt, end)))
+    return end
+  }
+
+  #add(client: number): KnownClient {
+    const block = this.#encoder.add(client)
+    const known: KnownClient = { clock: 0, places: new SortedPairs(), deletes: undefined, block }
+    this.#clients.set(client, known)
+    return known
+  }
+
+  #change({ client, from, to, places, deletes }: Change, maxChunks: number): void {
+    // A delete set may name a client without ranges, even one that is unknown.
+    if (to === from && deletes.length === 0) return
+    const known = this.#clients.get(client) ?? this.#add(client)
     if (to > from) {
       for (let i = 0; i < places.length; i += 2) {
-        addRun(known.places, places[i] as number, places[i + 1] as PlaceCode)
+        const code = places[i + 1] as PlaceCode
+        if (known.places.lastSecond !== code) known.places.append(places[i] as number, code)
       }
-      this.#clocks.set(client, to)
-      this.#stateVector = undefined
+      known.clock = to
+      this.#encoder.changed(known.block)
     }
-    if (deletes.length > 0) known.deletes = unite(known.deletes, deletes)
+    if (deletes.length > 0) (known.deletes ??= new RangeSet()).addAll(deletes, maxChunks)
   }
-}
-
-function numbersOf(message: Float64Array, from: number, to: number): number[] {
-  const numbers: number[] = []
-  for (let i = from; i < to; i++) numbers.push(message[i] as number)
-  return numbers
 }

@@ -1,43 +1,79 @@
-/** Updates that came before what they build upon are kept so long, and so many: each is tried again whenever one arrives. */
-const keptMs = 2_000
-const mostUpdates = 64
-const mostBytes = 64 * 1024
+import type { Missing } from './update-reader.ts'
 
-/** A few updates that wait for others. Everything in it may be dropped: its sender still has it. */
+/** How long updates wait for the ones that they build upon. */
+const maxWaitMs = 2_000
+const maxUpdates = 64
+const maxBytes = 64 * 1024
+/** An honest update waits for one or two others. Each attempt costs as much as an update that comes. */
+const maxAttempts = 8
+
+interface Held<T> {
+  item: T
+  since: number
+  missing: Missing
+  attempts: number
+}
+
+/**
+ * A few updates that came before the ones that they build upon. Each is tried again only when what it lacks has arrived.
+ * Everything in it may be dropped: its sender still has it.
+ */
 export class EarlyUpdates<T extends { update: Uint8Array }> {
-  #held: { item: T; since: number }[] = []
+  /** Those that still lack something. */
+  readonly #waiting = new Set<Held<T>>()
+  /** Those to try again. */
+  readonly #ready = new Set<Held<T>>()
   #bytes = 0
 
-  get size(): number {
-    return this.#held.length
-  }
-
   /** False if there is no room for it. */
-  hold(item: T, now = performance.now()): boolean {
+  hold(item: T, missing: Missing, now = performance.now()): boolean {
     const { length } = item.update
-    if (this.#held.length >= mostUpdates || this.#bytes + length > mostBytes) return false
-    this.#held.push({ item, since: now })
+    if (this.#waiting.size + this.#ready.size >= maxUpdates || this.#bytes + length > maxBytes) return false
+    this.#waiting.add({ item, since: now, missing, attempts: 1 })
     this.#bytes += length
     return true
   }
 
-  /** Offers each, again and again while some are taken. */
-  offer(isTaken: (item: T) => boolean): void {
-    for (let before = -1; before !== this.#held.length;) {
-      before = this.#held.length
-      this.#keep(({ item }) => !isTaken(item))
+  /** A client has gone on to that clock. */
+  arrived(client: number, clock: number): void {
+    for (const held of this.#waiting) {
+      if (held.missing.client !== client || held.missing.clock > clock) continue
+      this.#waiting.delete(held)
+      this.#ready.add(held)
     }
   }
 
-  takeExpired(now = performance.now()): T[] {
-    const isOld = ({ since }: { since: number }) => now - since > keptMs
-    const old = this.#held.filter(isOld)
-    if (old.length > 0) this.#keep((held) => !isOld(held))
-    return old.map(({ item }) => item)
+  /**
+   * The next one to try again, if `mayTry` says so. It is not held any more, unless `holdAgain` is called: false if it was
+   * tried too often.
+   */
+  takeReady(mayTry: (item: T) => boolean): { item: T; holdAgain(missing: Missing): boolean } | undefined {
+    for (const held of this.#ready) {
+      if (!mayTry(held.item)) continue
+      this.#ready.delete(held)
+      this.#bytes -= held.item.update.length
+      return { item: held.item, holdAgain: (missing) => this.#holdAgain(held, missing) }
+    }
+    return undefined
   }
 
-  #keep(isKept: (held: { item: T; since: number }) => boolean): void {
-    this.#held = this.#held.filter(isKept)
-    this.#bytes = this.#held.reduce((sum, { item }) => sum + item.update.length, 0)
+  #holdAgain(held: Held<T>, missing: Missing): boolean {
+    if (held.attempts === maxAttempts) return false
+    this.#waiting.add({ ...held, missing, attempts: held.attempts + 1 })
+    this.#bytes += held.item.update.length
+    return true
+  }
+
+  takeExpired(now = performance.now()): T[] {
+    const expired: T[] = []
+    for (const some of [this.#waiting, this.#ready]) {
+      for (const held of some) {
+        if (now - held.since <= maxWaitMs) continue
+        some.delete(held)
+        this.#bytes -= held.item.update.length
+        expired.push(held.item)
+      }
+    }
+    return expired
   }
 }

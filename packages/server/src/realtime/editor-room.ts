@@ -11,7 +11,7 @@ import { mergeMany } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
 import { UpdateQueue } from './update-queue.ts'
-import type { Fault } from './validate-update.ts'
+import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
 
 /** How a dialect puts things to its clients. Those with the same `key` get the very same bytes. */
@@ -79,6 +79,12 @@ export interface RoomParts {
 
 /** Yjs clients of one editor: each is in every joiner's state vector for ever. */
 const mostClients = 100_000
+
+/**
+ * Chunks of deleted ranges that one update may touch: 200,000 deletes all over a document with millions take 25 ms, and
+ * those beyond may count as news once more.
+ */
+const maxChunksPerUpdate = 2_048
 
 /**
  * An open editor: what is stored of it, what waits to be stored, and who is to be told. A cache that may vanish at any
@@ -151,19 +157,21 @@ export class EditorRoom {
     if (fault === undefined) return this.#admitEarly()
     if (!isEarly(fault)) return outcome.refused(fault)
     // A client that writes through several connections may overtake itself.
-    if (!this.#early.hold(pending)) outcome.refused(fault)
+    if (!fault.missing || !this.#early.hold(pending, fault.missing)) outcome.refused(fault)
     from.askForMore()
   }
 
   #admitEarly(): void {
-    if (this.#early.size === 0) return
-    this.#early.offer((pending) => {
-      // Much may have changed since it came.
-      if (!pending.from.canWrite) return false
-      const fault = this.#admit(pending)
-      if (fault !== undefined && !isEarly(fault)) pending.outcome.refused(fault)
-      return fault === undefined || !isEarly(fault)
-    })
+    // Much may have changed since they came.
+    const mayTry = ({ from }: Pending) => from.canWrite
+    for (let next = this.#early.takeReady(mayTry); next; next = this.#early.takeReady(mayTry)) {
+      const fault = this.#admit(next.item)
+      if (fault === undefined) continue
+      const isHeld = isEarly(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
+      if (isHeld) continue
+      next.item.outcome.refused(fault)
+      if (isEarly(fault)) next.item.from.askForMore()
+    }
   }
 
   /** Gives up on updates whose base did not come. */
@@ -192,15 +200,20 @@ export class EditorRoom {
       this.#confirm(pending)
       return undefined
     }
-    if (this.#index.clocks.size > mostClients) {
+    if (this.#index.size > mostClients) {
       return { code: 'too_large', message: `The editor has more than ${mostClients} clients.` }
     }
-    this.#index.take(verdict.value)
+    this.#learn(verdict.value, maxChunksPerUpdate)
     pending.update = verdict.value.update
     for (const client of verdict.value.clients) this.#own(client, from.userId)
     this.#queue.push(pending)
     this.#parts.wake(this)
     return undefined
+  }
+
+  #learn(accepted: Accepted, maxChunks = Infinity): void {
+    this.#index.take(accepted, maxChunks)
+    for (const { client, to } of accepted.changes) this.#early.arrived(client, to)
   }
 
   /** It is known; the sender hears so when what it is known from is durable. */
@@ -303,7 +316,7 @@ export class EditorRoom {
   /** Our own rows are known since they came; those of others may be new. */
   #knows(update: Uint8Array): boolean {
     const verdict = this.#index.check(update, { isStored: true })
-    if (verdict.ok && verdict.value.isNews) this.#index.take(verdict.value)
+    if (verdict.ok && verdict.value.isNews) this.#learn(verdict.value)
     return verdict.ok
   }
 

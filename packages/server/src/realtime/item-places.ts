@@ -1,5 +1,3 @@
-import { lastAtMost } from './ranges.ts'
-
 /** Where an item lies. */
 export interface Place {
   /** How many shared types it is inside of: 1 directly in a root type. */
@@ -33,16 +31,9 @@ export function placeOfCode(code: PlaceCode): Place | undefined {
   return (places[code] ??= { depth: code >>> 1, isEntry: (code & 1) === 1 })
 }
 
-/** Where the structs of one client lie: for each run of equal places, the clock where it starts and its code. */
+/** Where the new structs of one client lie: for each run of equal places, the clock where it starts and its code. */
 export type Runs = number[]
 
 export function addRun(runs: Runs, start: number, code: PlaceCode): void {
   if (runs.length === 0 || runs[runs.length - 1] !== code) runs.push(start, code)
-}
-
-/** The code at a clock that is not before the first run. */
-export function codeAt(runs: Runs, clock: number): PlaceCode {
-  const last = runs.length - 2
-  const index = clock >= (runs[last] as number) ? last : lastAtMost(runs, clock, 2)
-  return runs[index + 1] as PlaceCode
 }

@@ -1,4 +1,6 @@
-/** Ranges in order, each as its start and its end. Those that touch become one. */
+import { SortedPairs } from './sorted-pairs.ts'
+
+/** The ranges of one update in order, each as its start and its end. Those that touch become one. */
 export type Ranges = number[]
 
 /** Adds one that starts at the end of the others or after it. */
@@ -12,42 +14,9 @@ export function covers(ranges: Ranges, start: number, end: number): boolean {
   return index % 2 === 0 && end <= (ranges[index + 1] as number)
 }
 
-/** Each insertion moves what is behind it; from here on it is cheaper to write all ranges anew. */
-const maxInsertions = 8
-
-/** The ranges of both. May change the first and answer it. */
-export function unite(ranges: Ranges, others: Ranges): Ranges {
-  const news: Ranges = []
-  for (let i = 0; i < others.length; i += 2) {
-    const start = others[i] as number
-    const end = others[i + 1] as number
-    if (!covers(ranges, start, end)) news.push(start, end)
-  }
-  if (ranges.length === 0) return news
-  if (news.length > 2 * maxInsertions) return merge(ranges, news)
-  for (let i = 0; i < news.length; i += 2) insert(ranges, news[i] as number, news[i + 1] as number)
-  return ranges
-}
-
-function insert(ranges: Ranges, start: number, end: number): void {
-  const before = lastAtMost(ranges, start)
-  const behind = lastAtMost(ranges, end)
-  // An even index is a start: the new range begins or ends inside of that one.
-  const joinsLeft = before % 2 === 0 || ranges[before] === start
-  const from = joinsLeft ? before & ~1 : before + 1
-  const to = behind % 2 === 0 ? behind + 2 : behind + 1
-  const first = joinsLeft ? (ranges[from] as number) : start
-  const last = behind % 2 === 0 ? (ranges[behind + 1] as number) : end
-  if (to - from === 2) {
-    ranges[from] = first
-    ranges[from + 1] = last
-  } else {
-    ranges.splice(from, to - from, first, last)
-  }
-}
-
-function merge(a: Ranges, b: Ranges): Ranges {
-  const merged: Ranges = []
+/** The ranges of both. Takes time in proportion to their number. */
+export function unite(a: ArrayLike<number>, b: ArrayLike<number>): Ranges {
+  const united: Ranges = []
   let i = 0
   let j = 0
   while (i < a.length || j < b.length) {
@@ -56,24 +25,46 @@ function merge(a: Ranges, b: Ranges): Ranges {
     const end = (isFirst ? a[i + 1] : b[j + 1]) as number
     if (isFirst) i += 2
     else j += 2
-    const last = merged.length - 1
-    if (last > 0 && start <= (merged[last] as number)) merged[last] = Math.max(merged[last] as number, end)
-    else merged.push(start, end)
+    const last = united.length - 1
+    if (last > 0 && start <= (united[last] as number)) united[last] = Math.max(united[last] as number, end)
+    else united.push(start, end)
   }
-  return merged
+  return united
+}
+
+/** The index of the last of the ordered numbers that is not above the limit; negative if all are. */
+function lastAtMost(numbers: readonly number[], limit: number): number {
+  let low = 0
+  let high = numbers.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((numbers[middle] as number) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low - 1
 }
 
 /**
- * The index of the last of the ordered numbers that is not above the limit; negative if all are. With a stride of 2,
- * every other number is ordered and looked at.
+ * Ranges that do not touch each other, a million of them or more: adding one takes time logarithmic in their number.
  */
-export function lastAtMost(numbers: readonly number[], limit: number, stride = 1): number {
-  let low = 0
-  let high = numbers.length / stride
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((numbers[middle * stride] as number) <= limit) low = middle + 1
-    else high = middle
+export class RangeSet {
+  readonly #pairs: SortedPairs
+
+  constructor(pairs = new SortedPairs()) {
+    this.#pairs = pairs
   }
-  return (low - 1) * stride
+
+  /** The start and the end of each range. */
+  get pairs(): Pick<SortedPairs, 'length' | 'copyTo'> {
+    return this.#pairs
+  }
+
+  covers(start: number, end: number): boolean {
+    return end <= (this.#pairs.secondAt(start) ?? -1)
+  }
+
+  /** Adds ranges, given in order. `maxChunks` bounds the time: what lies too far apart is not added. */
+  addAll(ranges: Ranges, maxChunks = Infinity): void {
+    if (ranges.length > 0) this.#pairs.merge(ranges, unite, maxChunks)
+  }
 }

@@ -17,8 +17,20 @@ export class Receipts {
   }
 
   settle(number: number, outcome: 'saved' | 'refused'): void {
-    const pending = this.#pending.find((one) => one.number === number)
-    if (pending) pending.outcome = outcome
+    const pending = this.#pending[this.#indexOf(number)]
+    if (pending?.number === number) pending.outcome = outcome
+  }
+
+  /** Of the first that is not below the number: thousands may be pending. */
+  #indexOf(number: number): number {
+    let low = 0
+    let high = this.#pending.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#pending[middle] as Pending).number < number) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 
   /** The newest that is saved with nothing unsettled before it; undefined if that is no news. */

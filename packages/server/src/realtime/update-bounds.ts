@@ -5,6 +5,8 @@ export interface Bounds {
   clients: number
   /** Ranges of the delete set. */
   deletes: number
+  /** Clients without structs whose deletes become known. Deletes of more clients are accepted, and not remembered. */
+  deleters: number
   /** Each costs Yjs a document with its promises. */
   subdocs: number
   /** Objects and arrays inside each other in one value. */
@@ -25,6 +27,7 @@ export const defaultBounds: Readonly<Bounds> = {
   structs: 50_000,
   clients: 64,
   deletes: 200_000,
+  deleters: 4_096,
   subdocs: 1_000,
   depth: 32,
   nesting: 64,
@@ -38,6 +41,7 @@ export const unbounded: Readonly<Bounds> = {
   structs: Infinity,
   clients: Infinity,
   deletes: Infinity,
+  deleters: Infinity,
   subdocs: Infinity,
   depth: Infinity,
   nesting: Infinity,

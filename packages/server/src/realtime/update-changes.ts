@@ -24,5 +24,11 @@ export function changeOf({ id, known, end, structs, deletes = [] }: Client): Cha
       addRange(bornDeleted, struct.start, struct.end)
     }
   }
-  return { client: id, from: known, to: end, places, deletes: unite(deletes, bornDeleted) }
+  return {
+    client: id,
+    from: known,
+    to: end,
+    places,
+    deletes: bornDeleted.length === 0 ? deletes : unite(deletes, bornDeleted),
+  }
 }

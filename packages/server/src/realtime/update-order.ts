@@ -1,7 +1,7 @@
 import { codeInRoot, codeInside, codeOf, collected, type Place, type PlaceCode } from './item-places.ts'
 import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
-import { Refusal } from './update-reader.ts'
+import { type Fault, type Missing, Refusal } from './update-reader.ts'
 
 /** A client that an update names, with its new structs. */
 export interface Client {
@@ -88,8 +88,10 @@ function isMissing(client: Client | undefined, clock: number): client is Client 
 }
 
 function waitFor(client: Client, clock: number): { client: Client; until: number } {
-  if (clock >= client.end) refuse('gap', `Clock ${clock} of client ${client.id} is missing.`)
-  if (client.isWaiting) refuse('gap', 'Structs refer to each other in a circle.')
+  const { id, end, isWaiting } = client
+  if (clock >= end)
+    refuse('gap', `Clock ${clock} of client ${id} is missing.`, { client: id, clock: clock + 1 })
+  if (isWaiting) refuse('gap', 'Structs refer to each other in a circle.', { client: id, clock: end })
   client.isWaiting = true
   return { client, until: clock }
 }
@@ -131,6 +133,6 @@ function check(client: Client, struct: Struct, { maxNesting, allowsParts }: Rule
   }
 }
 
-function refuse(code: 'gap' | 'malformed' | 'too_large', message: string): never {
-  throw new Refusal({ code, message })
+function refuse(code: Fault['code'], message: string, missing?: Missing): never {
+  throw new Refusal({ code, message, ...(missing && { missing }) })
 }

@@ -4,6 +4,14 @@ export interface Fault {
   message: string
   /** The byte at which it was noticed. */
   at?: number
+  /** Of a `gap` or a `future_delete`: before this has arrived, the update cannot be accepted. */
+  missing?: Missing
+}
+
+/** A client has to go on to this clock. */
+export interface Missing {
+  client: number
+  clock: number
 }
 
 export class Refusal extends Error {
@@ -33,8 +41,8 @@ export class UpdateReader {
     return this.bytes.length - this.at
   }
 
-  refuse(code: Fault['code'], message: string): never {
-    throw new Refusal({ code, message, at: this.at })
+  refuse(code: Fault['code'], message: string, missing?: Missing): never {
+    throw new Refusal({ code, message, at: this.at, ...(missing && { missing }) })
   }
 
   byte(): number {

@@ -1,6 +1,5 @@
 import * as encoding from 'lib0/encoding'
 import { contentRefs } from './update-contents.ts'
-import type { Ranges } from './ranges.ts'
 
 /** What is kept of the structs of one client. */
 export interface Section {
@@ -15,11 +14,11 @@ export interface Section {
   to: number
 }
 
-/** An update of parts of another. The delete set is given, or its bytes as they are. */
+/** An update of parts of another, with the bytes of a delete set. */
 export function writeUpdate(
   bytes: Uint8Array,
   sections: readonly Section[],
-  deletes: ReadonlyMap<number, Ranges> | Uint8Array,
+  deletes: Uint8Array,
 ): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, sections.length)
@@ -31,20 +30,6 @@ export function writeUpdate(
     }
     encoding.writeUint8Array(encoder, bytes.subarray(from, to))
   }
-  if (deletes instanceof Uint8Array) encoding.writeUint8Array(encoder, deletes)
-  else writeDeleteSet(encoder, deletes)
+  encoding.writeUint8Array(encoder, deletes)
   return encoding.toUint8Array(encoder)
-}
-
-function writeDeleteSet(encoder: encoding.Encoder, deletes: ReadonlyMap<number, Ranges>): void {
-  encoding.writeVarUint(encoder, deletes.size)
-  for (const [client, ranges] of deletes) {
-    encoding.writeVarUint(encoder, client)
-    encoding.writeVarUint(encoder, ranges.length / 2)
-    for (let i = 0; i < ranges.length; i += 2) {
-      const start = ranges[i] as number
-      encoding.writeVarUint(encoder, start)
-      encoding.writeVarUint(encoder, (ranges[i + 1] as number) - start)
-    }
-  }
 }

@@ -11,7 +11,7 @@ import { writeUpdate } from './update-writer.ts'
 export type { Bounds, Change, Fault, Place }
 
 /** The next clock of each client. */
-export type StateVector = ReadonlyMap<number, number>
+export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
 
 export interface Options {
   bounds?: Partial<Bounds>
@@ -78,6 +78,8 @@ class Validation {
   private structs = 0
   private subdocs = 0
   private deletes = 0
+  /** Clients without structs of whom something new is deleted. */
+  private deleters = 0
   private isNews = false
   /** Whether it has structs that are known. */
   private repeats = false
@@ -145,10 +147,7 @@ class Validation {
     if (this.lastClient?.id === id) return this.lastClient
     let client = this.clients.get(id)
     if (client === undefined) {
-      const known = this.known.get(id) ?? 0
-      if (known === 0 && ++this.strangers > this.bounds.clients) {
-        this.reader.refuse('gap', 'It refers to many clients that are not known.')
-      }
+      const known = this.clockOf(id)
       client = {
         id,
         known,
@@ -168,6 +167,14 @@ class Validation {
     return client
   }
 
+  private clockOf(id: number): number {
+    const known = this.known.get(id) ?? 0
+    if (known === 0 && ++this.strangers > this.bounds.clients) {
+      this.reader.refuse('gap', 'It refers to many clients that are not known.')
+    }
+    return known
+  }
+
   /**
    * Answers the client. The highest comes first, as every encoder writes them: where Yjs merges updates, it relies on that
    * and loses structs.
@@ -184,8 +191,10 @@ class Validation {
     if (id >= previous) reader.refuse('malformed', 'Clients are not in order.')
     client.isNamed = true
     let clock = reader.uint()
-    if (clock > known)
-      reader.refuse('gap', `Client ${id} goes on at ${clock}, but is known to ${known} only.`)
+    if (clock > known) {
+      const message = `Client ${id} goes on at ${clock}, but is known to ${known} only.`
+      reader.refuse('gap', message, { client: id, clock })
+    }
     if (clock < known) this.repeats = true
 
     this.joins = 0
@@ -219,7 +228,8 @@ class Validation {
     // Yjs would cut the known part off, but throws where that part is collected.
     const isCut = isNew && start < client.known
     if (isCut && ref !== contentRefs.gc && !this.options.isStored) {
-      reader.refuse('gap', `An item of client ${client.id} is known in part.`)
+      const missing = { client: client.id, clock: end }
+      reader.refuse('gap', `An item of client ${client.id} is known in part.`, missing)
     }
     if (left) this.checkLink(left, leftClock, client, start, isNew)
     if (right) this.checkLink(right, rightClock, client, start, isNew)
@@ -249,7 +259,9 @@ class Validation {
 
   private skip({ id, known }: Client, start: number): number {
     const end = start + this.reader.length
-    if (!this.options.isStored || end > known) this.reader.refuse('gap', `Client ${id} has structs left out.`)
+    if (!this.options.isStored || end > known) {
+      this.reader.refuse('gap', `Client ${id} has structs left out.`, { client: id, clock: end })
+    }
     return end
   }
 
@@ -258,7 +270,10 @@ class Validation {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
     } else if (clock >= other.known) {
-      if (!isNew) this.reader.refuse('gap', 'A known struct refers to one that is not known.')
+      if (!isNew) {
+        const missing = { client: other.id, clock: clock + 1 }
+        this.reader.refuse('gap', 'A known struct refers to one that is not known.', missing)
+      }
       this.needsOrder = true
     }
   }
@@ -273,24 +288,36 @@ class Validation {
     }
   }
 
+  /** An answer to a state vector names every client of whom anything was ever deleted. Mostly, that is known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at
+    const ids: number[] = []
     const clients = reader.count(2)
     for (let i = 0; i < clients; i++) {
-      const client = this.clientOf(reader.uint())
+      const id = reader.uint()
+      ids.push(id)
       const count = reader.count(2)
-      if (client.deletes !== undefined) reader.refuse('malformed', `Client ${client.id} is named twice.`)
       this.deletes += count
       if (this.deletes > this.bounds.deletes) this.refuseMore('deletes')
-      client.deletes = this.readRanges(client, count)
+      const client = this.clients.get(id)
+      const known = client?.known ?? this.clockOf(id)
+      const ranges = this.readRanges(id, known, client?.end ?? known, count)
+      if (ranges === undefined) continue
+      this.isNews = true
+      if (client) client.deletes = ranges
+      else if (this.deleters++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
     }
+    if (hasRepeats(ids)) reader.refuse('malformed', 'A client is named twice.')
   }
 
-  /** In order and apart, as every encoder writes them: Yjs takes seconds for 50,000 in the wrong order. */
-  private readRanges({ id, end: limit }: Client, count: number): Ranges {
+  /**
+   * Answers those that are not known as deleted, if there are any. All must be in order and apart, as every encoder writes
+   * them: Yjs takes seconds for 50,000 in the wrong order.
+   */
+  private readRanges(id: number, known: number, limit: number, count: number): Ranges | undefined {
     const { reader } = this
-    const ranges: Ranges = []
+    let ranges: Ranges | undefined
     let previous = 0
     for (let i = 0; i < count; i++) {
       const clock = reader.uint()
@@ -298,11 +325,20 @@ class Validation {
       const end = clock + length
       if (length === 0) reader.refuse('malformed', 'A delete is empty.')
       if (clock < previous) reader.refuse('malformed', 'Deletes are not in order.')
-      if (end > limit) reader.refuse('future_delete', `Client ${id} is deleted beyond its clock ${limit}.`)
-      addRange(ranges, clock, end)
+      if (end > limit) {
+        const message = `Client ${id} is deleted beyond its clock ${limit}.`
+        reader.refuse('future_delete', message, { client: id, clock: end })
+      }
       previous = end
-      this.isNews ||= this.options.isDeleted?.(id, clock, length) !== true
+      const isKnown = end <= known && this.options.isDeleted?.(id, clock, length) === true
+      if (!isKnown) addRange((ranges ??= []), clock, end)
     }
     return ranges
   }
+}
+
+/** Encoders write the highest client first; then nothing has to be remembered. */
+function hasRepeats(ids: readonly number[]): boolean {
+  const isDescending = ids.every((id, i) => i === 0 || id < (ids[i - 1] as number))
+  return !isDescending && new Set(ids).size < ids.length
 }

@@ -1,3 +1,4 @@
+import * as encoding from 'lib0/encoding'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds } from './update-bounds.ts'
 import { Refusal } from './update-reader.ts'
@@ -16,7 +17,7 @@ export function withoutClients(
 ): Uint8Array | undefined {
   try {
     const reader = new StructReader(update)
-    const ends = new Map(known)
+    const ends = new Map<number, number>()
     const sections: Section[] = []
     const count = reader.count(5)
     for (let i = 0; i < count; i++) {
@@ -25,9 +26,9 @@ export function withoutClients(
       sections.push(section)
       ends.set(section.client, section.end)
     }
-    const deletes = readDeletes(reader, ends)
-    if (sections.length === 0 && deletes.size === 0) return undefined
-    return writeUpdate(update, sections, deletes)
+    const deletes = cutDeletes(reader, (client) => ends.get(client) ?? known.get(client) ?? 0)
+    if (sections.length === 0 && deletes === undefined) return undefined
+    return writeUpdate(update, sections, deletes ?? noDeletes)
   } catch (error) {
     if (error instanceof Refusal) return undefined
     throw error
@@ -53,19 +54,39 @@ function readSection(reader: StructReader, known: StateVector): Section & { end:
   return { client, clock, structs, cut: 0, from, to: reader.at, end }
 }
 
-function readDeletes(reader: StructReader, ends: StateVector): Map<number, Ranges> {
-  const deletes = new Map<number, Ranges>()
-  const clients = reader.count(2)
-  for (let i = 0; i < clients; i++) {
+const noDeletes = Uint8Array.of(0)
+
+/** The delete set without what lies beyond the clocks; nothing if nothing is left. It may name thousands of clients. */
+function cutDeletes(reader: StructReader, clockOf: (client: number) => number): Uint8Array | undefined {
+  const encoder = encoding.createEncoder()
+  let kept = 0
+  for (let left = reader.count(2); left > 0; left--) {
     const client = reader.uint()
-    const limit = ends.get(client) ?? 0
-    const ranges: Ranges = []
-    for (let left = reader.count(2); left > 0; left--) {
-      const start = reader.uint()
-      const end = Math.min(start + reader.uint(), limit)
-      if (end > start) addRange(ranges, start, end)
+    const ranges = readRanges(reader, clockOf(client))
+    if (ranges.length === 0) continue
+    kept++
+    encoding.writeVarUint(encoder, client)
+    encoding.writeVarUint(encoder, ranges.length / 2)
+    for (let i = 0; i < ranges.length; i += 2) {
+      const start = ranges[i] as number
+      encoding.writeVarUint(encoder, start)
+      encoding.writeVarUint(encoder, (ranges[i + 1] as number) - start)
     }
-    if (ranges.length > 0) deletes.set(client, ranges)
   }
-  return deletes
+  if (kept === 0) return undefined
+  const clients = encoding.toUint8Array(encoder)
+  return encoding.encode((whole) => {
+    encoding.writeVarUint(whole, kept)
+    encoding.writeUint8Array(whole, clients)
+  })
+}
+
+function readRanges(reader: StructReader, limit: number): Ranges {
+  const ranges: Ranges = []
+  for (let left = reader.count(2); left > 0; left--) {
+    const start = reader.uint()
+    const end = Math.min(start + reader.uint(), limit)
+    if (end > start) addRange(ranges, start, end)
+  }
+  return ranges
 }

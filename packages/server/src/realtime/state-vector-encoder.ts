@@ -1,0 +1,59 @@
+import * as encoding from 'lib0/encoding'
+import type { StateVector } from './validate-update.ts'
+
+const maxBlockClients = 1_024
+
+/**
+ * Encodes the next clock of each client. A document may have 100,000 clients, whose encoding takes 30 ms, so they are
+ * encoded in blocks: when a client goes on, only its block is encoded again.
+ */
+export class StateVectorEncoder {
+  /** In the order in which they became known. */
+  readonly #clients: number[] = []
+  readonly #blocks: (Uint8Array | undefined)[] = []
+  #whole: Uint8Array | undefined
+
+  /** Adds a client and returns its block. */
+  add(client: number): number {
+    const block = Math.floor(this.#clients.length / maxBlockClients)
+    this.#clients.push(client)
+    this.changed(block)
+    return block
+  }
+
+  /** A client of the block has another clock. */
+  changed(block: number): void {
+    this.#blocks[block] = undefined
+    this.#whole = undefined
+  }
+
+  /** Encodes what has changed, so that the next `encode` need not. */
+  prepare(clocks: StateVector): void {
+    for (let block = 0; block < this.#blocks.length; block++) {
+      this.#blocks[block] ??= this.#encodeBlock(block, clocks)
+    }
+  }
+
+  /** As Yjs encodes it, for up to 1,024 clients byte for byte. */
+  encode(clocks: StateVector): Uint8Array {
+    if (this.#whole) return this.#whole
+    this.prepare(clocks)
+    this.#whole = encoding.encode((encoder) => {
+      encoding.writeVarUint(encoder, this.#clients.length)
+      for (const block of this.#blocks) encoding.writeUint8Array(encoder, block as Uint8Array)
+    })
+    return this.#whole
+  }
+
+  #encodeBlock(block: number, clocks: StateVector): Uint8Array {
+    const from = block * maxBlockClients
+    // Yjs writes the highest first.
+    const clients = this.#clients.slice(from, from + maxBlockClients).sort((a, b) => b - a)
+    return encoding.encode((encoder) => {
+      for (const client of clients) {
+        encoding.writeVarUint(encoder, client)
+        encoding.writeVarUint(encoder, clocks.get(client) ?? 0)
+      }
+    })
+  }
+}
