@@ -94,6 +94,11 @@ export abstract class RawClient {
   protected abstract frame(kind: Kind, bytes: Uint8Array, number: number): Uint8Array
   protected abstract receive(data: Buffer, isBinary: boolean): void
 
+  /** A message as `update` and the like send it. */
+  messageOf(kind: Kind, bytes: Uint8Array, number: number): Uint8Array {
+    return this.frame(kind, bytes, number)
+  }
+
   protected send(message: Uint8Array | string): void {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(message)
     else this.#unsent.push(message)

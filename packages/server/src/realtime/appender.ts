@@ -1,9 +1,11 @@
+import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../config.ts'
 import type { Bus } from '../platform/bus.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
 import { Compaction, type CompactionParts } from './compaction.ts'
 import type { Batch, EditorRoom } from './editor-room.ts'
+import { FairQueue } from './fair-queue.ts'
 import { Gate } from './gate.ts'
 
 export interface AppenderParts extends CompactionParts {
@@ -16,6 +18,8 @@ const tickMs = 12
 
 /** What one tick stores: on SQLite all of it takes its time at once. */
 const most = { rooms: 200, bytes: 4 * 1024 * 1024 }
+/** How long the event loop may be held to merge what one tick stores, or to tell what was stored: a room takes up to 5 ms. */
+const maxHoldMs = 8
 /** Editors that are waited for at a time, each with a connection to the database. */
 const mostAlone = 4
 /** A commit that got no answer may still arrive: within this after the database answers again. */
@@ -29,7 +33,9 @@ const maxPings = 600
  */
 export class Appender {
   readonly #parts: AppenderParts
-  readonly #waiting = new Set<EditorRoom>()
+  readonly #waiting = new FairQueue<EditorRoom>()
+  /** While batches are taken: rooms of which a part is left for the next tick. */
+  #unfinished: Set<EditorRoom> | undefined
   #busy: Promise<void> | undefined
   #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
@@ -47,7 +53,8 @@ export class Appender {
 
   readonly wake = (room: EditorRoom): void => {
     if (this.#alone.has(room)) return
-    this.#waiting.add(room)
+    if (this.#unfinished) this.#unfinished.add(room)
+    else this.#waiting.add(room, room.nextWriter)
     this.#busy ??= this.#run()
   }
 
@@ -70,21 +77,29 @@ export class Appender {
   #takeBatches(): [EditorRoom, Batch][] {
     const batches: [EditorRoom, Batch][] = []
     let bytes = 0
-    // A room of which a part is left waits again, for the next tick.
-    const rooms = [...this.#waiting]
-    for (const room of rooms) {
-      if (batches.length === most.rooms || bytes > most.bytes) break
-      this.#waiting.delete(room)
-      try {
-        const batch = room.takeBatch()
-        batches.push([room, batch])
-        bytes += batch.entry?.update.length ?? 0
-      } catch (error) {
-        this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
-        room.drop('unavailable', 'What was sent could not be stored.')
-      }
+    const endsAt = performance.now() + maxHoldMs
+    const hasTime = () => performance.now() < endsAt || batches.length === 0
+    this.#unfinished = new Set()
+    while (this.#waiting.size > 0 && batches.length < most.rooms && bytes <= most.bytes && hasTime()) {
+      this.#waiting.takeNext((room) => {
+        const batch = this.#takeBatch(room)
+        if (batch) batches.push([room, batch])
+        bytes += batch?.entry?.update.length ?? 0
+      })
     }
+    for (const room of this.#unfinished) this.#waiting.add(room, room.nextWriter)
+    this.#unfinished = undefined
     return batches
+  }
+
+  #takeBatch(room: EditorRoom): Batch | undefined {
+    try {
+      return room.takeBatch()
+    } catch (error) {
+      this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
+      room.drop('unavailable', 'What was sent could not be stored.')
+      return undefined
+    }
   }
 
   async #nextTick(): Promise<void> {
@@ -112,7 +127,12 @@ export class Appender {
     }
     this.stored.ticks++
     let next = 0
+    let endsAt = performance.now() + maxHoldMs
     for (const [room, batch] of batches) {
+      if (performance.now() > endsAt) {
+        await nextLoop()
+        endsAt = performance.now() + maxHoldMs
+      }
       const appended = batch.entry && numbers[next++]
       if (appended === 'locked') {
         this.#storeAlone(room, batch)

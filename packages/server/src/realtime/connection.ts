@@ -2,6 +2,9 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
+import type { WorkOwner } from './fair-queue.ts'
+import { Turns } from './turns.ts'
+import type { WorkHost } from './work-queue.ts'
 
 /** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
 export const mostQueued = 1024 * 1024
@@ -12,8 +15,11 @@ const goodbyeMs = 2_000
 const slowGoodbyeMs = 5_000
 
 /** One client's socket: frames out, with a bound on what waits; the end, once. */
-export class Connection {
+export class Connection implements WorkHost {
   readonly id: string
+  readonly turns: Turns
+  /** Whose time its work takes: until it is known who the client is, a user of its own. */
+  owner: WorkOwner
   readonly #ws: WebSocket
   readonly #socket: Socket
   #allowance = 0
@@ -24,9 +30,12 @@ export class Connection {
   #drained: Promise<void> | undefined
   #turn: Promise<void> = Promise.resolve()
   #ended = false
+  #takesMessages = true
 
-  constructor(id: string, ws: WebSocket, socket: Socket) {
+  constructor(id: string, ws: WebSocket, socket: Socket, turns = new Turns()) {
     this.id = id
+    this.turns = turns
+    this.owner = { apiKey: '', userId: id }
     this.#ws = ws
     this.#socket = socket
     // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
@@ -38,6 +47,11 @@ export class Connection {
 
   get isOpen(): boolean {
     return !this.#ended
+  }
+
+  /** Whether what the client sent before it was closed still counts. Not, if the client was sent away for good. */
+  get takesMessages(): boolean {
+    return this.#takesMessages
   }
 
   /** Whether frames that can be made up for later should be left out. */
@@ -129,6 +143,7 @@ export class Connection {
   close(reason: CloseReason, message: string): void {
     if (this.#ended) return
     this.#ended = true
+    this.#takesMessages = !isFinal(reason)
     this.#ws.close(closeCodes[reason], shortened(message))
     // A client that reads nothing cannot say goodbye; one that is paused could not be heard.
     if (reason === 'slow') this.#socket.resume()
@@ -142,6 +157,9 @@ export class Connection {
     this.#ws.terminate()
   }
 }
+
+/** Whether connecting again is of no use. */
+export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500
 
 /**
  * Bytes of the write that is under way. A document is one write, which counts as taken when all of it is; a client with a

@@ -10,6 +10,7 @@ import type { Crdt } from './crdt.ts'
 import { mergeMany } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
+import type { WorkOwner } from './fair-queue.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
@@ -252,6 +253,11 @@ export class EditorRoom {
   /** Whether something waits to be stored or confirmed. */
   get hasWaiting(): boolean {
     return this.#queue.length > 0
+  }
+
+  /** Whose update is stored next. */
+  get nextWriter(): WorkOwner {
+    return { apiKey: this.apiKey, userId: this.#queue.first?.from.userId ?? '' }
   }
 
   /** Bytes that wait to be stored or confirmed. */

@@ -3,6 +3,7 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { type EditorRoom, type Framing, isEarly, type Member } from './editor-room.ts'
 import type { Participant } from './participant.ts'
 import type { Fault } from './validate-update.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** How a dialect speaks to one client about one editor. */
 export interface Voice extends Framing {
@@ -36,7 +37,8 @@ export class EditorSession implements Member {
   readonly #participant: Participant
   readonly #ended: (reason: CloseReason, message: string) => void
   #room: EditorRoom | undefined
-  #waiting: ((room: EditorRoom) => void)[] = []
+  /** What the client sent before the editor was loaded. */
+  readonly #waiting: WorkQueue
   #askedAt = -Infinity
   #mustAsk = false
   /** Numbers of updates that build upon what only their client has: settled with its answer, which holds them too. */
@@ -61,6 +63,13 @@ export class EditorSession implements Member {
     this.framing = options.voice
     this.#participant = options.participant
     this.#ended = options.ended
+    const { participant } = options
+    this.#waiting = new WorkQueue(participant.connection, {
+      // Loading takes time, in which access may have changed.
+      mayRun: () => participant.isCurrent(participant.document.now()),
+      onBlocked: () => participant.run(() => this.#waiting.start()),
+      onError: () => this.end('badMessage', 'The message is malformed.'),
+    })
   }
 
   get userId(): string {
@@ -98,16 +107,15 @@ export class EditorSession implements Member {
     room.members.add(this)
     if (asks) this.askForMore()
     if (room.awareness.size > 0) this.send(this.framing.awareness(room.awareness.all()))
-    // Loading takes time, in which access may have changed.
-    for (const work of this.#waiting.splice(0)) this.#run(work)
+    this.#waiting.start()
   }
 
   /** What the client asks for counts once it is judged and the editor is loaded. */
   #run(work: (room: EditorRoom) => void): void {
     this.#participant.run(() => {
       if (this.#hasLeft) return
-      if (this.#room) work(this.#room)
-      else this.#waiting.push(work)
+      if (this.#room && this.#waiting.length === 0) work(this.#room)
+      else this.#waiting.push(() => work(this.#room as EditorRoom))
     })
   }
 
@@ -289,7 +297,7 @@ export class EditorSession implements Member {
   leave(): void {
     if (this.#hasLeft) return
     this.#hasLeft = true
-    this.#waiting = []
+    this.#waiting.clear()
     while (this.#holds > 0) this.#release()
     if (!this.#room) return
     this.#room.members.delete(this)

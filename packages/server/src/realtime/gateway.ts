@@ -14,6 +14,8 @@ import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
 import type { Hub } from './hub.ts'
 import { Denial, identifyBackend, type Identity, type IdentityParts, identifyUser } from './identify.ts'
+import { Turns } from './turns.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {
@@ -81,12 +83,15 @@ export class Gateway {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
+    // One message of a socket in each iteration of the event loop: to take apart what twenty sockets sent takes 60 ms.
+    allowSynchronousEvents: false,
     maxPayload: limits.messageBytes,
     WebSocket: ClientSocket,
   })
   /** Those of whom the address or the headers say who they are, until that is checked. */
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
+  readonly #turns = new Turns()
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
@@ -127,7 +132,7 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
     socket.setNoDelay(true)
-    const connection = new Connection(newId('conn'), ws, socket)
+    const connection = new Connection(newId('conn'), ws, socket, this.#turns)
     const arrival: Arrival = {
       connection,
       hub: this.#parts.hub,
@@ -150,9 +155,12 @@ export class Gateway {
       })
   }
 
-  async #identify({ id }: Connection, token: string, headers: IncomingHttpHeaders): Promise<Identity> {
+  async #identify(connection: Connection, token: string, headers: IncomingHttpHeaders): Promise<Identity> {
     try {
-      return await this.#parts.hub.gate.pass(id, () => identifyUser(this.#parts, token, headers))
+      const identify = () => identifyUser(this.#parts, token, headers)
+      const identity = await this.#parts.hub.gate.pass(connection.id, identify)
+      connection.owner = identity
+      return identity
     } catch (error) {
       if (error instanceof Denial) throw error
       this.#parts.log.error({ err: error }, 'a token could not be checked')
@@ -165,8 +173,10 @@ export class Gateway {
     const client = dialect(arrival, url)
     try {
       const backend = await identifyBackend(this.#parts, request.headers)
-      if (backend) client.enter(backend)
-      else {
+      if (backend) {
+        arrival.connection.owner = backend
+        client.enter(backend)
+      } else {
         const token = url.searchParams.get('token')
         if (token !== null) client.enter(await arrival.identify(token))
         else if (client.needsToken)
@@ -185,14 +195,10 @@ export class Gateway {
     this.#held.add(held)
     if (client.excess) ws.tooLargeCode = closeCodes[client.excess]
     const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
+    const received = new WorkQueue(connection)
     ws.on('message', (data: Buffer, isBinary) => {
       held.heardAt = held.sweeps
-      if (!connection.isOpen) return
-      try {
-        if (!client.receive(data, isBinary)) client.deny('badMessage', 'This is no message of the protocol.')
-      } catch {
-        client.deny('badMessage', 'The message is malformed.')
-      }
+      if (connection.isOpen) received.run(() => receive(connection, client, data, isBinary))
     })
     ws.on('pong', () => {
       held.heardAt = held.sweeps
@@ -200,7 +206,7 @@ export class Gateway {
     ws.on('close', () => {
       guard?.()
       this.#held.delete(held)
-      client.closed()
+      received.run(() => client.closed())
     })
   }
 
@@ -255,13 +261,24 @@ export class Gateway {
     await Promise.race([this.#parts.hub.idle(), pause(finishMs)])
     const closing = [...this.#arriving, ...Array.from(this.#held, ({ connection }) => connection)]
     for (const connection of closing) connection.hold()
+    await this.#turns.idle()
     await this.#parts.hub.idle()
     for (const connection of closing) connection.close('restarting', 'The server is shutting down.')
     for (let waits = 0; this.#held.size > 0 && waits < 20; waits++) await pause(100)
     for (const connection of closing) connection.terminate()
     clearInterval(this.#sweeping)
+    await this.#turns.idle()
     await this.#parts.hub.idle()
     this.#parts.hub.close()
+  }
+}
+
+function receive(connection: Connection, client: DialectClient, data: Buffer, isBinary: boolean): void {
+  if (!connection.takesMessages) return
+  try {
+    if (!client.receive(data, isBinary)) client.deny('badMessage', 'This is no message of the protocol.')
+  } catch {
+    client.deny('badMessage', 'The message is malformed.')
   }
 }
 

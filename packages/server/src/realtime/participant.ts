@@ -1,9 +1,10 @@
-import { closeCodes, type AccessRole, type CloseReason } from '@plenum/protocol/realtime'
+import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../access/permissions.ts'
 import type { Connection } from './connection.ts'
 import type { CreationRefusal } from './creation-limits.ts'
 import type { Identity } from './identify.ts'
 import type { OpenDocument } from './open-document.ts'
+import { WorkQueue } from './work-queue.ts'
 
 /** What a dialect wants to hear about its client's place in a document. */
 export interface Listener {
@@ -35,7 +36,7 @@ export class Participant {
   #changes = 0
   /** Epoch milliseconds: time alone may change the judgement then. */
   #validUntil = 0
-  #inbox: (() => void)[] = []
+  readonly #inbox: WorkQueue
   #ended = false
   #wasWarned = false
 
@@ -44,6 +45,11 @@ export class Participant {
     this.identity = identity
     this.document = document
     this.#listener = listener
+    this.#inbox = new WorkQueue(connection, {
+      mayRun: () => this.isCurrent(document.now()),
+      onBlocked: () => void document.judge(),
+      onError: () => this.end('badMessage', 'The message is malformed.'),
+    })
   }
 
   get hasEnded(): boolean {
@@ -84,8 +90,7 @@ export class Participant {
     if (this.#ended) return
     if (this.#inbox.length === 0 && this.isCurrent(this.document.now())) return work()
     this.#inbox.push(work)
-    if (this.#inbox.length === 1) this.connection.hold()
-    void this.document.judge()
+    if (!this.isCurrent(this.document.now())) void this.document.judge()
   }
 
   /** `epoch`: that of the participant when it was judged. */
@@ -106,7 +111,7 @@ export class Participant {
       this.document.entered(this)
       this.#listener.opened(this.#role)
     } else if (before !== this.#role) this.#listener.changed(this.#role)
-    if (epoch === this.epoch) this.#work()
+    this.#inbox.start()
   }
 
   /** A fresh token of the same user. */
@@ -139,19 +144,6 @@ export class Participant {
     this.#listener.expiring?.()
   }
 
-  #work(): void {
-    const inbox = this.#inbox
-    if (inbox.length === 0) return
-    this.#inbox = []
-    try {
-      for (const work of inbox) if (!this.#ended) work()
-    } catch {
-      this.end('badMessage', 'The message is malformed.')
-    } finally {
-      this.connection.release()
-    }
-  }
-
   end(reason: CloseReason, message: string): void {
     if (this.#ended) return
     this.leave()
@@ -162,10 +154,7 @@ export class Participant {
   leave(): void {
     if (this.#ended) return
     this.#ended = true
-    if (this.#inbox.length > 0) {
-      this.#inbox = []
-      this.connection.release()
-    }
+    this.#inbox.clear()
     this.document.leave(this)
   }
 }
@@ -179,6 +168,3 @@ const denials: Record<Extract<Decision, { allowed: false }>['reason'], string> =
   provider_denied: 'The permission provider denies access.',
   no_grant: 'The user may not open this document.',
 }
-
-/** Whether connecting again is of no use. */
-export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500

@@ -14,6 +14,10 @@ export class UpdateQueue<T extends Item> {
   readonly #items: T[] = []
   #bytes = 0
 
+  get first(): T | undefined {
+    return this.#items[0]
+  }
+
   get length(): number {
     return this.#items.length
   }

@@ -1,12 +1,12 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from '../awareness.ts'
-import type { Connection } from '../connection.ts'
+import { type Connection, isFinal } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
-import { isFinal, type Participant } from '../participant.ts'
+import type { Participant } from '../participant.ts'
 import { namePattern, placeIn } from '../place.ts'
 import { authenticated, authMessages, createVoice, message, messages, ping } from './hocuspocus-frames.ts'
 import { isQuestion, readSync } from './yjs.ts'
@@ -49,6 +49,8 @@ export class HocuspocusClient implements DialectClient {
   #checks = 0
   #sessions = 0
   #understandsPing = false
+  /** The client is gone, and everything that it sent has been read. */
+  #isClosed = false
 
   constructor({ connection, hub, identify }: Arrival) {
     this.#connection = connection
@@ -158,7 +160,7 @@ export class HocuspocusClient implements DialectClient {
   }
 
   #identified(editor: Opened, identity: Identity): void {
-    if (!this.#connection.isOpen && editor.waiting.length === 0) return
+    if (this.#isClosed && editor.waiting.length === 0) return
     this.isIdentified = true
     if (editor.participant) {
       editor.wasAsked = false
@@ -190,7 +192,7 @@ export class HocuspocusClient implements DialectClient {
       ended,
     })
     for (const data of editor.waiting.splice(0)) this.#readLate(data, editor, editor.session)
-    if (!this.#connection.isOpen) editor.session.finish(() => this.#leave(editor))
+    if (this.#isClosed) editor.session.finish(() => this.#leave(editor))
   }
 
   #readLate(data: Buffer, editor: Opened, session: EditorSession): void {
@@ -247,6 +249,7 @@ export class HocuspocusClient implements DialectClient {
   move(): void {}
 
   closed(): void {
+    this.#isClosed = true
     for (const editor of this.#editors.values()) editor.session?.finish(() => this.#leave(editor))
   }
 }

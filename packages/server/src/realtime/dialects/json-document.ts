@@ -17,6 +17,7 @@ import type { LiveStateSubscriber } from '../live-states.ts'
 import type { Listener, Participant } from '../participant.ts'
 import { isId } from '../place.ts'
 import { RefFrames } from '../ref-frames.ts'
+import { WorkQueue } from '../work-queue.ts'
 
 type Message<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
 
@@ -41,7 +42,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   /** The client has closed it: nothing more is told under its ref, which may be that of another document now. */
   #isFinishing = false
   /** What came before it was open. */
-  #waiting: (() => void)[] = []
+  readonly #waiting: WorkQueue
   /** The change of the document up to which live states were sent. */
   #sentSeq = 0
   /** Users of whose changes the client was not told, because it was busy. */
@@ -51,6 +52,12 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#host = host
     this.#opening = opening
     this.participant = host.hub.join(host.connection, identity, opening, this)
+    const { participant } = this
+    this.#waiting = new WorkQueue(host.connection, {
+      mayRun: () => participant.isCurrent(participant.document.now()),
+      onBlocked: () => participant.run(() => this.#waiting.start()),
+      onError: () => participant.end('badMessage', 'The message is malformed.'),
+    })
   }
 
   get ref(): number {
@@ -88,9 +95,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     }
     // Even if the client does not want them: how much there is bounds what it may set.
     this.participant.document.liveStates.subscribe(this)
-    const waiting = this.#waiting
-    this.#stopWaiting()
-    for (const work of waiting) this.run(work)
+    this.#waiting.start()
   }
 
   #openedAt(position: Position): string {
@@ -115,14 +120,9 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   /** Does it once the document is open and the judgement current; never, if that closes it. */
   run(work: () => void): void {
     this.participant.run(() => {
-      if (this.#isOpen) work()
-      else if (this.#waiting.push(work) === 1) this.#host.connection.hold()
+      if (this.#isOpen && this.#waiting.length === 0) work()
+      else this.#waiting.push(work)
     })
-  }
-
-  #stopWaiting(): void {
-    if (this.#waiting.length > 0) this.#host.connection.release()
-    this.#waiting = []
   }
 
   setPresence({ ref, status, data }: Message<'setPresence'>): void {
@@ -230,7 +230,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   #release(): void {
     this.#isOpen = false
-    this.#stopWaiting()
+    this.#waiting.clear()
     this.participant.document.presence.unsubscribe(this)
     this.participant.document.liveStates.unsubscribe(this)
   }

@@ -51,6 +51,8 @@ export class JsonClient implements DialectClient, DocumentHost {
   #waiting: { data: Buffer; isBinary: boolean }[] = []
   #wasWarned = false
   #pingedAt = -Infinity
+  /** The client is gone, and everything that it sent has been read. */
+  #isClosed = false
 
   constructor({ connection, hub, identify }: Arrival) {
     this.connection = connection
@@ -141,7 +143,7 @@ export class JsonClient implements DialectClient, DocumentHost {
 
   #replay(data: Buffer, isBinary: boolean): void {
     try {
-      if (!this.connection.isOpen || this.receive(data, isBinary)) return
+      if (this.#isClosed || !this.connection.takesMessages || this.receive(data, isBinary)) return
     } catch {
       // As malformed as what is no message.
     }
@@ -239,6 +241,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   }
 
   closed(): void {
+    this.#isClosed = true
     for (const ref of this.#documents.keys()) this.#close(ref)
   }
 }

@@ -1,0 +1,35 @@
+import * as encoding from 'lib0/encoding'
+import type { WebSocket } from 'ws'
+
+/** Messages of a client as the frames of one write: the server reads them together. */
+export function burstOf(messages: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(messages.flatMap((message) => [headerOf(message.length), message]))
+}
+
+/** A binary message of a client. Its mask is zero, which leaves the bytes as they are. */
+function headerOf(length: number): Buffer {
+  const header = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14)
+  header[0] = 0x82
+  if (length < 126) header[1] = 0x80 | length
+  else if (length < 65_536) {
+    header[1] = 0x80 | 126
+    header.writeUInt16BE(length, 2)
+  } else {
+    header[1] = 0x80 | 127
+    header.writeUInt32BE(length, 6)
+  }
+  return header
+}
+
+/** Writes to the connection below. */
+export function sendBurst(socket: WebSocket, burst: Buffer): void {
+  // oxlint-disable-next-line no-underscore-dangle -- `ws` sends each message by itself
+  ;(socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(burst)
+}
+
+/** An update as a message of y-websocket. */
+export const yjsUpdate = (update: Uint8Array): Uint8Array =>
+  encoding.encode((encoder) => {
+    for (const number of [0, 2]) encoding.writeVarUint(encoder, number)
+    encoding.writeVarUint8Array(encoder, update)
+  })
