@@ -9,6 +9,9 @@ const refused = (message: string) => ({
   body: { error: { status: 'INVALID_ARGUMENT', message } },
 })
 
+const reservedName = (userId: string) =>
+  `userId must not be "${userId}": writes of your backend are stored under this name.`
+
 describe.each(stores)('auth on %s', (store) => {
   const server = useServer(store)
 
@@ -210,6 +213,8 @@ describe.each(stores)('auth on %s', (store) => {
       ['userId is required.', { ...valid, userId: ' ' }],
       ['userId must be a string.', { ...valid, userId: 7 }],
       ['userId must have at most 256 characters.', { ...valid, userId: 'u'.repeat(257) }],
+      [reservedName('server'), { ...valid, userId: 'server', userProperties: { ...ada, email: 'x' } }],
+      [reservedName('rest-api'), { ...valid, userId: 'rest-api' }],
       ['userProperties is required.', { userId: 'u1' }],
       ['userProperties must be an object.', { ...valid, userProperties: 'Ada' }],
       ['userProperties.name is required.', { ...valid, userProperties: {} }],
@@ -389,6 +394,8 @@ describe.each(stores)('auth on %s', (store) => {
         'userProperties.email must be a valid email address.',
         { userId: 'u1', userProperties: { organizationId: 'o1', email: 'x' } },
       ],
+      [reservedName('server'), { userId: 'server', userProperties: { organizationId: 'o1' } }],
+      [reservedName('rest-api'), { userId: 'rest-api', userProperties: { organizationId: 'o1' } }],
     ])('[7.2] %s', async (message, data) => {
       const { apiKey, authToken } = await given.tenant(server)
       expect(await get({ apiKey, authToken, ...data })).toMatchObject(refused(message))

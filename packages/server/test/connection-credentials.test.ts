@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { Credentials } from '../src/access/credentials.ts'
 import { originMayConnect } from '../src/access/origins.ts'
 import { identifyServer } from '../src/access/server-credentials.ts'
 import { createUserTokens } from '../src/access/user-tokens.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
+import { closed, editorName, socketUrl } from './live.ts'
 import { userToken } from './token-scenes.ts'
 
 describe.each(stores)('credentials of connections on %s', (store) => {
@@ -49,6 +51,31 @@ describe.each(stores)('credentials of connections on %s', (store) => {
       expect(await keyOf(headers)).toBeUndefined()
     }
   })
+
+  test.each(['server', 'rest-api'])(
+    '[R30] a token of a user named %s opens no connection, and operations may still name that user',
+    async (userId) => {
+      const tenant = await given.tenant(server)
+      const { apiKey, client } = tenant
+      const permissions = { resources: [{ type: 'organization', id: 'org_1', accessRole: 'editor' }] }
+      // As an earlier version of the server would have issued it.
+      const token = await createUserTokens(server.database, server.secrets).sign(
+        { apiKey, userId, userProperties: {}, permissions },
+        Date.now(),
+      )
+      const refusal = { code: 4401, reason: expect.stringContaining('token_invalid') }
+      const yjs = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+      expect(await closed(yjs)).toEqual(refusal)
+      const json = new WebSocket(socketUrl(server, `/realtime?token=${token}`))
+      expect(await closed(json)).toEqual(refusal)
+      const { data } = await client.users.add({
+        organizationId: 'org_1',
+        createOrganization: true,
+        users: [{ userId }],
+      })
+      expect(data).toMatchObject({ [userId]: { success: true } })
+    },
+  )
 
   test('[1.7] after a reset the same headers fit no more, and tokens of users still do', async () => {
     const tenant = await given.tenant(server)

@@ -20,6 +20,11 @@ const tooLarge = {
   message: 'userProperties and permissions are too large for a token.',
 } as const
 
+const reservedName = {
+  status: 'INVALID_ARGUMENT',
+  message: 'userId must not be "server": writes of your backend are stored under this name.',
+} as const
+
 export const auth = {
   generateToken: operation({
     spec: '7.1',
@@ -32,7 +37,7 @@ export const auth = {
       'The token is a JWT (ES256) that ends 48 hours after its issue; the keys to verify it are at ' +
       '`/.well-known/jwks.json`. Further keys of `userProperties` are kept as claims. Nothing is stored: ' +
       'the permissions hold for the sessions that present the token, unless they are granted differently or removed ' +
-      'later.',
+      'later. `server` and `rest-api` are no names of users: the writes of your backend are stored under them.',
     input: Type.Object({
       userId: ClientId,
       userProperties: open(
@@ -47,6 +52,7 @@ export const auth = {
     output: Token,
     message: 'Token generated successfully.',
     errors: [
+      reservedName,
       invalidEmail,
       { status: 'INVALID_ARGUMENT', message: 'permissions.resources[0].organizationId is required.' },
       tooLarge,
@@ -99,7 +105,12 @@ export const auth = {
     }),
     output: Token,
     message: 'Token generated successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'Auth token not found.' }, invalidEmail, tooLarge],
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Auth token not found.' },
+      reservedName,
+      invalidEmail,
+      tooLarge,
+    ],
     example: {
       input: {
         apiKey: 'key_1',

@@ -1,5 +1,6 @@
 import { ClientId } from '@plenum/protocol'
 import type { Level } from '../store/grants.ts'
+import { isBackendUserId } from './backend-users.ts'
 import type { AccessRole } from './permissions.ts'
 
 /** From the interface: a user token ends 48 hours after it was issued. */
@@ -45,7 +46,7 @@ export class TokenError extends Error {
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
   const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
   if (!isId(aud) || !isId(sub) || !isSeconds(iat) || exp !== iat + userTokenSeconds) return undefined
-  if (!isInSecond(issuedAtMs, iat)) return undefined
+  if (!isInSecond(issuedAtMs, iat) || isBackendUserId(sub)) return undefined
   if (!isObject(userProperties) || !isObject(permissions) || !Array.isArray(permissions.resources)) {
     return undefined
   }

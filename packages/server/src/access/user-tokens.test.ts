@@ -150,6 +150,8 @@ test('[7.1] a token is good until the second in which it ends', async () => {
 describe('[7.1] refuses', () => {
   const hostile: Record<string, () => string | Promise<string>> = {
     nothing: () => '',
+    'the name of a backend that connects': () => forge({ claims: { sub: 'server' } }),
+    'the name of a backend that calls operations': () => forge({ claims: { sub: 'rest-api' } }),
     text: () => 'token',
     'two parts': () => genuine.split('.').slice(0, 2).join('.'),
     'four parts': () => `${genuine}.AAAA`,

@@ -1,10 +1,12 @@
 import { ApiError, type Operations } from '@plenum/protocol'
+import { isBackendUserId } from '../access/backend-users.ts'
 import { normalizeEmail } from '../access/emails.ts'
 import type { Handlers } from '../handler.ts'
 import { readGrants, type ResourceGrant } from './permission-resources.ts'
 
 export const authHandlers: Handlers<Operations['auth']> = {
   async generateToken({ input, caller: { apiKey }, userTokens, now }) {
+    requireUserName(input.userId)
     const userProperties = claims(input.userProperties)
     const resources = readGrants(input.permissions.resources).map(toClaim)
     const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
@@ -12,6 +14,7 @@ export const authHandlers: Handlers<Operations['auth']> = {
   },
 
   async getToken({ input, caller: { apiKey }, userTokens, now }) {
+    requireUserName(input.userId)
     const userProperties = claims(input.userProperties)
     const resources = [
       { type: 'organization', id: input.userProperties.organizationId, accessRole: 'editor' },
@@ -19,6 +22,12 @@ export const authHandlers: Handlers<Operations['auth']> = {
     const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
     return { token: await userTokens.sign(user, now) }
   },
+}
+
+function requireUserName(userId: string): void {
+  if (!isBackendUserId(userId)) return
+  const reason = 'writes of your backend are stored under this name.'
+  throw new ApiError('INVALID_ARGUMENT', `userId must not be "${userId}": ${reason}`)
 }
 
 /** The properties as the token carries them: organizations stand among its permissions (spec 7.1). */

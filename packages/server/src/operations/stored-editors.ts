@@ -1,4 +1,5 @@
 import { ApiError } from '@plenum/protocol'
+import { backendUserIds } from '../access/backend-users.ts'
 import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../editors/errors.ts'
 import type { Change } from '../editors/stored-work.ts'
 import { type Call, Stale } from '../handler.ts'
@@ -11,7 +12,7 @@ import type { Contents, Place } from '../store/editors.ts'
 type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit'> & { input: Place; caller: { apiKey: string } }
 
 /** The author of what comes over REST. */
-export const writer = { userId: 'rest-api', sessionId: null }
+export const writer = { userId: backendUserIds.rest, sessionId: null }
 
 /** The log of an editor that must be there. */
 export async function read({ input, caller: { apiKey }, db }: EditorCall): Promise<StoredLog> {

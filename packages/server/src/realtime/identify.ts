@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CloseReason } from '@plenum/protocol/realtime'
+import { backendUserIds } from '../access/backend-users.ts'
 import type { Credentials } from '../access/credentials.ts'
 import { originMayConnect } from '../access/origins.ts'
 import { identifyServer } from '../access/server-credentials.ts'
@@ -80,7 +81,7 @@ export async function identifyBackend(
   await requireOrigin(database, apiKey, { origin, host })
   return {
     apiKey,
-    userId: serverUserId,
+    userId: backendUserIds.socket,
     name: undefined,
     email: undefined,
     access: 'server',
@@ -88,6 +89,3 @@ export async function identifyBackend(
     isAccepted: async () => (await identify()) !== undefined,
   }
 }
-
-/** Under this name backends write that connect with the credentials of the API key. */
-export const serverUserId = 'server'
