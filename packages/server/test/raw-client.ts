@@ -62,6 +62,7 @@ export abstract class RawClient {
   readonly #noticed = new Set<() => void>()
   #unsent: (Uint8Array | string)[] = []
   readonly #known = new Map<number, number>()
+  readonly #states = new Map<number, string>()
 
   constructor(address: string, door: Door) {
     this.door = door
@@ -132,10 +133,20 @@ export abstract class RawClient {
     return this.unlessEnded(answer.then(textOf), undefined)
   }
 
+  /** Says something of a Yjs client, its own or another's, and does not wait for anything. */
+  sendAwareness(client: number, clock: number, state: object | null): void {
+    this.send(this.frame('awareness', awarenessOf(client, clock, state), 0))
+  }
+
+  /** The awareness state of a Yjs client as the server sent it; undefined if there is none. */
+  stateOf(client: number): unknown {
+    return JSON.parse(this.#states.get(client) ?? 'null') ?? undefined
+  }
+
   /** `told`: everyone in the editor was, and so was the client itself. */
   awareness(state: object): Promise<Told> {
     const clock = ++this.#clock
-    this.send(this.frame('awareness', awarenessOf(this.#clientId, clock, state), 0))
+    this.sendAwareness(this.#clientId, clock, state)
     return this.unlessEnded(
       this.until(() => (this.#known.get(this.#clientId) ?? 0) >= clock).then(() => 'told' as const),
       'refused',
@@ -195,7 +206,10 @@ export abstract class RawClient {
     if (kind === 'syncStep2') this.#reads.shift()?.(bytes)
     else if (kind === 'update') this.hearUpdate(bytes)
     else if (kind === 'awareness') {
-      for (const { client, clock } of awarenessIn(bytes)) this.#known.set(client, clock)
+      for (const { client, clock, json } of awarenessIn(bytes)) {
+        this.#known.set(client, clock)
+        this.#states.set(client, json)
+      }
     }
   }
 }

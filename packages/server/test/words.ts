@@ -32,7 +32,7 @@ export function covers(update: Uint8Array, part: Uint8Array): boolean {
   return [...Y.parseUpdateMeta(part).to].every(([client, clock]) => (clocks.get(client) ?? 0) >= clock)
 }
 
-export function awarenessOf(client: number, clock: number, state: object): Uint8Array {
+export function awarenessOf(client: number, clock: number, state: object | null): Uint8Array {
   return encoding.encode((encoder) => {
     for (const number of [1, client, clock]) encoding.writeVarUint(encoder, number)
     encoding.writeVarString(encoder, JSON.stringify(state))

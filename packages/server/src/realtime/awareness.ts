@@ -2,13 +2,16 @@ import { isUtf8 } from 'node:buffer'
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import { limits } from '@plenum/protocol/realtime'
+import { GoneClients } from './gone-clients.ts'
 import { checkJson } from './json-scanner.ts'
 
-/** What may be known of a client beside its own words. */
+/** A session that has the editor open, and whose user it is. */
 export interface Owner {
   readonly sessionId: string
   readonly userId: string
   readonly email: string | undefined
+  /** Whether the user may write, by the latest decision. */
+  readonly isWriter: boolean
 }
 
 interface State {
@@ -23,8 +26,6 @@ interface State {
 
 /** All states of an editor: whoever joins is sent them at once. */
 const mostBytes = 512 * 1024
-/** Clients that are gone and may come back. */
-const mostGone = 1_000
 /** Clients echo what they hear of others, so a message may name all of a room. */
 const mostEntries = 1_000
 const mostDepth = 32
@@ -39,9 +40,14 @@ export class AwarenessStates {
   readonly #states = new Map<number, State>()
   readonly #clientOf = new Map<string, number>()
   readonly #changed = new Map<number, { clock: number; json: string }>()
-  /** By client, the clock with which it was removed. */
-  readonly #gone = new Map<number, number>()
+  readonly #gone = new GoneClients()
+  readonly #ownerOf: (client: number) => string | undefined
   #bytes = 0
+
+  /** `ownerOf`: the user who has written with that client id, if anybody has. */
+  constructor(ownerOf: (client: number) => string | undefined) {
+    this.#ownerOf = ownerOf
+  }
 
   get hasChanges(): boolean {
     return this.#changed.size > 0
@@ -61,15 +67,19 @@ export class AwarenessStates {
 
   /** Whether the state is another one now. */
   #receive(owner: Owner, { client, clock, json }: Entry): boolean {
-    const known = this.#states.get(client)
     const own = this.#clientOf.get(owner.sessionId)
     if (own !== undefined && own !== client) return false
+    if (!this.#maySpeakFor(client, owner)) return false
+    const known = this.#states.get(client)
     if (known && known.owner.sessionId !== owner.sessionId) {
-      // A client that reconnects finds its state held by its dead predecessor. Another user never takes it.
-      if (known.owner.userId !== owner.userId || clock < known.ownClock) return false
+      const isSameUser = known.owner.userId === owner.userId
+      // A client that reconnects finds its state held by its dead predecessor.
+      if (isSameUser && clock < known.ownClock) return false
       this.#clientOf.delete(known.owner.sessionId)
       this.#clientOf.set(owner.sessionId, client)
       known.owner = owner
+      // The clock of another user says nothing of this client.
+      if (!isSameUser) known.ownClock = -1
     }
     const isRemoval = json === 'null'
     if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
@@ -87,7 +97,7 @@ export class AwarenessStates {
       known.ownClock = clock
       return false
     }
-    const before = known?.clock ?? this.#gone.get(client) ?? -1
+    const before = known?.clock ?? this.#gone.get(client)?.clock ?? -1
     const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson }
     this.#bytes = bytes
     this.#states.set(client, state)
@@ -96,10 +106,18 @@ export class AwarenessStates {
     return trueJson !== known?.json
   }
 
-  /** Whether a Yjs client is that of a live session of somebody else. */
-  isForeign(client: number, userId: string): boolean {
-    const owner = this.#states.get(client)?.owner
-    return owner !== undefined && owner.userId !== userId
+  /** The owner of a client id, else whoever uses it or used it last. An editor takes an id from a viewer, not the reverse. */
+  #maySpeakFor(client: number, { userId, isWriter }: Owner): boolean {
+    const ownerId = this.#ownerOf(client)
+    if (ownerId !== undefined) return ownerId === userId
+    const holder = this.#states.get(client)?.owner ?? this.#gone.get(client)
+    return !holder || holder.userId === userId || (isWriter && !holder.isWriter)
+  }
+
+  /** A client id has an owner now: removes what another user said in its name. */
+  owned(client: number, userId: string): void {
+    const known = this.#states.get(client)
+    if (known && known.owner.userId !== userId) this.#forget(client, known.owner.sessionId, known.clock)
   }
 
   leave(sessionId: string): void {
@@ -111,15 +129,14 @@ export class AwarenessStates {
   }
 
   #forget(client: number, sessionId: string, clock: number): void {
-    this.#bytes -= this.#states.get(client)?.json.length ?? 0
+    const known = this.#states.get(client)
+    if (!known) return
+    this.#bytes -= known.json.length
     this.#states.delete(client)
     this.#clientOf.delete(sessionId)
     this.#changed.set(client, { clock, json: 'null' })
-    this.#gone.set(client, clock)
-    for (const oldest of this.#gone.keys()) {
-      if (this.#gone.size <= mostGone) break
-      this.#gone.delete(oldest)
-    }
+    const { userId, isWriter } = known.owner
+    this.#gone.add(client, { clock, userId, isWriter })
   }
 
   /** What changed since the last call, as an awareness update. */

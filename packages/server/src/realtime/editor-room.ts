@@ -1,5 +1,6 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import * as Y from 'yjs'
+import { backendUserIds } from '../access/backend-users.ts'
 import { sourceOf } from '../editors/document-threads.ts'
 import { serverClientId } from '../editors/load.ts'
 import type { EditorLog, Entry } from '../store/editor-log.ts'
@@ -95,7 +96,7 @@ export class EditorRoom {
   readonly apiKey: string
   readonly place: Place
   readonly members = new Set<Member>()
-  readonly awareness = new AwarenessStates()
+  readonly awareness = new AwarenessStates((client) => this.#ownerOf(client))
   readonly log: CommittedLog
   /** Knows everything that is stored, and what waits to be. */
   readonly #index: DocumentIndex
@@ -227,16 +228,26 @@ export class EditorRoom {
     }
   }
 
+  /** The user who first wrote with a client id. What is said in awareness makes nobody an owner. */
+  #ownerOf(client: number): string | undefined {
+    return client === serverClientId ? backendUserIds.rest : this.#owners.get(client)
+  }
+
   #mayWrite(client: number, userId: string): boolean {
-    if (client === serverClientId) return false
-    const owner = this.#owners.get(client)
-    return owner === undefined ? !this.awareness.isForeign(client, userId) : owner === userId
+    const owner = this.#ownerOf(client)
+    return owner === undefined || owner === userId
   }
 
   #own(client: number, userId: string): void {
     if (this.#owners.has(client)) return
-    this.#owners.set(client, userId)
+    this.#setOwner(client, userId)
     this.#newOwners.push([client, userId])
+  }
+
+  #setOwner(client: number, userId: string): void {
+    this.#owners.set(client, userId)
+    this.awareness.owned(client, userId)
+    this.awarenessChanged()
   }
 
   /** Whether there are clients in these rows of whom it is not known here whose they are. */
@@ -247,7 +258,7 @@ export class EditorRoom {
 
   /** What is stored counts, whoever has written here in the meantime. */
   learnOwners(owners: ReadonlyMap<number, string>): void {
-    for (const [client, userId] of owners) this.#owners.set(client, userId)
+    for (const [client, userId] of owners) this.#setOwner(client, userId)
   }
 
   /** Whether something waits to be stored or confirmed. */

@@ -80,6 +80,10 @@ export class EditorSession implements Member {
     return this.#participant.identity.email
   }
 
+  get isWriter(): boolean {
+    return this.#participant.canWrite
+  }
+
   get canWrite(): boolean {
     const participant = this.#participant
     return !this.#hasLeft && participant.canWrite && participant.isCurrent(participant.document.now())
