@@ -1,4 +1,6 @@
 import type { Attack } from '../attack.ts'
+import { largeLists } from './large-lists.ts'
+import { largeWrites } from './large-writes.ts'
 import { nothing } from './nothing.ts'
 import { slowDocumentReads } from './slow-document-reads.ts'
 import { slowDocumentSockets } from './slow-document-sockets.ts'
@@ -10,4 +12,6 @@ export const attacks: readonly Attack[] = [
   slowDocumentWrites,
   slowDocumentReads,
   slowDocumentSockets,
+  largeWrites,
+  largeLists,
 ]

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 
 /** Nobody else knows it, so nothing that others wrote can contain it. */
 const placeholder = randomUUID()
@@ -33,3 +34,22 @@ export function writeJson(value: unknown): string | Buffer {
     collected = undefined
   }
 }
+
+/** Items of an array that are written in one go. */
+const itemsAtOnce = 500
+
+/** JSON of an array, written in slices between which other requests run. */
+export async function writeArray(items: readonly unknown[]): Promise<WrittenJson> {
+  const pieces: Uint8Array[] = []
+  for (let from = 0; from < items.length; from += itemsAtOnce) {
+    if (from > 0) await setImmediate()
+    const text = Buffer.from(writeJson(items.slice(from, from + itemsAtOnce)))
+    // Of each slice without its brackets.
+    pieces.push(Buffer.from(from > 0 ? ',' : '['), text.subarray(1, -1))
+  }
+  return new WrittenJson(Buffer.concat([...pieces, Buffer.from(']')]))
+}
+
+/** Whether it is worth it. */
+export const isLongArray = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) && value.length > itemsAtOnce

@@ -26,7 +26,10 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ],
     theirs: ['yjs', 'lib0', 'ws', 'typebox'],
   },
-  'server/store': { ours: ['protocol'], theirs: ['kysely', 'pg', '@photostructure/sqlite'] },
+  'server/store': {
+    ours: ['protocol', 'server/platform'],
+    theirs: ['kysely', 'pg', '@photostructure/sqlite'],
+  },
   'server/access': {
     ours: ['protocol', 'server/store'],
     theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache'],

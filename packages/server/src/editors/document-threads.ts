@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { LoopBudget } from '../platform/loop-budget.ts'
+import { isLoopLate } from '../platform/loop-time.ts'
 import { TookTooLong } from '../platform/thread.ts'
 import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform/thread-pool.ts'
 import { valueOf } from '../platform/worker.ts'
@@ -53,7 +53,6 @@ export interface DocumentThreadsOptions extends PoolOptions {
 export class DocumentThreads {
   readonly #pool: ThreadPool
   readonly #limitMs: number
-  readonly #budget = new LoopBudget()
 
   constructor(start: () => Promise<Worker>, { limitMs = Infinity, ...options }: DocumentThreadsOptions = {}) {
     this.#pool = new ThreadPool(start, options)
@@ -64,7 +63,8 @@ export class DocumentThreads {
   async run<T>(work: DocumentWork<T>): Promise<T> {
     const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
     const bytes = sizeOf(parts) + argsBytes
-    if (bytes <= work.inlineBytes && !this.#budget.isSpent) return this.#budget.spend(work.inline)
+    // Many small documents in a row hold the event loop as long as a large one.
+    if (bytes <= work.inlineBytes && !isLoopLate()) return work.inline()
     const message = () => {
       const packed = pack(parts)
       const task: Task = { kind, args, ...packed }

@@ -15,7 +15,7 @@ import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/db.ts'
 import * as jobs from '../store/jobs.ts'
-import { writeJson } from '../written-json.ts'
+import { isLongArray, writeArray, writeJson } from '../written-json.ts'
 import { scopeOf } from './authenticate.ts'
 import { type Answer, createIdempotency, type KeyedRequest } from './idempotency.ts'
 import { SubjectQueues } from './subject-queues.ts'
@@ -196,7 +196,7 @@ class OperationCall implements Call {
   }
 }
 
-function answer(operation: Operation, result: unknown): Answer {
+function answer(operation: Operation, result: unknown): Answer | Promise<Answer> {
   if (!(result instanceof Reply)) return success(operation.message, result)
   if (result.error instanceof ApiError) {
     const body = writeJson(result.error.toBody({ withCode: operation.errorCode === true }))
@@ -205,7 +205,11 @@ function answer(operation: Operation, result: unknown): Answer {
   return success(result.message ?? operation.message, result.data, result.extra)
 }
 
-const success = (message: string, data: unknown, extra?: Readonly<Record<string, unknown>>): Answer => ({
-  httpStatus: 200,
-  body: writeJson({ result: { status: 'success', message, data, ...extra } }),
-})
+function success(
+  message: string,
+  data: unknown,
+  extra?: Readonly<Record<string, unknown>>,
+): Answer | Promise<Answer> {
+  if (isLongArray(data)) return writeArray(data).then((written) => success(message, written, extra))
+  return { httpStatus: 200, body: writeJson({ result: { status: 'success', message, data, ...extra } }) }
+}

@@ -4,12 +4,13 @@ import { addressBucket, clientAddress } from '../access/addresses.ts'
 import type { Config } from '../config.ts'
 import type { AllHandlers, Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
-import { type Authenticator, requireOption } from './authenticate.ts'
+import { type Authenticator, requireOption, scopeOf } from './authenticate.ts'
 import { checkOrigin } from './cors.ts'
 import type { AnyHandler, createExecute } from './execute.ts'
 import { readIdempotencyKey } from './idempotency.ts'
 import { createFieldFilter } from './ignored-fields.ts'
 import type { RateLimits } from './limits.ts'
+import { RequestTurns } from './request-turns.ts'
 import { createValidator } from './validate.ts'
 
 declare module 'fastify' {
@@ -33,13 +34,14 @@ export interface Mount {
 
 /** The table becomes routes: limits and credentials, then the body, then its shape, then the handler. */
 export function mountOperations(app: FastifyInstance, mount: Mount): void {
+  const turns = new RequestTurns()
   for (const [family, verbs] of Object.entries(operations) as [string, Record<string, Operation>][]) {
     for (const [verb, operation] of Object.entries(verbs)) {
       const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[
         verb
       ]
       if (!handler) throw new Error(`${family}.${verb} has no handler.`)
-      mountOperation(app, mount, `${family}.${verb}`, operation, handler)
+      mountOperation(app, mount, turns, `${family}.${verb}`, operation, handler)
     }
   }
 }
@@ -47,6 +49,7 @@ export function mountOperations(app: FastifyInstance, mount: Mount): void {
 function mountOperation(
   app: FastifyInstance,
   mount: Mount,
+  turns: RequestTurns,
   name: string,
   operation: Operation,
   handler: AnyHandler,
@@ -82,6 +85,8 @@ function mountOperation(
         handler: async (request, reply) => {
           const input = readInput(operation, request.body)
           const caller = request.caller ?? (await authenticate.body(request, input))
+          const turn = turns.enter(scopeOf(operation.access, caller))
+          if (turn) await turn
           dropIgnored?.(input)
           validate(input)
           const answer = await execute(name, operation, handler, {

@@ -61,13 +61,9 @@ export const documentHandlers: Handlers<Operations['documents']> = {
 
     const read = async (window: Parameters<typeof documents.list>[3]) =>
       present(db, caller, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
-    if (version === 'v1') return listAll(read)
-    const { data, extra } = await page(
-      pages,
-      input,
-      (window) => read({ ...window, folderId }),
-      ({ createdAt, id }) => [createdAt, id],
-    )
+    const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
+    if (version === 'v1') return listAll(read, cursor)
+    const { data, extra } = await page(pages, input, (window) => read({ ...window, folderId }), cursor)
     return reply(data, { extra: { pageToken: extra?.nextPageToken, nextPageToken: extra?.nextPageToken } })
   },
 

@@ -12,7 +12,7 @@ import { byId, inLockOrder, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { findRecipients, readersOf } from './notification-recipients.ts'
-import { listAll, page, type Window } from './paging.ts'
+import { inSlices, listAll, page, type Window } from './paging.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -66,9 +66,12 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const filter = await filterOf(db, apiKey, input)
     const { order = 'desc' } = input
     const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
-    if (version === 'v1') return present(db, apiKey, organizationId, await listAll(read))
+    const cursor = ({ timestamp, id }: { timestamp: number; id: string }) => [timestamp, id]
+    if (version === 'v1') {
+      return inSlices(await listAll(read, cursor), (rows) => present(db, apiKey, organizationId, rows))
+    }
 
-    const { data, extra } = await page(pages, input, read, ({ timestamp, id }) => [timestamp, id])
+    const { data, extra } = await page(pages, input, read, cursor)
     const pageToken = extra?.nextPageToken
     return reply(await present(db, apiKey, organizationId, data), {
       extra: { pageToken, nextPageToken: pageToken },

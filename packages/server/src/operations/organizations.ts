@@ -44,8 +44,8 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
     const ids = input.organizationIds && unique(input.organizationIds)
     const read = (window: Window) =>
       ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window)
-    if (version === 'v1') return listAll(read)
-    return page(pages, input, read, ({ createdAt, id }) => [createdAt, id])
+    const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
+    return version === 'v1' ? listAll(read, cursor) : page(pages, input, read, cursor)
   },
 
   async update({ input, caller: { apiKey }, db, now }) {

@@ -44,7 +44,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     const cursor = ({ resourceId, createdAt, user: { userId } }: Member) =>
       input.groupByDocumentId ? [resourceId, createdAt, userId] : [createdAt, userId]
 
-    if (version === 'v1') return (await listAll(read)).map((member) => member.user)
+    if (version === 'v1') return (await listAll(read, cursor)).map((member) => member.user)
     const { data, extra } = await page(pages, input, read, cursor)
     return reply<Output<Operations['users']['get']>>(
       input.groupByDocumentId ? byResource(data) : data.map((member) => member.user),

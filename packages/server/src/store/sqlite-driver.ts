@@ -15,11 +15,16 @@ const statementsKept = 1000
 /** Lists of hundreds of values: seldom alike, and megabytes when kept. */
 const longStatement = 2000
 
+/** How long the statements of a transaction may hold the event loop in one piece; the last one may take longer. */
+const maxBusyMs = 8
+
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: InstanceType<typeof DatabaseSync>
   readonly #observe: Observe | undefined
   readonly #sharesSnapshots: boolean
   #snapshotOpen = false
+  /** How long statements took since the event loop had its turn, as far as it is known here. */
+  #busyMs = 0
   readonly #statements = new Map<string, { statement: Statement; columns: readonly string[] }>()
 
   /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
@@ -54,11 +59,23 @@ export class SqliteConnection implements DatabaseConnection {
       if (columns.length > 0) return { rows: toObjects<R>(columns, statement.all(...parameters)), changes: 0 }
       return { rows: [], changes: statement.run(...parameters).changes }
     } finally {
-      this.#observe?.((performance.now() - began) / 1000)
+      const tookMs = performance.now() - began
+      this.#busyMs += tookMs
+      this.#observe?.(tookMs / 1000)
     }
   }
 
+  /** A transaction begins. */
+  resetBusyTime(): void {
+    this.#busyMs = 0
+  }
+
+  /** A transaction with many statements lets the event loop do other things in between. */
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    if (this.#busyMs >= maxBusyMs && this.raw.isTransaction && !this.#sharesSnapshots) {
+      this.#busyMs = 0
+      await new Promise((resolve) => setImmediate(resolve))
+    }
     const { rows, changes } = this.run<R>(sql, parameters)
     return { rows, numAffectedRows: BigInt(changes) }
   }
@@ -133,7 +150,10 @@ export class SqliteDriver implements Driver {
   }
 }
 
-export const begin = (connection: SqliteConnection) => connection.run('begin immediate', [])
+export function begin(connection: SqliteConnection): void {
+  connection.resetBusyTime()
+  connection.run('begin immediate', [])
+}
 export const commit = (connection: SqliteConnection) => connection.run('commit', [])
 
 export function rollback(connection: SqliteConnection): void {
