@@ -189,7 +189,7 @@ export class Appender {
     const { seq, createdAt } = appended
     room.made(createdAt)
     if (room.continues(seq)) {
-      room.take([{ seq, bytes }], true)
+      room.takeOwn({ seq, bytes })
       room.settled(batch, seq)
       this.#compaction.compactIfLong(room)
     } else {
@@ -256,7 +256,7 @@ export class Appender {
     // Not those of our own that have been told in the meantime.
     const news = found.updates.filter(({ seq }) => seq > room.log.seq)
     if (news.length === 0) return
-    if (!room.take(news)) room.drop('restarting', 'The document is loaded anew.')
+    if (!(await room.take(news))) room.drop('restarting', 'The document is loaded anew.')
     this.#compaction.compactIfLong(room)
   }
 }

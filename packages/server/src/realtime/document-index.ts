@@ -6,6 +6,7 @@ import { SortedPairs } from './sorted-pairs.ts'
 import { StateVectorEncoder } from './state-vector-encoder.ts'
 import { unbounded } from './update-bounds.ts'
 import {
+  validateInSteps,
   validateUpdate,
   type Accepted,
   type Change,
@@ -64,15 +65,28 @@ export class DocumentIndex {
     return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
+  /** The same for bytes of our own log of any size; lets others have their turn. */
+  async checkStored(update: Uint8Array): Promise<Verdict> {
+    const { placeOf, isDeleted } = this
+    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
+    for (;;) {
+      const verdict = await inTurns(validateInSteps(update, this.clocks, options))
+      // A client of the update may have sent more of it meanwhile.
+      if (!verdict.ok || this.#fits(verdict.value.changes)) return verdict
+    }
+  }
+
   /**
-   * Makes known what was accepted; nothing else may have become known in between. With `maxChunks` it may leave out
+   * Makes known what was accepted; of clients with new structs, nothing else may have become known in between. With `maxChunks` it may leave out
    * deletes that lie far apart from each other.
    */
   take({ changes }: Accepted, maxChunks = Infinity): void {
-    for (const { client, from } of changes) {
-      if ((this.clocks.get(client) ?? 0) !== from) throw new Error('It was accepted for an earlier state.')
-    }
+    if (!this.#fits(changes)) throw new Error('It was accepted for an earlier state.')
     for (const change of changes) this.#change(change, maxChunks)
+  }
+
+  #fits(changes: readonly Change[]): boolean {
+    return changes.every(({ client, from, to }) => to === from || (this.clocks.get(client) ?? 0) === from)
   }
 
   /** As Yjs encodes it. */
@@ -152,5 +166,18 @@ export class DocumentIndex {
       this.#encoder.changed(known.block)
     }
     if (deletes.length > 0) (known.deletes ??= new RangeSet()).addAll(deletes, maxChunks)
+  }
+}
+
+/** How long steps may hold the event loop. */
+const maxTurnMs = 5
+
+async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (let endsAt = performance.now() + maxTurnMs; ;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (performance.now() < endsAt) continue
+    await setImmediate()
+    endsAt = performance.now() + maxTurnMs
   }
 }

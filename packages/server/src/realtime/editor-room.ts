@@ -58,6 +58,10 @@ export interface Row {
   bytes: Uint8Array
 }
 
+export interface StoredRow extends Row {
+  userId: string
+}
+
 /** What one tick stores of a room. */
 export interface Batch {
   entry: Entry | undefined
@@ -87,6 +91,9 @@ const mostClients = 100_000
  * those beyond may count as news once more.
  */
 const maxChunksPerUpdate = 2_048
+
+/** What is checked in one go, in about 2 ms. */
+const maxCheckedAtOnceBytes = 64 * 1024
 
 /**
  * An open editor: what is stored of it, what waits to be stored, and who is to be told. A cache that may vanish at any
@@ -250,10 +257,13 @@ export class EditorRoom {
     this.awarenessChanged()
   }
 
-  /** Whether there are clients in these rows of whom it is not known here whose they are. */
-  hasStrangers(rows: readonly Row[]): boolean {
+  /** Whether these rows have clients whose owner is unknown. What REST writes has only the client of the server. */
+  hasStrangers(rows: readonly StoredRow[]): boolean {
     const isStranger = (client: number) => client !== serverClientId && !this.#owners.has(client)
-    return rows.some(({ bytes }) => [...Y.parseUpdateMeta(bytes).from.keys()].some(isStranger))
+    return rows.some(
+      ({ bytes, userId }) =>
+        userId !== backendUserIds.rest && [...Y.parseUpdateMeta(bytes).from.keys()].some(isStranger),
+    )
   }
 
   /** What is stored counts, whoever has written here in the meantime. */
@@ -318,23 +328,41 @@ export class EditorRoom {
     return seq === this.log.seq + 1
   }
 
-  /** Rows are durable: everyone is sent them, their writers too, to whom they are the receipt. False if they do not fit. */
-  take(rows: readonly Row[], areOwn = false): boolean {
-    for (const { seq, bytes } of rows) {
-      if (!areOwn && !this.#knows(bytes)) return false
-      this.log.append(seq, bytes)
+  /** A row of our own is durable: everyone is sent it, its writers too, to whom it is the receipt. */
+  takeOwn(row: Row): void {
+    this.#publish([row])
+  }
+
+  /** The same for rows that others have stored. False if they do not fit. */
+  async take(rows: readonly Row[]): Promise<boolean> {
+    for (const row of rows) {
+      if (!(await this.#knows(row.bytes))) return false
+      if (this.#isDropped) return true
     }
-    const update = mergeMany(rows.map(({ bytes }) => bytes))
-    this.#tell((framing) => framing.update(update))
-    this.#admitEarly()
+    this.#publish(rows)
     return true
   }
 
-  /** Our own rows are known since they came; those of others may be new. */
-  #knows(update: Uint8Array): boolean {
-    const verdict = this.#index.check(update, { isStored: true })
+  async #knows(update: Uint8Array): Promise<boolean> {
+    const isLarge = update.length > maxCheckedAtOnceBytes
+    const verdict = isLarge
+      ? await this.#index.checkStored(update)
+      : this.#index.check(update, { isStored: true })
     if (verdict.ok && verdict.value.isNews) this.#learn(verdict.value)
     return verdict.ok
+  }
+
+  /** Large rows are not merged, which would read all of them again. */
+  #publish(rows: readonly Row[]): void {
+    let bytes = 0
+    for (const row of rows) {
+      this.log.append(row.seq, row.bytes)
+      bytes += row.bytes.length
+    }
+    const updates = rows.map((row) => row.bytes)
+    const sent = bytes > maxCheckedAtOnceBytes ? updates : [mergeMany(updates)]
+    for (const update of sent) this.#tell((framing) => framing.update(update))
+    this.#admitEarly()
   }
 
   settled({ pending }: Batch, seq: number): void {

@@ -192,7 +192,7 @@ describe('access that changes in between', () => {
     expect(room().takeBatch().pending).toHaveLength(1)
     decide(async () => as('editor'))
     await setImmediate()
-    room().take([{ seq: 1, bytes: base }], true)
+    room().takeOwn({ seq: 1, bytes: base })
     expect(room().takeBatch().pending).toHaveLength(1)
   })
 })

@@ -52,12 +52,15 @@ export const isDivisible = ({ start, end, ref }: Struct) =>
  * Takes each struct after those that it refers to, as Yjs does, and looks where it comes to lie. Structs that refer to
  * each other in a circle would stay pending for ever.
  */
-export function checkOrder(clients: Iterable<Client>, rules: Rules): void {
-  for (const client of clients) settle(client, rules)
+export function* checkOrder(clients: Iterable<Client>, rules: Rules): Generator<void, void> {
+  for (const client of clients) if (client.settled < client.structs.length) yield* settle(client, rules)
 }
 
+/** Structs that are looked at in one step: about a millisecond. */
+export const structsPerStep = 1024
+
 /** A loop, not a recursion; each turn settles a struct, or begins or ends the wait for one. */
-function settle(first: Client, rules: Rules): void {
+function* settle(first: Client, rules: Rules): Generator<void, void> {
   const waiting = [{ client: first, until: first.end }]
   first.isWaiting = true
   for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
@@ -74,6 +77,7 @@ function settle(first: Client, rules: Rules): void {
       struct.place = placeFor(struct, rules)
       if (struct.place !== collected) check(client, struct, rules)
       client.settled++
+      if (client.settled % structsPerStep === 0) yield
     }
   }
 }

@@ -3,7 +3,7 @@ import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs } from './update-contents.ts'
-import { checkOrder, isDivisible, type Client, type Struct } from './update-order.ts'
+import { checkOrder, isDivisible, structsPerStep, type Client, type Struct } from './update-order.ts'
 import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
@@ -58,8 +58,21 @@ const anywhere = () => inRootList
  * pending, nothing throws and its clocks become `clocks`. Takes time in proportion to the bytes and never throws.
  */
 export function validateUpdate(bytes: Uint8Array, known: StateVector, options: Options = {}): Verdict {
+  const steps = validateInSteps(bytes, known, options)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** The same in steps of about a millisecond, for large updates of our own log. */
+export function* validateInSteps(
+  bytes: Uint8Array,
+  known: StateVector,
+  options: Options = {},
+): Generator<void, Verdict> {
   try {
-    return { ok: true, value: new Validation(bytes, known, options).run() }
+    return { ok: true, value: yield* new Validation(bytes, known, options).run() }
   } catch (error) {
     if (error instanceof Refusal) return { ok: false, fault: error.fault }
     throw error
@@ -99,18 +112,18 @@ class Validation {
     this.bounds = options.bounds ? { ...defaultBounds, ...options.bounds } : defaultBounds
   }
 
-  run(): Accepted {
+  *run(): Generator<void, Accepted> {
     const { reader, bounds } = this
     if (reader.left > bounds.bytes) this.refuseMore('bytes')
     const clients = reader.count(5)
     if (clients > bounds.clients) this.refuseMore('clients')
     let previous = Infinity
-    for (let i = 0; i < clients; i++) previous = this.readStructs(previous)
+    for (let i = 0; i < clients; i++) previous = yield* this.readStructs(previous)
     this.readDeleteSet()
     if (reader.left > 0) reader.refuse('malformed', 'Bytes are left over.')
     if (this.needsOrder) {
       const { placeOf = anywhere, isStored = false } = this.options
-      checkOrder(this.clients.values(), { placeOf, maxNesting: bounds.nesting, allowsParts: isStored })
+      yield* checkOrder(this.clients.values(), { placeOf, maxNesting: bounds.nesting, allowsParts: isStored })
     }
     return this.summary()
   }
@@ -179,7 +192,7 @@ class Validation {
    * Answers the client. The highest comes first, as every encoder writes them: where Yjs merges updates, it relies on that
    * and loses structs.
    */
-  private readStructs(previous: number): number {
+  private *readStructs(previous: number): Generator<void, number> {
     const { reader } = this
     const count = reader.count(2)
     this.structs += count
@@ -199,7 +212,10 @@ class Validation {
 
     this.joins = 0
     this.lastRef = contentRefs.gc
-    for (let i = 0; i < count; i++) clock = this.readStruct(client, clock)
+    for (let i = 0; i < count; i++) {
+      clock = this.readStruct(client, clock)
+      if (i % structsPerStep === structsPerStep - 1) yield
+    }
     if (clock <= known) return id
     client.end = clock
     client.to = reader.at

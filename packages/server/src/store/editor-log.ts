@@ -117,7 +117,8 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
         .onRef('editor_updates.editor_id', '=', 'editors.editor_id')
         .on('editor_updates.seq', '>', after),
     )
-    .select(['editors.created_at', 'editors.seq as newest', 'editor_updates.seq', 'editor_updates.bytes'])
+    .select(['editors.created_at', 'editors.seq as newest'])
+    .select(['editor_updates.seq', 'editor_updates.bytes', 'editor_updates.user_id'])
     .where('editors.api_key', '=', key.api_key)
     .where('editors.organization_id', '=', key.organization_id)
     .where('editors.document_id', '=', key.document_id)
@@ -134,12 +135,14 @@ export async function readAfter(
   apiKey: string,
   place: Place,
   { seq, createdAt }: { seq: number; createdAt?: number },
-): Promise<{ createdAt: number; updates: Update[] } | 'compacted' | undefined> {
+): Promise<{ createdAt: number; updates: (Update & { userId: string })[] } | 'compacted' | undefined> {
   const rows = await selectAfter(db, { ...keyOf(apiKey, place), after: seq })
   const [editor] = rows
   if (!editor || editor.newest < seq) return undefined
   if (createdAt !== undefined && editor.created_at !== createdAt) return undefined
-  const updates = rows.flatMap(({ seq, bytes }) => (seq === null || bytes === null ? [] : { seq, bytes }))
+  const updates = rows.flatMap(({ seq, bytes, user_id: userId }) =>
+    seq === null || bytes === null || userId === null ? [] : { seq, bytes, userId },
+  )
   return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
 }
 
