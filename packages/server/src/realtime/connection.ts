@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
 import type { WorkOwner } from './fair-queue.ts'
-import { Turns } from './turns.ts'
+import { FairTurns } from './fair-turns.ts'
 import type { WorkHost } from './work-queue.ts'
 
 /** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
@@ -17,7 +17,7 @@ const slowGoodbyeMs = 5_000
 /** One client's socket: frames out, with a bound on what waits; the end, once. */
 export class Connection implements WorkHost {
   readonly id: string
-  readonly turns: Turns
+  readonly turns: FairTurns
   /** Whose time its work takes: until it is known who the client is, a user of its own. */
   owner: WorkOwner
   readonly #ws: WebSocket
@@ -32,7 +32,7 @@ export class Connection implements WorkHost {
   #ended = false
   #takesMessages = true
 
-  constructor(id: string, ws: WebSocket, socket: Socket, turns = new Turns()) {
+  constructor(id: string, ws: WebSocket, socket: Socket, turns = new FairTurns()) {
     this.id = id
     this.turns = turns
     this.owner = { apiKey: '', userId: id }

@@ -29,6 +29,10 @@ export class FairQueue<T> {
     return this.#owners.size
   }
 
+  has(item: T): boolean {
+    return this.#owners.has(item)
+  }
+
   /** Does nothing if the item waits already. */
   add(item: T, owner: WorkOwner): void {
     if (this.#owners.has(item)) return

@@ -12,9 +12,9 @@ import { Connection } from './connection.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
 import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
+import { FairTurns } from './fair-turns.ts'
 import type { Hub } from './hub.ts'
 import { Denial, identifyBackend, type Identity, type IdentityParts, identifyUser } from './identify.ts'
-import { Turns } from './turns.ts'
 import { WorkQueue } from './work-queue.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
@@ -91,7 +91,7 @@ export class Gateway {
   /** Those of whom the address or the headers say who they are, until that is checked. */
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
-  readonly #turns = new Turns()
+  readonly #turns = new FairTurns()
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
@@ -198,7 +198,7 @@ export class Gateway {
     const received = new WorkQueue(connection)
     ws.on('message', (data: Buffer, isBinary) => {
       held.heardAt = held.sweeps
-      if (connection.isOpen) received.run(() => receive(connection, client, data, isBinary))
+      if (connection.isOpen) received.do(() => receive(connection, client, data, isBinary))
     })
     ws.on('pong', () => {
       held.heardAt = held.sweeps
@@ -206,7 +206,7 @@ export class Gateway {
     ws.on('close', () => {
       guard?.()
       this.#held.delete(held)
-      received.run(() => client.closed())
+      received.do(() => client.closed())
     })
   }
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { FairQueue } from './fair-queue.ts'
-import { Turns } from './turns.ts'
+import { FairTurns } from './fair-turns.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
 /** Holds the event loop. */
@@ -13,7 +13,7 @@ const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 /** Queues of clients that share one event loop, and the order in which their work is done. */
 function scene() {
-  const turns = new Turns()
+  const turns = new FairTurns()
   const done: string[] = []
   function client(userId: string, options: WorkQueueOptions = {}, apiKey = 'key') {
     let held = 0
@@ -25,7 +25,7 @@ function scene() {
     }
     return {
       queue,
-      run: (name: string, ms?: number) => queue.run(() => work(name, ms)),
+      run: (name: string, ms?: number) => queue.do(() => work(name, ms)),
       push: (name: string, ms?: number) => queue.push(() => work(name, ms)),
       isHeld: () => held === 1,
       isFree: () => held === 0,

@@ -1,9 +1,9 @@
 import type { WorkOwner } from './fair-queue.ts'
-import type { Turns } from './turns.ts'
+import type { FairTurns, TurnTaker } from './fair-turns.ts'
 
 /** What a queue needs of the connection of its client. */
 export interface WorkHost {
-  readonly turns: Turns
+  readonly turns: FairTurns
   readonly owner: WorkOwner
   /** Reads nothing more of the client, until `release`. */
   hold(): void
@@ -23,7 +23,7 @@ export interface WorkQueueOptions {
  * Work of one client that has to wait. It is done in order, in turns with that of other clients. As long as there is any,
  * nothing more is read of the client.
  */
-export class WorkQueue {
+export class WorkQueue implements TurnTaker {
   readonly #host: WorkHost
   readonly #options: WorkQueueOptions
   #works: (() => void)[] = []
@@ -44,10 +44,10 @@ export class WorkQueue {
   }
 
   /** Does it now, if nothing waits and there is time. */
-  run(work: () => void): void {
+  do(work: () => void): void {
     const { turns } = this.#host
-    if (this.#works.length === 0 && turns.hasTime) {
-      turns.run(work)
+    if (this.#works.length === 0 && turns.isFree) {
+      turns.spend(work)
     } else {
       this.push(work)
       this.start()
@@ -65,10 +65,16 @@ export class WorkQueue {
   start(): void {
     if (this.#isStarted || this.#works.length === 0) return
     this.#isStarted = true
-    this.#host.turns.start(this)
+    this.#host.turns.add(this)
   }
 
-  step(): boolean {
+  run(deadline: number): boolean {
+    do this.#step()
+    while (this.#isStarted && performance.now() < deadline)
+    return this.#isStarted
+  }
+
+  #step(): void {
     const { mayRun, onBlocked, onError } = this.#options
     const isBlocked = this.#works.length > 0 && mayRun?.() === false
     const work = isBlocked ? undefined : this.#works.shift()
@@ -80,7 +86,6 @@ export class WorkQueue {
     this.#releaseIfEmpty()
     this.#isStarted = !isBlocked && this.#works.length > 0
     if (isBlocked) onBlocked?.()
-    return this.#isStarted
   }
 
   /** Drops what waits. */

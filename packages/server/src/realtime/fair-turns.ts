@@ -1,0 +1,78 @@
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import { FairQueue, type WorkOwner } from './fair-queue.ts'
+
+/** What the clients' work may take in one iteration of the event loop. */
+const maxIterationMs = 8
+/** What one taker may take before the next one has its turn. */
+const maxSliceMs = 2
+
+/** Work of one client, done piece by piece. */
+export interface TurnTaker {
+  readonly owner: WorkOwner
+  /** Does at least one piece, then more until `deadline`; true if more can be done. */
+  run(deadline: number): boolean
+}
+
+/** Bounds how long the work of clients holds the event loop, and divides that time between the clients. */
+export class FairTurns {
+  readonly #waiting = new FairQueue<TurnTaker>()
+  #spentMs = 0
+  #isRunning = false
+  #isScheduled = false
+
+  /** Whether work that comes now may be done at once. */
+  get isFree(): boolean {
+    return this.#spentMs < maxIterationMs
+  }
+
+  /** Does it now and counts its time. */
+  spend(work: () => void): void {
+    // Work inside of other work is counted with that.
+    if (this.#isRunning) return work()
+    const startedAt = performance.now()
+    this.#isRunning = true
+    try {
+      work()
+    } finally {
+      this.#isRunning = false
+      this.#spentMs += performance.now() - startedAt
+      this.#schedule()
+    }
+  }
+
+  /** Gives it turns until nothing is left that can be done; the first one at once if there is time. */
+  add(taker: TurnTaker): void {
+    if (this.#waiting.has(taker)) return
+    if (!this.isFree || this.#run(taker)) this.#waiting.add(taker, taker.owner)
+    this.#schedule()
+  }
+
+  /** Resolves when nobody waits for a turn. */
+  async idle(): Promise<void> {
+    while (this.#waiting.size > 0) await nextLoop()
+  }
+
+  #run(taker: TurnTaker): boolean {
+    let isLeft = false
+    this.spend(() => {
+      isLeft = taker.run(performance.now() + maxSliceMs)
+    })
+    return isLeft
+  }
+
+  /** Begins the next iteration; called in each one that had work, and while work is left. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#spentMs = 0
+      while (this.#waiting.size > 0 && this.isFree) {
+        this.#waiting.takeNext((taker) => {
+          if (this.#run(taker)) this.#waiting.add(taker, taker.owner)
+        })
+      }
+      if (this.#waiting.size > 0) this.#schedule()
+    })
+  }
+}
