@@ -120,7 +120,14 @@ export function createServer(parts: Parts): Server {
     handlers,
     authenticator: createAuthenticator(credentials),
     rateLimits: createRateLimits(config.limits),
-    execute: createExecute({ database, services, bus, now, wakeJobs: jobs.wake }),
+    execute: createExecute({
+      database,
+      services,
+      bus,
+      now,
+      wakeJobs: jobs.wake,
+      commitsUnderWay: (apiKey) => gateway.commitsUnderWay(apiKey),
+    }),
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
   })
   mountPages(app, { database, metrics, userTokens: services.userTokens, now })

@@ -187,6 +187,13 @@ export abstract class RawClient {
     this.socket.terminate()
   }
 
+  /** Closes once everything that was sent has reached the server. */
+  async leave(): Promise<void> {
+    const closed = new Promise((resolve) => this.socket.once('close', resolve))
+    this.socket.close()
+    await closed
+  }
+
   protected unlessEnded<T>(promise: Promise<T>, otherwise: T): Promise<T> {
     return Promise.race([promise, this.ended.then(() => otherwise)])
   }

@@ -37,6 +37,8 @@ export interface Executor {
   now: () => number
   /** A job was committed. */
   wakeJobs: () => void
+  /** Resolves when no client's write under that key is being committed; undefined if none is. */
+  commitsUnderWay: (apiKey: string) => Promise<unknown> | undefined
 }
 
 export type AnyHandler = SimpleHandler<Operation> | PreparedWrite<Operation>
@@ -75,7 +77,8 @@ export function createExecute(executor: Executor) {
         committing = undefined
         return keyed ? idempotency.once(db, keyed, effect) : effect(db)
       }, scope)
-      committing?.committed()
+      const underWay = committing?.committed()
+      if (underWay) await underWay
       return done
     }
     const prepareAndCommit = async (steps: PreparedWrite<Operation>): Promise<Answer> => {
@@ -139,6 +142,7 @@ class OperationCall implements Call {
   readonly #name: string
   readonly #operation: Operation
   #afterCommit: (() => void)[] | undefined
+  #endsAccess = false
 
   constructor(executor: Executor, name: string, operation: Operation, request: Request, db: Db, now: number) {
     this.input = request.input as never
@@ -172,6 +176,7 @@ class OperationCall implements Call {
   get emit(): Call['emit'] {
     return (message) => {
       const { bus } = this.#executor
+      this.#endsAccess ||= message.kind === 'credentials'
       const apiKey = this.#apiKey
       this.afterCommit(() => bus.publish({ ...message, apiKey }))
     }
@@ -189,10 +194,13 @@ class OperationCall implements Call {
     }
   }
 
-  committed(): void {
+  /** What must be awaited before the answer leaves, if anything. */
+  committed(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
-    if (this.#operation.affects === 'access')
-      this.#executor.bus.publish({ kind: 'access', apiKey: this.#apiKey })
+    const { bus, commitsUnderWay } = this.#executor
+    const affectsAccess = this.#operation.affects === 'access'
+    if (affectsAccess) bus.publish({ kind: 'access', apiKey: this.#apiKey })
+    return affectsAccess || this.#endsAccess ? commitsUnderWay(this.#apiKey) : undefined
   }
 }
 

@@ -1,16 +1,20 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../config.ts'
 import type { Bus } from '../platform/bus.ts'
+import type { Db } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
+import { AccessChanged, type Commits } from './commits.ts'
 import { Compaction, type CompactionParts } from './compaction.ts'
-import type { Batch, EditorRoom } from './editor-room.ts'
+import { type Batch, isAllowed } from './editor-member.ts'
+import type { EditorRoom } from './editor-room.ts'
 import { FairQueue } from './fair-queue.ts'
 import { Gate } from './gate.ts'
 
 export interface AppenderParts extends CompactionParts {
   bus: Bus
   limits: Pick<Limits, 'editorsPerDocument'>
+  commits: Commits
 }
 
 /** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
@@ -42,6 +46,8 @@ export class Appender {
   /** Rooms whose editor somebody else is writing: they wait for that, and nobody waits with them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
   readonly #gate = new Gate(mostAlone)
+  /** Rooms in which access has changed since updates were sent. */
+  readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
   /** Since the start. */
   readonly stored = { updates: 0, updateBytes: 0, ticks: 0 }
@@ -52,7 +58,7 @@ export class Appender {
   }
 
   readonly wake = (room: EditorRoom): void => {
-    if (this.#alone.has(room)) return
+    if (this.#alone.has(room) || this.#reviewing.has(room)) return
     if (this.#unfinished) this.#unfinished.add(room)
     else this.#waiting.add(room, room.nextWriter)
     this.#busy ??= this.#run()
@@ -60,9 +66,10 @@ export class Appender {
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
-    while (this.#busy !== undefined || this.#reading.size > 0 || this.#alone.size > 0) {
+    const others = [this.#reading, this.#alone, this.#reviewing]
+    while (this.#busy !== undefined || others.some(({ size }) => size > 0)) {
       await this.#busy
-      await Promise.all([...this.#reading.values(), ...this.#alone.values()])
+      await Promise.all(others.flatMap((work) => [...work.values()]))
     }
   }
 
@@ -94,7 +101,9 @@ export class Appender {
 
   #takeBatch(room: EditorRoom): Batch | undefined {
     try {
-      return room.takeBatch()
+      if (!room.mustReview) return room.takeBatch()
+      this.#review(room)
+      return undefined
     } catch (error) {
       this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
       room.drop('unavailable', 'What was sent could not be stored.')
@@ -109,16 +118,19 @@ export class Appender {
   }
 
   async #store(taken: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
-    const { database, log, now } = this.#parts
-    let batches = taken
+    const { commits, log, now } = this.#parts
+    let batches: readonly [EditorRoom, Batch][] = this.#stillAllowed(taken)
     let entries: editorLog.Entry[] = []
     let numbers: Awaited<ReturnType<typeof append>> = []
     try {
-      batches = await this.#withinDocuments(taken)
+      batches = await this.#withinDocuments(batches)
       entries = batches.flatMap(([, { entry }]) => entry ?? [])
       const at = now()
-      if (entries.length > 0) numbers = await database.write((db) => append(db, entries, at))
+      const apiKeys = new Set(entries.map(({ apiKey }) => apiKey))
+      const work = async (db: Db) => (numbers = await append(db, entries, at))
+      if (entries.length > 0) await commits.write(apiKeys, sendersOf(batches), work)
     } catch (error) {
+      if (error instanceof AccessChanged) return this.#store(batches, append)
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
@@ -170,6 +182,29 @@ export class Appender {
       kept.push(one)
     }
     return kept
+  }
+
+  /** Puts back what somebody sent who may not write any more; gives the others. */
+  #stillAllowed(taken: readonly [EditorRoom, Batch][]): [EditorRoom, Batch][] {
+    return taken.filter(([room, batch]) => {
+      const isKept = isAllowed(batch)
+      if (!isKept) room.putBack(batch)
+      return isKept
+    })
+  }
+
+  #review(room: EditorRoom): void {
+    const reviewing = room
+      .review()
+      .catch((error: unknown) => {
+        this.#parts.log.error({ err: error, ...room.place }, 'queued updates could not be checked again')
+        room.drop('unavailable', 'What was sent could not be stored.')
+      })
+      .finally(() => {
+        this.#reviewing.delete(room)
+        if (room.hasWaiting) this.wake(room)
+      })
+    this.#reviewing.set(room, reviewing)
   }
 
   #storeAlone(room: EditorRoom, batch: Batch): void {
@@ -263,3 +298,6 @@ export class Appender {
 
 const createsEditor = ([, { entry }]: readonly [EditorRoom, Batch]) =>
   entry !== undefined && entry.create !== null
+
+const sendersOf = (batches: readonly (readonly [EditorRoom, Batch])[]) =>
+  batches.flatMap(([, { pending }]) => pending.filter(({ isNews }) => isNews).map(({ from }) => from))

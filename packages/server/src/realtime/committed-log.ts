@@ -36,6 +36,11 @@ export class CommittedLog {
     return this.#parts.map(({ bytes }) => bytes)
   }
 
+  /** The parts in which rows after that one lie. */
+  partsAfter(seq: number): Uint8Array[] {
+    return this.#parts.filter((part) => part.seq > seq).map(({ bytes }) => bytes)
+  }
+
   append(seq: number, bytes: Uint8Array): void {
     this.#seq = seq
     this.#parts.push({ seq, bytes })

@@ -1,72 +1,32 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import * as Y from 'yjs'
 import { backendUserIds } from '../access/backend-users.ts'
 import { sourceOf } from '../editors/document-threads.ts'
-import { serverClientId } from '../editors/load.ts'
-import type { EditorLog, Entry } from '../store/editor-log.ts'
+import type { EditorLog } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
-import { AwarenessStates, type Owner } from './awareness.ts'
+import { AwarenessStates } from './awareness.ts'
+import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
 import { mergeMany } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
+import {
+  type Batch,
+  type Framing,
+  isAllowed,
+  isEarly,
+  type Member,
+  type Outcome,
+  type Pending,
+  readOnly,
+  type Row,
+  type StoredRow,
+} from './editor-member.ts'
 import type { WorkOwner } from './fair-queue.ts'
+import { PostponedWork } from './postponed-work.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
-
-/** How a dialect puts things to its clients. Those with the same `key` get the very same bytes. */
-export interface Framing {
-  readonly key: string
-  update(update: Uint8Array): Buffer
-  awareness(update: Uint8Array): Buffer
-}
-
-/** A session that has the editor open. */
-export interface Member extends Owner {
-  readonly framing: Framing
-  /** Whether it may write at this moment. */
-  readonly canWrite: boolean
-  send(frame: Buffer): void
-  /** Leaves the frame out for a client that is behind. */
-  sendIfQuick(frame: Buffer): void
-  /** Sends instead of what was left out the state as it is now, if the client has caught up. */
-  makeUp(): void
-  /** The server lacks something that this client has. */
-  askForMore(): void
-  end(reason: CloseReason, message: string): void
-}
-
-/** What becomes of an update; one is called, once, unless its sender leaves or the room is dropped before. */
-export interface Outcome {
-  /** It is durable. Not `isNews`: it was before. */
-  saved(seq: number, isNews: boolean): void
-  /** Nothing of it is stored. `gap`: it will be, once what it builds upon is here. */
-  refused(fault: Fault): void
-}
-
-interface Pending {
-  update: Uint8Array
-  from: Member
-  outcome: Outcome
-  isNews: boolean
-}
-
-export interface Row {
-  seq: number
-  bytes: Uint8Array
-}
-
-export interface StoredRow extends Row {
-  userId: string
-}
-
-/** What one tick stores of a room. */
-export interface Batch {
-  entry: Entry | undefined
-  pending: readonly Pending[]
-}
 
 export interface RoomParts {
   apiKey: string
@@ -103,21 +63,22 @@ export class EditorRoom {
   readonly apiKey: string
   readonly place: Place
   readonly members = new Set<Member>()
-  readonly awareness = new AwarenessStates((client) => this.#ownerOf(client))
+  readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
   readonly log: CommittedLog
   /** Knows everything that is stored, and what waits to be. */
-  readonly #index: DocumentIndex
-  readonly #owners: Map<number, string>
+  #index: DocumentIndex
+  readonly #owners: ClientOwners
   readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'awarenessChanged' | 'drop'>
   readonly #early = new EarlyUpdates<Pending>()
   readonly #queue = new UpdateQueue<Pending>()
-  #newOwners: [client: number, userId: string][] = []
   #exists: boolean
   /** Tells the editor from one that is made under the same id after it was deleted. */
   #createdAt: number | undefined
   #create: { type: EditorLog['type']; contentKey: string | null } = { type: null, contentKey: null }
   /** Batches that are on their way to the disk. */
   #storing = 0
+  /** What came while the index was being made anew; undefined otherwise. */
+  #postponed: PostponedWork | undefined
   #isDropped = false
 
   constructor({ apiKey, place, index, stored, ...parts }: RoomParts) {
@@ -125,7 +86,10 @@ export class EditorRoom {
     this.apiKey = apiKey
     this.place = place
     this.#index = index
-    this.#owners = new Map(stored?.owners)
+    this.#owners = new ClientOwners(stored?.owners ?? [], (client, userId) => {
+      this.awareness.owned(client, userId)
+      this.awarenessChanged()
+    })
     this.#exists = stored !== undefined
     this.#createdAt = stored?.createdAt
     this.log = new CommittedLog(stored)
@@ -153,15 +117,28 @@ export class EditorRoom {
 
   /** Confirms an update that holds nothing new, whoever sends it; false if it does. */
   confirm(from: Member, update: Uint8Array, outcome: Outcome): boolean {
+    if (!this.#postponed) return this.#confirmNow(from, update, outcome)
+    this.#postponed.add(update, () => {
+      if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
+    })
+    return true
+  }
+
+  #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     const verdict = this.#index.check(update)
     if (!verdict.ok || verdict.value.isNews) return false
-    this.#confirm({ update, from, outcome, isNews: false })
+    this.#confirm({ sent: update, update, from, outcome, isNews: false, owners: [] })
     return true
   }
 
   /** The update must come from somebody who may write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const pending = { update, from, outcome, isNews: true }
+    if (!this.#postponed) this.#submitNow(from, update, outcome)
+    else this.#postponed.add(update, () => this.#submitAgain(from, update, outcome))
+  }
+
+  #submitNow(from: Member, update: Uint8Array, outcome: Outcome): void {
+    const pending: Pending = { sent: update, update, from, outcome, isNews: true, owners: [] }
     const fault = this.#admit(pending)
     if (fault === undefined) return this.#admitEarly()
     if (!isEarly(fault)) return outcome.refused(fault)
@@ -170,7 +147,14 @@ export class EditorRoom {
     from.askForMore()
   }
 
+  /** Access may have changed since it came. */
+  #submitAgain(from: Member, update: Uint8Array, outcome: Outcome): void {
+    if (from.mayStore === false) outcome.refused(readOnly)
+    else this.#submitNow(from, update, outcome)
+  }
+
   #admitEarly(): void {
+    if (this.#postponed) return
     // Much may have changed since they came.
     const mayTry = ({ from }: Pending) => from.canWrite
     for (let next = this.#early.takeReady(mayTry); next; next = this.#early.takeReady(mayTry)) {
@@ -192,7 +176,7 @@ export class EditorRoom {
 
   #admit(pending: Pending): Fault | undefined {
     const { from } = pending
-    const mayWrite = (client: number) => this.#mayWrite(client, from.userId)
+    const mayWrite = (client: number) => this.#owners.mayWrite(client, from.userId)
     let verdict = this.#index.check(pending.update, { mayWrite })
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
       // Clients pass on what they heard from others by another way. Those will send it themselves.
@@ -214,7 +198,7 @@ export class EditorRoom {
     }
     this.#learn(verdict.value, maxChunksPerUpdate)
     pending.update = verdict.value.update
-    for (const client of verdict.value.clients) this.#own(client, from.userId)
+    pending.owners = this.#owners.add(verdict.value.clients, from.userId)
     this.#queue.push(pending)
     this.#parts.wake(this)
     return undefined
@@ -235,40 +219,15 @@ export class EditorRoom {
     }
   }
 
-  /** The user who first wrote with a client id. What is said in awareness makes nobody an owner. */
-  #ownerOf(client: number): string | undefined {
-    return client === serverClientId ? backendUserIds.rest : this.#owners.get(client)
-  }
-
-  #mayWrite(client: number, userId: string): boolean {
-    const owner = this.#ownerOf(client)
-    return owner === undefined || owner === userId
-  }
-
-  #own(client: number, userId: string): void {
-    if (this.#owners.has(client)) return
-    this.#setOwner(client, userId)
-    this.#newOwners.push([client, userId])
-  }
-
-  #setOwner(client: number, userId: string): void {
-    this.#owners.set(client, userId)
-    this.awareness.owned(client, userId)
-    this.awarenessChanged()
-  }
-
   /** Whether these rows have clients whose owner is unknown. What REST writes has only the client of the server. */
   hasStrangers(rows: readonly StoredRow[]): boolean {
-    const isStranger = (client: number) => client !== serverClientId && !this.#owners.has(client)
     return rows.some(
-      ({ bytes, userId }) =>
-        userId !== backendUserIds.rest && [...Y.parseUpdateMeta(bytes).from.keys()].some(isStranger),
+      ({ bytes, userId }) => userId !== backendUserIds.rest && this.#owners.hasStrangers(bytes),
     )
   }
 
-  /** What is stored counts, whoever has written here in the meantime. */
   learnOwners(owners: ReadonlyMap<number, string>): void {
-    for (const [client, userId] of owners) this.#setOwner(client, userId)
+    this.#owners.learn(owners)
   }
 
   /** Whether something waits to be stored or confirmed. */
@@ -283,7 +242,53 @@ export class EditorRoom {
 
   /** Bytes that wait to be stored or confirmed. */
   get queuedBytes(): number {
-    return this.#queue.bytes
+    return this.#queue.bytes + (this.#postponed?.bytes ?? 0)
+  }
+
+  /** Whether access has changed since the next updates were sent: `review` comes before `takeBatch`. */
+  get mustReview(): boolean {
+    return !this.#isDropped && !isAllowed({ pending: this.#queue.next() })
+  }
+
+  /**
+   * Waits until it is known who may still write, and takes out of the queue what the others sent. Those are told that it is
+   * not stored. The index knows it already, and what came after may build upon it, so the rest is checked once more.
+   */
+  async review(): Promise<void> {
+    // A batch on its way is neither in the queue nor in the log.
+    if (this.#storing > 0 || this.#postponed) return
+    const undecided = new Set<Member>()
+    for (const { from, isNews } of this.#queue) if (isNews && from.mayStore === undefined) undecided.add(from)
+    await Promise.all(Array.from(undecided, (from) => from.decided()))
+    const isLost = ({ isNews, from }: Pending) => isNews && from.mayStore === false
+    if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(isLost)) return
+
+    const waiting = this.#queue.take(this.#queue.length)
+    const postponed = new PostponedWork()
+    this.#postponed = postponed
+    for (const { sent, from, outcome, isNews } of waiting) {
+      postponed.add(sent, () => {
+        if (isNews || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
+      })
+    }
+    await this.#indexAnew()
+    this.#owners.remove(waiting.flatMap(({ owners }) => owners))
+    await postponed.run(() => !this.#isDropped)
+    this.#postponed = undefined
+    this.#admitEarly()
+  }
+
+  /** Makes the index from what is stored. */
+  async #indexAnew(): Promise<void> {
+    const { parts, seq } = this.log
+    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq })
+    const index = await this.#parts.crdt.index(source, parts)
+    for (const bytes of this.log.partsAfter(seq)) {
+      const verdict = index.check(bytes, { isStored: true })
+      if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)
+      if (verdict.value.isNews) index.take(verdict.value)
+    }
+    this.#index = index
   }
 
   /** What waits, or the first part of it, as one row; called once a tick. */
@@ -293,8 +298,6 @@ export class EditorRoom {
     const pending = this.#queue.take()
     if (this.#queue.length > 0) this.#parts.wake(this)
     const updates = pending.filter(({ isNews }) => isNews).map(({ update }) => update)
-    const owners = this.#newOwners
-    this.#newOwners = []
     this.#storing++
     const last = pending.findLast(({ isNews }) => isNews)
     if (last === undefined) return { entry: undefined, pending }
@@ -308,7 +311,7 @@ export class EditorRoom {
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.#create,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
-        owners,
+        owners: pending.flatMap(({ owners }) => owners),
       },
     }
   }
@@ -339,7 +342,8 @@ export class EditorRoom {
       if (!(await this.#knows(row.bytes))) return false
       if (this.#isDropped) return true
     }
-    this.#publish(rows)
+    // One of our own may have come back from the disk meanwhile.
+    this.#publish(rows.filter(({ seq }) => seq > this.log.seq))
     return true
   }
 
@@ -354,6 +358,7 @@ export class EditorRoom {
 
   /** Large rows are not merged, which would read all of them again. */
   #publish(rows: readonly Row[]): void {
+    if (rows.length === 0) return
     let bytes = 0
     for (const row of rows) {
       this.log.append(row.seq, row.bytes)
@@ -363,6 +368,13 @@ export class EditorRoom {
     const sent = bytes > maxCheckedAtOnceBytes ? updates : [mergeMany(updates)]
     for (const update of sent) this.#tell((framing) => framing.update(update))
     this.#admitEarly()
+  }
+
+  /** The batch was not stored, because access has changed. */
+  putBack({ pending }: Batch): void {
+    this.#storing--
+    this.#queue.putBack(pending)
+    this.#parts.wake(this)
   }
 
   settled({ pending }: Batch, seq: number): void {
@@ -393,7 +405,7 @@ export class EditorRoom {
   }
 
   get isIdle(): boolean {
-    return this.members.size === 0 && this.#queue.length === 0 && this.#storing === 0
+    return this.members.size === 0 && this.queuedBytes === 0 && this.#storing === 0
   }
 
   /** Whether it is of no use any more. */
@@ -408,6 +420,3 @@ export class EditorRoom {
     this.#parts.drop(this, reason, message)
   }
 }
-
-/** It may fit once something else has arrived. */
-export const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'

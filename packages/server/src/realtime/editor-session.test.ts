@@ -197,6 +197,105 @@ describe('access that changes in between', () => {
   })
 })
 
+describe('updates in the queue of somebody who may not write any more', () => {
+  /** A document that everyone has, and who may write now: everybody but ada. */
+  async function withBase() {
+    const { join, room, decide } = scene()
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [base] = typed('base text') as [Uint8Array]
+    bob.session.update(1, base, false)
+    room().settled(room().takeBatch(), 1)
+    room().log.append(1, base)
+    const demote = async () => {
+      decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
+      await setImmediate()
+      expect(room().mustReview).toBe(true)
+      await room().review()
+    }
+    const copy = () => {
+      const doc = new Y.Doc()
+      Y.applyUpdate(doc, base)
+      return doc
+    }
+    return { ada, bob, room, demote, copy, base }
+  }
+  const changeOf = (doc: Y.Doc, change: (text: Y.Text) => void): Uint8Array => {
+    const known = Y.encodeStateVector(doc)
+    change(doc.getText('content'))
+    return Y.encodeStateAsUpdate(doc, known)
+  }
+
+  test('[R32] are refused, and what others sent is stored as it was sent', async () => {
+    const { ada, bob, room, demote, copy, base } = await withBase()
+    const remove = changeOf(copy(), (text) => text.delete(0, 5))
+    ada.session.update(1, remove, false)
+    // Known from what ada sent, so that of this one nothing would be stored.
+    bob.session.update(2, remove, false)
+    await demote()
+    expect(ada.heard()).toContain('refused 1;')
+    const batch = room().takeBatch()
+    const doc = new Y.Doc()
+    for (const update of [base, batch.entry?.update as Uint8Array]) Y.applyUpdate(doc, update)
+    expect(doc.getText('content').toJSON()).toBe('text')
+    bob.heard()
+    room().settled(batch, 2)
+    expect(bob.heard()).toContain('saved 2;')
+    expect(ada.ends).toEqual([])
+  })
+
+  test('[R32] leave nothing behind that others could build upon', async () => {
+    const { ada, bob, room, demote, copy } = await withBase()
+    const doc = copy()
+    const first = changeOf(doc, (text) => text.insert(0, 'ada '))
+    doc.clientID++
+    const second = changeOf(doc, (text) => text.insert(0, 'bob '))
+    ada.session.update(1, first, false)
+    bob.session.update(2, second, false)
+    bob.heard()
+    await demote()
+    expect(room().hasWaiting).toBe(false)
+    expect(bob.heard()).not.toContain('saved')
+  })
+
+  test('[R32] give back the client ids that they would have owned', async () => {
+    const { ada, bob, room, demote, copy } = await withBase()
+    const doc = copy()
+    const insert = changeOf(doc, (text) => text.insert(0, 'ada '))
+    ada.session.update(1, insert, false)
+    await demote()
+    bob.session.update(2, insert, false)
+    expect(room().takeBatch().entry?.owners).toEqual([[doc.clientID, 'bob']])
+  })
+
+  test('[R32] and what comes while they are taken out is stored in its order', async () => {
+    const crdt = smallCrdt()
+    const indexing = deferred<void>()
+    const { join, room, decide } = scene({
+      crdt: { ...crdt, index: (...parts) => indexing.promise.then(() => crdt.index(...parts)) },
+    })
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [one, two, three] = typed('1', '2', '3') as [Uint8Array, Uint8Array, Uint8Array]
+    ada.session.update(1, typed('ada')[0] as Uint8Array, false)
+    bob.session.update(1, one, false)
+    decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
+    await setImmediate()
+    const reviewing = room().review()
+    await setImmediate()
+    bob.session.update(2, two, false)
+    bob.session.update(3, three, false)
+    expect(room().isIdle).toBe(false)
+    indexing.resolve()
+    await reviewing
+    const { entry, pending } = room().takeBatch()
+    expect(pending).toHaveLength(3)
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, entry?.update as Uint8Array)
+    expect(doc.getText('content').toJSON()).toBe('321')
+  })
+})
+
 describe('a connection', () => {
   test('[R8] is read again after an update that was refused while much waited', async () => {
     const { join, room } = scene()

@@ -1,6 +1,7 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import { type EditorRoom, type Framing, isEarly, type Member } from './editor-room.ts'
+import { type Framing, isEarly, type Member, readOnly } from './editor-member.ts'
+import type { EditorRoom } from './editor-room.ts'
 import type { Participant } from './participant.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -27,8 +28,6 @@ const mostWaiting = 256 * 1024
 const askAgainMs = 1_000
 /** Updates of one client that may wait for its answer. */
 const mostEarly = 10_000
-
-const readOnly = 'The user may read this document, but not change it.'
 
 /** One client in one editor, in whatever dialect. */
 export class EditorSession implements Member {
@@ -82,6 +81,14 @@ export class EditorSession implements Member {
 
   get isWriter(): boolean {
     return this.#participant.canWrite
+  }
+
+  get mayStore(): boolean | undefined {
+    return this.#participant.mayStore
+  }
+
+  decided(): Promise<void> {
+    return this.#participant.decided()
   }
 
   get canWrite(): boolean {
@@ -152,7 +159,7 @@ export class EditorSession implements Member {
     this.#run((room) => {
       if (isAnswer) this.#mustAsk = false
       if (this.#participant.canWrite) this.#submit(room, number, update, isAnswer)
-      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly)
+      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly.message)
     })
   }
 
@@ -321,4 +328,5 @@ function isStateVector(bytes: Uint8Array): boolean {
 }
 
 /** Whether an honest client may have sent it. */
-const isBearable = (fault: Fault) => isEarly(fault) || fault.code === 'foreign_client'
+const isBearable = (fault: Fault) =>
+  isEarly(fault) || fault.code === 'foreign_client' || fault.code === 'read_only'

@@ -254,6 +254,11 @@ export class Gateway {
     this.#parts.hub.sweep()
   }
 
+  /** Resolves when no client's write under that key is being committed; undefined if none is. */
+  commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
+    return this.#parts.hub.commitsUnderWay(apiKey)
+  }
+
   /** Tells everyone to come back, stores what they sent, and closes. */
   async drain(): Promise<void> {
     this.#draining = true

@@ -11,6 +11,7 @@ import * as editorLog from '../store/editor-log.ts'
 import * as liveStates from '../store/live-states.ts'
 import * as presence from '../store/presence.ts'
 import { Appender, type AppenderParts } from './appender.ts'
+import { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { CreationLimits } from './creation-limits.ts'
 import { EditorRoom } from './editor-room.ts'
@@ -20,7 +21,7 @@ import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 
-export interface HubParts extends AppenderParts {
+export interface HubParts extends Omit<AppenderParts, 'commits'> {
   credentials: Credentials
   limits: Limits
 }
@@ -51,6 +52,7 @@ export class Hub {
   readonly #keys = new Map<string, OpenKey>()
   /** For whatever asks the database because a client came. A user is a lane. */
   readonly gate = new Gate(askedAtOnce)
+  readonly #commits: Commits
   readonly #appender: Appender
   readonly #creations: CreationLimits
   /** Stores what clients set. */
@@ -61,9 +63,10 @@ export class Hub {
 
   constructor(parts: HubParts) {
     this.#parts = parts
-    this.#appender = new Appender(parts)
+    this.#commits = new Commits(parts.database)
+    this.#appender = new Appender({ ...parts, commits: this.#commits })
     this.#creations = new CreationLimits(parts)
-    this.liveStates = new LiveStateWriter(parts)
+    this.liveStates = new LiveStateWriter({ ...parts, commits: this.#commits })
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
 
@@ -291,6 +294,11 @@ export class Hub {
       for (const document of key.documents.values()) editors += document.editors.size
     }
     return { documents, editors, ...this.#appender.stored }
+  }
+
+  /** Resolves when no client's write under that key is being committed; undefined if none is. */
+  commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
+    return this.#commits.underWay(apiKey)
   }
 
   /** Everything that was sent is stored and told. */

@@ -2,13 +2,15 @@ import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
-import type { Database } from '../store/db.ts'
+import type { Db } from '../store/db.ts'
 import * as stored from '../store/live-states.ts'
 import { inLockOrder } from '../store/lock-order.ts'
+import { AccessChanged, type Commits, type Sender } from './commits.ts'
+import { readOnly } from './editor-member.ts'
 import type { OpenDocument } from './open-document.ts'
 
 export interface WriterParts {
-  database: Database
+  commits: Commits
   bus: Bus
   log: Log
   now: () => number
@@ -23,6 +25,7 @@ export interface Outcome {
 
 interface Pending {
   change: stored.Change
+  from: Sender
   outcome: Outcome
 }
 
@@ -44,10 +47,10 @@ export class LiveStateWriter {
   }
 
   /** By somebody who may write. */
-  set(document: OpenDocument, change: stored.Change, outcome: Outcome): void {
+  set(document: OpenDocument, change: stored.Change, from: Sender, outcome: Outcome): void {
     const waiting = this.#waiting.get(document)
-    if (waiting) waiting.push({ change, outcome })
-    else this.#waiting.set(document, [{ change, outcome }])
+    if (waiting) waiting.push({ change, from, outcome })
+    else this.#waiting.set(document, [{ change, from, outcome }])
     this.#busy ??= this.#run()
   }
 
@@ -60,9 +63,33 @@ export class LiveStateWriter {
     while (this.#waiting.size > 0) {
       // What arrives in one turn of the event loop is stored together.
       await new Promise((resolve) => setImmediate(resolve))
-      await this.#store(this.#take())
+      await this.#store(await this.#takeAllowed())
     }
     this.#busy = undefined
+  }
+
+  /** Without the changes whose setters may not write any more. */
+  async #takeAllowed(): Promise<Map<OpenDocument, Pending[]>> {
+    const taken = this.#take()
+    const undecided = new Set<Sender>()
+    for (const { from } of [...taken.values()].flat()) if (from.mayStore === undefined) undecided.add(from)
+    await Promise.all(Array.from(undecided, (from) => from.decided()))
+    for (const [document, pending] of taken) {
+      for (const { from, outcome } of pending) {
+        if (from.mayStore === false) outcome.refused(new ApiError('PERMISSION_DENIED', readOnly.message))
+      }
+      const allowed = pending.filter(({ from }) => from.mayStore)
+      if (allowed.length > 0) taken.set(document, allowed)
+      else taken.delete(document)
+      // Access has changed once more.
+      const isUndecided = ({ from }: Pending) => from.mayStore === undefined
+      if (pending.some(isUndecided)) this.#putBack(document, pending.filter(isUndecided))
+    }
+    return taken
+  }
+
+  #putBack(document: OpenDocument, pending: readonly Pending[]): void {
+    this.#waiting.set(document, [...pending, ...(this.#waiting.get(document) ?? [])])
   }
 
   #take(): Map<OpenDocument, Pending[]> {
@@ -76,20 +103,28 @@ export class LiveStateWriter {
 
   async #store(taken: ReadonlyMap<OpenDocument, Pending[]>): Promise<void> {
     const documents = inLockOrder(taken.keys(), idOf)
-    const { database, log, now } = this.#parts
+    if (documents.length === 0) return
+    const { commits, log, now } = this.#parts
     let results = new Map<OpenDocument, Result>()
+    const apiKeys = new Set(documents.map(({ apiKey }) => apiKey))
+    const senders = [...taken.values()].flat().map(({ from }) => from)
+    const work = async (db: Db) => {
+      // Of an attempt that collided nothing remains.
+      results = new Map()
+      const begunAt = performance.now()
+      for (const document of documents) {
+        const changes = (taken.get(document) as Pending[]).map(({ change }) => change)
+        results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
+        if (performance.now() - begunAt > longMs) return
+      }
+    }
     try {
-      await database.write(async (db) => {
-        // Of an attempt that collided nothing remains.
-        results = new Map()
-        const begunAt = performance.now()
-        for (const document of documents) {
-          const changes = (taken.get(document) as Pending[]).map(({ change }) => change)
-          results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
-          if (performance.now() - begunAt > longMs) return
-        }
-      })
+      await commits.write(apiKeys, senders, work)
     } catch (error) {
+      if (error instanceof AccessChanged) {
+        for (const [document, pending] of taken) this.#putBack(document, pending)
+        return
+      }
       log.error({ err: error, documents: documents.length }, 'live states could not be stored')
       const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
       for (const pending of taken.values()) for (const { outcome } of pending) outcome.refused(failure)
@@ -97,7 +132,7 @@ export class LiveStateWriter {
     }
     for (const [document, pending] of taken) {
       if (results.has(document)) this.#settle(document, pending, results.get(document))
-      else this.#waiting.set(document, [...pending, ...(this.#waiting.get(document) ?? [])])
+      else this.#putBack(document, pending)
     }
   }
 

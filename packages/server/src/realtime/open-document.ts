@@ -40,6 +40,8 @@ export class OpenDocument {
   readonly organizationId: string
   readonly documentId: string
   readonly participants = new Set<Participant>()
+  /** Those whose updates wait for a decision. They may have left. */
+  readonly #undecided = new Set<Participant>()
   readonly editors = new Map<string, Slot>()
   readonly presence: LivePresence
   readonly liveStates: LiveStates
@@ -105,23 +107,31 @@ export class OpenDocument {
     return this.#judging
   }
 
+  /** Resolves when it is known whether that participant may write, whether or not it is still here. */
+  decide(participant: Participant): Promise<void> {
+    this.#undecided.add(participant)
+    return this.judge()
+  }
+
   async #judgeAll(): Promise<void> {
     for (let failures = 0; ;) {
       // Not before the caller is done: many who join together are judged together.
       await Promise.resolve()
-      const stale = [...this.participants].filter((one) => !one.isCurrent(this.now()))
-      if (stale.length === 0) return
+      const waiting = new Set([...this.participants, ...this.#undecided])
+      const stale = [...waiting].filter((one) => !one.isCurrent(this.now()))
+      if (stale.length === 0) return this.#undecided.clear()
       const epochs = stale.map(({ epoch }) => epoch)
       try {
         const decisions = await this.#parts.evaluate(this, stale)
-        stale.forEach((one, index) =>
-          one.judged(decisions[index] as Verdict, epochs[index] as number, this.now()),
-        )
+        stale.forEach((one, index) => {
+          this.#undecided.delete(one)
+          one.judged(decisions[index] as Verdict, epochs[index] as number, this.now())
+        })
       } catch (error) {
         this.#parts.failed(error)
         if (++failures === attempts) {
           for (const one of stale) one.end('unavailable', 'Access could not be checked.')
-          return
+          return this.#undecided.clear()
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMs))
       }

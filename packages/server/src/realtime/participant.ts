@@ -38,6 +38,7 @@ export class Participant {
   #validUntil = 0
   readonly #inbox: WorkQueue
   #ended = false
+  #lostAccess = false
   #wasWarned = false
 
   constructor(connection: Connection, identity: Identity, document: OpenDocument, listener: Listener) {
@@ -74,6 +75,17 @@ export class Participant {
     return this.#judgedAt === this.epoch && now < this.#validUntil
   }
 
+  /** Whether what it sent may be stored at this moment, also after it left; undefined until `decided`. */
+  get mayStore(): boolean | undefined {
+    if (this.#lostAccess) return false
+    return this.isCurrent(this.document.now()) ? this.canWrite : undefined
+  }
+
+  /** Resolves when it is known again whether it may write. */
+  decided(): Promise<void> {
+    return this.document.decide(this)
+  }
+
   /** The user may do more or less than before. */
   judgeAgain(): void {
     this.#changes++
@@ -95,7 +107,6 @@ export class Participant {
 
   /** `epoch`: that of the participant when it was judged. */
   judged(decision: Verdict, epoch: number, now: number): void {
-    if (this.#ended) return
     if (now >= this.identity.expiresAt * 1000)
       return this.end('unauthenticated', 'token_expired: The token has expired.')
     if ('closeReason' in decision) return this.end(decision.closeReason, decision.message)
@@ -107,6 +118,7 @@ export class Participant {
     this.#validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
     const before = this.#role
     this.#role = decision.accessRole
+    if (this.#ended) return
     if (before === undefined) {
       this.document.entered(this)
       this.#listener.opened(this.#role)
@@ -145,6 +157,8 @@ export class Participant {
   }
 
   end(reason: CloseReason, message: string): void {
+    // Somebody who left by itself, or sent something malformed, may still have been allowed to write what came before.
+    if (isLossOfAccess(reason)) this.#lostAccess = true
     if (this.#ended) return
     this.leave()
     this.#listener.ended(reason, message)
@@ -158,6 +172,10 @@ export class Participant {
     this.document.leave(this)
   }
 }
+
+/** Ends for another reason than that the user may not be here. */
+const harmlessReasons: readonly CloseReason[] = ['badMessage', 'invalidUpdate', 'slow', 'restarting']
+const isLossOfAccess = (reason: CloseReason) => !harmlessReasons.includes(reason)
 
 /** Clients are asked for a fresh token so long before theirs ends. */
 const warnMs = 60_000

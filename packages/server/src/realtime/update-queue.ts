@@ -32,8 +32,8 @@ export class UpdateQueue<T extends Item> {
     this.#bytes += item.update.length + bytesAround
   }
 
-  /** The first of them; at least one, however large it is. */
-  take(): T[] {
+  /** Those that are taken next: at least one, however large it is. */
+  next(): readonly T[] {
     let count = 0
     let bytes = 0
     for (const { update, isNews } of this.#items) {
@@ -41,8 +41,23 @@ export class UpdateQueue<T extends Item> {
       if (count > 0 && (count === mostAtOnce.updates || bytes + more > mostAtOnce.bytes)) break
       bytes += more
       count++
-      this.#bytes -= update.length + bytesAround
     }
-    return this.#items.splice(0, count)
+    return this.#items.slice(0, count)
+  }
+
+  take(count = this.next().length): T[] {
+    const taken = this.#items.splice(0, count)
+    for (const { update } of taken) this.#bytes -= update.length + bytesAround
+    return taken
+  }
+
+  /** They were taken and could not be stored: they come first again. */
+  putBack(items: readonly T[]): void {
+    this.#items.unshift(...items)
+    for (const { update } of items) this.#bytes += update.length + bytesAround
+  }
+
+  [Symbol.iterator](): Iterator<T> {
+    return this.#items[Symbol.iterator]()
   }
 }

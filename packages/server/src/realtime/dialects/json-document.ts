@@ -151,14 +151,15 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       document.active(participant)
       const change = { liveStateDataId, data, merge, userId: participant.identity.userId }
       this.#host.backlog.add(bytes)
-      this.#host.hub.liveStates.set(document, change, {
+      this.#host.hub.liveStates.set(document, change, participant, {
         done: (position) => {
           this.#host.backlog.settle(bytes)
           this.#host.send({ type: 'done', id, position })
         },
         refused: (error) => {
           this.#host.backlog.settle(bytes)
-          refuse(error.status, error.message)
+          // Of a document that is closed nothing more is said.
+          if (!participant.hasEnded) refuse(error.status, error.message)
         },
       })
     })
