@@ -4,6 +4,7 @@ import { sourceOf } from '../editors/document-threads.ts'
 import type { EditorLog } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
 import { AwarenessStates } from './awareness.ts'
+import { broadcast } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
@@ -12,7 +13,6 @@ import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
 import {
   type Batch,
-  type Framing,
   isAllowed,
   isEarly,
   type Member,
@@ -366,7 +366,13 @@ export class EditorRoom {
     }
     const updates = rows.map((row) => row.bytes)
     const sent = bytes > maxCheckedAtOnceBytes ? updates : [mergeMany(updates)]
-    for (const update of sent) this.#tell((framing) => framing.update(update))
+    for (const update of sent) {
+      broadcast(
+        this.members,
+        (framing) => framing.update(update),
+        (member, frame) => member.send(frame),
+      )
+    }
     this.#admitEarly()
   }
 
@@ -389,19 +395,11 @@ export class EditorRoom {
   publishAwareness(): void {
     if (!this.awareness.hasChanges) return
     const update = this.awareness.takeChanges()
-    this.#tell((framing) => framing.awareness(update), true)
-  }
-
-  /** Framed once for all who speak alike. */
-  #tell(frame: (framing: Framing) => Buffer, mayBeMissed = false): void {
-    const frames = new Map<string, Buffer>()
-    for (const member of this.members) {
-      const { framing } = member
-      let bytes = frames.get(framing.key)
-      if (bytes === undefined) frames.set(framing.key, (bytes = frame(framing)))
-      if (mayBeMissed) member.sendIfQuick(bytes)
-      else member.send(bytes)
-    }
+    broadcast(
+      this.members,
+      (framing) => framing.awareness(update),
+      (member, frame) => member.sendIfQuick(frame),
+    )
   }
 
   get isIdle(): boolean {
