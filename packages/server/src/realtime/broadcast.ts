@@ -1,7 +1,24 @@
 import type { Framing, Member } from './editor-member.ts'
 
-/** Sends something to all members, encoded once for each framing. */
-export function broadcast(
+export function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
+  broadcast(
+    members,
+    (framing) => framing.update(update),
+    (member, frame) => member.send(frame),
+  )
+}
+
+/** Clients that are behind get the latest state once they have caught up. */
+export function broadcastAwareness(members: Iterable<Member>, update: Uint8Array): void {
+  broadcast(
+    members,
+    (framing) => framing.awareness(update),
+    (member, frame) => member.sendIfQuick(frame),
+  )
+}
+
+/** Encodes it once for each framing. */
+function broadcast(
   members: Iterable<Member>,
   encode: (framing: Framing) => Buffer,
   send: (member: Member, frame: Buffer) => void,

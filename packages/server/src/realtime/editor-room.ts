@@ -4,7 +4,7 @@ import { sourceOf } from '../editors/document-threads.ts'
 import type { EditorLog } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
 import { AwarenessStates } from './awareness.ts'
-import { broadcast } from './broadcast.ts'
+import { broadcastAwareness, broadcastUpdate } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
@@ -366,13 +366,7 @@ export class EditorRoom {
     }
     const updates = rows.map((row) => row.bytes)
     const sent = bytes > maxCheckedAtOnceBytes ? updates : [mergeMany(updates)]
-    for (const update of sent) {
-      broadcast(
-        this.members,
-        (framing) => framing.update(update),
-        (member, frame) => member.send(frame),
-      )
-    }
+    for (const update of sent) broadcastUpdate(this.members, update)
     this.#admitEarly()
   }
 
@@ -395,11 +389,7 @@ export class EditorRoom {
   publishAwareness(): void {
     if (!this.awareness.hasChanges) return
     const update = this.awareness.takeChanges()
-    broadcast(
-      this.members,
-      (framing) => framing.awareness(update),
-      (member, frame) => member.sendIfQuick(frame),
-    )
+    broadcastAwareness(this.members, update)
   }
 
   get isIdle(): boolean {
