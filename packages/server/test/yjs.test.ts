@@ -162,7 +162,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
       const { provider } = yjsClient(server, await tokenFor(tenant), { name, connect: false })
       provider.on('closed', (end) => ends.push(end))
       provider.connect()
-      const reason = 'The name of an editor is organizationId/documentId/editorId.'
+      const reason = 'The name of an editor is organizationId/documentId/editorId, each percent-encoded.'
       await eventually(() => ends).toEqual([{ code: 4400, reason }])
       expect(provider.shouldConnect).toBe(false)
     },

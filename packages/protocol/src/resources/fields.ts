@@ -1,11 +1,11 @@
 import Type, { type Static, type TSchema } from 'typebox'
 
-/** An id chosen by the caller (spec 0.6): visible, without `/`, never `.` or `..`. */
+/** An id chosen by the caller (spec 0.6): visible, never `.` or `..`. Paths and URLs are common ids of documents. */
 export const ClientId = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: '^(?!\\s*$)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f/\\ud800-\\udfff]+$',
-  'x-invalid': 'must not contain "/" or control characters and must not be "." or "..".',
+  pattern: '^(?!\\s*$)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  'x-invalid': 'must not contain control characters and must not be "." or "..".',
 })
 
 /** A notification's id, which clients also use as a key (spec 0.6). */

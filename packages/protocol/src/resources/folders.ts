@@ -8,8 +8,8 @@ export const folderDepth = 32
 export const FolderId = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: '^(?!root$)(?!\\s*$)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f/\\ud800-\\udfff]+$',
-  'x-invalid': 'must not contain "/" or control characters and must not be ".", ".." or "root".',
+  pattern: '^(?!root$)(?!\\s*$)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  'x-invalid': 'must not contain control characters and must not be ".", ".." or "root".',
 })
 
 const fields = {

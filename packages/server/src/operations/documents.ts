@@ -141,7 +141,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
       throw new ApiError('INVALID_ARGUMENT', 'newDocumentId must differ from documentId.')
     }
     for (const id of [documentId, newDocumentId].sort()) {
-      await lock(db, `migrations/${apiKey}/${organizationId}/${id}`)
+      await lock(db, `migrations/${apiKey}/${JSON.stringify([organizationId, id])}`)
     }
     if (await migrations.isRunning(db, apiKey, organizationId, [documentId, newDocumentId])) {
       throw new ApiError('FAILED_PRECONDITION', 'A migration for this document is already running.')

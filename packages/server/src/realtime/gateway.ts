@@ -297,7 +297,7 @@ interface Endpoint {
 }
 
 const dialects: Record<string, Dialect> = {
-  yjs: (arrival, url) => new YjsClient(arrival, decoded(url.pathname.slice('/yjs/'.length))),
+  yjs: (arrival, url) => new YjsClient(arrival, url.pathname.slice('/yjs/'.length)),
   hocuspocus: (arrival) => new HocuspocusClient(arrival),
   realtime: (arrival) => new JsonClient(arrival),
 }
@@ -310,15 +310,6 @@ function endpointOf(address: string): Endpoint | undefined {
   // The rest is the name of an editor; what is wrong with it, only an open socket can say.
   const fits = name === 'yjs' || rest.every((part) => part === '')
   return dialect && fits ? { dialect, url } : undefined
-}
-
-/** Names with characters that addresses escape. */
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path)
-  } catch {
-    return path
-  }
 }
 
 /** Before the handshake the answer is HTTP, in the envelope. */

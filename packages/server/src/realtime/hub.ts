@@ -323,8 +323,8 @@ function laneOf(participants: Iterable<Participant>): string {
 
 const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
 
-/** Ids have no slash. */
-const idOf = (organizationId: string, documentId: string) => `${organizationId}/${documentId}`
+/** Ids may hold any visible character, but no NUL. */
+const idOf = (organizationId: string, documentId: string) => `${organizationId}\0${documentId}`
 
 function judgeAgain(key: OpenKey, userId: string): void {
   for (const document of key.documents.values()) {

@@ -151,6 +151,6 @@ export class LiveStateWriter {
   }
 }
 
-/** Ids have no slash. */
+/** Ids may hold any visible character, but no NUL. */
 const idOf = ({ apiKey, organizationId, documentId }: OpenDocument) =>
-  `${apiKey}/${organizationId}/${documentId}`
+  `${apiKey}\0${organizationId}\0${documentId}`

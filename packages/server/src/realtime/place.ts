@@ -6,11 +6,24 @@ const id = Compile(ClientId)
 
 export const isId = (text: string): boolean => id.Check(text)
 
-/** What a name such as `organization/document/editor` means; ids have no slash. */
+/** The editor that a name such as `organization/document/editor` means. Each of its three parts is percent-encoded. */
 export function placeIn(name: string): Place | undefined {
-  const parts = name.split('/')
+  const parts = name.split('/').map(decoded)
   const [organizationId = '', documentId = '', editorId = ''] = parts
   return parts.length === 3 && parts.every(isId) ? { organizationId, documentId, editorId } : undefined
 }
 
-export const namePattern = 'The name of an editor is organizationId/documentId/editorId.'
+/** A part that is not percent-encoded is taken as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+/** The longest name: each of 768 characters may take three bytes, and each byte three characters. */
+export const maxNameLength = 3 * 256 * 9 + 2
+
+export const namePattern =
+  'The name of an editor is organizationId/documentId/editorId, each percent-encoded.'

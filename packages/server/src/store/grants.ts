@@ -51,7 +51,7 @@ export async function putAll(
   await db
     .insertInto('grants')
     .values(
-      inLockOrder(grants, ({ level, userId }) => `${level.type}/${level.id}/${userId}`).map(
+      inLockOrder(grants, ({ level, userId }) => `${level.type}\0${level.id}\0${userId}`).map(
         ({ level, userId, accessRole, expiresAt }) => ({
           api_key: apiKey,
           organization_id: level.organizationId,

@@ -58,7 +58,7 @@ export async function put(
         config: JSON.stringify(merged),
       }
     })
-    for (const some of slices(inLockOrder(rows, (row) => `${row.document_id}/${row.user_id}`))) {
+    for (const some of slices(inLockOrder(rows, (row) => `${row.document_id}\0${row.user_id}`))) {
       await db
         .insertInto('notification_configs')
         .values(some)

@@ -65,7 +65,7 @@ async function leaveTraces(db: Db, apiKey: string, traces: readonly Trace[], now
   await db
     .insertInto('grants')
     .values(
-      inLockOrder(traces, ({ type, id, userId }) => `${type}/${id}/${userId}`).map(
+      inLockOrder(traces, ({ type, id, userId }) => `${type}\0${id}\0${userId}`).map(
         ({ organizationId, type, id, userId }) => ({
           api_key: apiKey,
           organization_id: organizationId,

@@ -7,14 +7,14 @@ import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
 import type { Participant } from '../participant.ts'
-import { namePattern, placeIn } from '../place.ts'
+import { maxNameLength, namePattern, placeIn } from '../place.ts'
 import { authenticated, authMessages, createVoice, message, messages, ping } from './hocuspocus-frames.ts'
 import { isQuestion, readSync } from './yjs.ts'
 
 /** Editors of one connection. */
 const mostEditors = 1_000
-/** Three ids and the session id of a provider. */
-const longestName = 2_048
+/** The name of an editor and the session id of a provider. */
+const maxFullNameLength = maxNameLength + 256
 /** The state vector of who has nothing. */
 const nothing = Uint8Array.of(0)
 
@@ -72,7 +72,7 @@ export class HocuspocusClient implements DialectClient {
     const decoder = decoding.createDecoder(data)
     // With several providers for one editor, a session id follows a NUL: a name of its own as far as answers go.
     const name = decoding.readVarString(decoder)
-    if (name.length > longestName) return false
+    if (name.length > maxFullNameLength) return false
     const type = decoding.readVarUint(decoder)
     const editor = this.#editors.get(name)
     if (editor === undefined) return this.#begin(name, type, decoder, data)
