@@ -7,9 +7,12 @@ import type { Config, Limits } from './config.ts'
 import type { StoredDocuments } from './editors/stored-documents.ts'
 import type { Emitted } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
+import type { LongReads } from './platform/long-reads.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
 import type { JobKind, JobPayload } from './store/jobs.ts'
+
+export type { LongRead } from './platform/long-reads.ts'
 
 /** Whose credentials the request carried. */
 export interface Callers {
@@ -29,6 +32,8 @@ export interface Services {
   readonly workspaceCreation: Config['workspaceCreation']
   /** Work on the documents of editors, off the event loop when it may take long. */
   readonly storedDocuments: StoredDocuments
+  /** Divides reads of much into slices. */
+  readonly longReads: LongReads
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }
@@ -79,6 +84,12 @@ export type Handlers<F extends Record<string, Operation>> = { [Verb in keyof F]:
 
 export type AllHandlers = { [F in keyof Operations]: Handlers<Operations[F]> }
 
+interface More {
+  message?: string
+  extra?: Record<string, unknown>
+  onSent?: () => void
+}
+
 /** An answer that says more than its data. */
 export class Reply<T> {
   readonly data: T
@@ -87,18 +98,20 @@ export class Reply<T> {
   readonly extra: Readonly<Record<string, unknown>> | undefined
   /** What was done stays done, but the caller is told of a failure (spec 0.4 patterns B to D). */
   readonly error: ApiError | undefined
+  /** Called once when the answer has been sent, or cannot be. */
+  readonly onSent: (() => void) | undefined
 
-  constructor(data: T, more: { message?: string; extra?: Record<string, unknown>; error?: ApiError } = {}) {
+  constructor(data: T, more: More & { error?: ApiError } = {}) {
     this.data = data
     this.message = more.message
     this.extra = more.extra
     this.error = more.error
+    this.onSent = more.onSent
   }
 }
 
 /** A success with another message, or with keys beside its data. */
-export const reply = <T>(data: T, more: { message?: string; extra?: Record<string, unknown> }): Reply<T> =>
-  new Reply(data, more)
+export const reply = <T>(data: T, more: More): Reply<T> => new Reply(data, more)
 
 /** A failure in part: commits what was done and answers the error. */
 export const partial = (error: ApiError): Reply<never> => new Reply(undefined as never, { error })

@@ -28,6 +28,7 @@ import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log.ts'
+import { LongReads } from './platform/long-reads.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { createDocumentThreads } from './realtime/document-threads.ts'
 import { createGateway } from './realtime/index.ts'
@@ -75,6 +76,7 @@ export function createServer(parts: Parts): Server {
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
     storedDocuments: createStoredDocuments(threads),
+    longReads: new LongReads(),
     lock: database.lock,
   }
   const { userTokens } = services

@@ -220,6 +220,28 @@ describe.each(stores)('folders on %s', (store) => {
       }
     })
 
+    test('[9.2] folders of one moment come by id, however they are asked for', async () => {
+      const tenant = await tenantWithOrganization()
+      const ids = Array.from({ length: 300 }, (_, index) => `f${index}`)
+      await add(
+        tenant,
+        ids.map((folderId) => ({ folderId })),
+      )
+      await add(
+        tenant,
+        ids.map((id) => ({ folderId: `in ${id}`, parentFolderId: 'f7' })),
+      )
+      const inner = ids.map((id) => `in ${id}`).sort()
+      const idsOf = (folders: Folder[] = []) => folders.map(({ folderId }) => folderId)
+      const { folders } = tenant.client
+      const tops = (await folders.get({ organizationId, maxDepth: 1 })).data
+      expect(idsOf(tops)).toEqual(ids.toSorted())
+      expect(idsOf(tops.find(({ folderId }) => folderId === 'f7')?.subFolders)).toEqual(inner)
+      const [one] = (await folders.get({ organizationId, folderId: 'f7' })).data
+      expect(idsOf(one?.subFolders)).toEqual(inner)
+      expect(idsOf(await all(tenant))).toEqual([...ids.toSorted(), ...inner])
+    })
+
     test('[9.2] pages of top-level folders are nested, and their tokens fit no other question', async () => {
       const tenant = await tenantWithOrganization()
       await add(tenant, [

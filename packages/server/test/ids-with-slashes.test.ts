@@ -30,7 +30,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
       const token = await tokenForAll(tenant)
       const name = editorName(organizationId, documentId, editorId)
       const [ada, hal] = [yjsClient(server, token, { name }), hocuspocusClient(server, token, { name })]
-      const connection = tenant.client.connect({ token: () => token, WebSocket: WebSocket as never })
+      const connection = tenant.client.connect({ token: () => token, WebSocket })
       const editor = connection.document(organizationId, documentId).editor(editorId)
       await synced(ada, hal)
       ada.text.insert(0, 'Hello')
@@ -50,7 +50,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
     const tenant = await given.tenant(server)
     const token = await tokenForAll(tenant)
     const clients = places.slice(0, 3).map(([organizationId, documentId, editorId]) => {
-      const connection = tenant.client.connect({ token: () => token, WebSocket: WebSocket as never })
+      const connection = tenant.client.connect({ token: () => token, WebSocket })
       const document = connection.document(organizationId, documentId)
       return { connection, document, name: editorName(organizationId, documentId, editorId) }
     })

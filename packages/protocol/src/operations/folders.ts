@@ -55,7 +55,7 @@ export const folders = {
     requires: 'useAdvancedQueries',
     summary: 'Reads the folders of an organization, all or one with what is inside it.',
     description:
-      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. At most 10,000 folders are returned at once; `nextPageToken` leads to the rest.',
+      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. Everything that is asked for comes in one answer, unless `pageSize` is sent: then a page has that many folders of the outermost list, which is the list of all folders, of the top-level ones, or with `folderId` of its direct subfolders. An answer of more than 100,000 folders or 64 MiB is refused.',
     input: Type.Object({
       organizationId: ClientId,
       folderId: Type.Optional(ClientId),
@@ -75,6 +75,11 @@ export const folders = {
       { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
       { status: 'INVALID_ARGUMENT', message: 'maxDepth must be an integer between 1 and 32.' },
       { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
+      {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'The answer would have more than 100,000 folders or 64 MiB. Read it in parts with pageSize or maxDepth, under v2.',
+      },
     ],
     example: {
       input: { organizationId: 'org_1', folderId: 'designs' },

@@ -15,7 +15,7 @@ import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/db.ts'
 import * as jobs from '../store/jobs.ts'
-import { isLongArray, writeArray, writeJson } from '../written-json.ts'
+import { writeJson } from '../written-json.ts'
 import { scopeOf } from './authenticate.ts'
 import { type Answer, createIdempotency, type KeyedRequest } from './idempotency.ts'
 import { SubjectQueues } from './subject-queues.ts'
@@ -138,6 +138,7 @@ class OperationCall implements Call {
   readonly workspaceCreation: Services['workspaceCreation']
   readonly storedDocuments: Services['storedDocuments']
   readonly lock: Services['lock']
+  readonly longReads: Services['longReads']
   readonly #executor: Executor
   readonly #name: string
   readonly #operation: Operation
@@ -160,6 +161,7 @@ class OperationCall implements Call {
     this.workspaceCreation = services.workspaceCreation
     this.storedDocuments = services.storedDocuments
     this.lock = services.lock
+    this.longReads = services.longReads
     this.#executor = executor
     this.#name = name
     this.#operation = operation
@@ -204,20 +206,20 @@ class OperationCall implements Call {
   }
 }
 
-function answer(operation: Operation, result: unknown): Answer | Promise<Answer> {
+function answer(operation: Operation, result: unknown): Answer {
   if (!(result instanceof Reply)) return success(operation.message, result)
   if (result.error instanceof ApiError) {
     const body = writeJson(result.error.toBody({ withCode: operation.errorCode === true }))
     return { httpStatus: result.error.httpStatus, body }
   }
-  return success(result.message ?? operation.message, result.data, result.extra)
+  const { onSent } = result
+  return {
+    ...success(result.message ?? operation.message, result.data, result.extra),
+    ...(onSent && { onSent }),
+  }
 }
 
-function success(
-  message: string,
-  data: unknown,
-  extra?: Readonly<Record<string, unknown>>,
-): Answer | Promise<Answer> {
-  if (isLongArray(data)) return writeArray(data).then((written) => success(message, written, extra))
-  return { httpStatus: 200, body: writeJson({ result: { status: 'success', message, data, ...extra } }) }
-}
+const success = (message: string, data: unknown, extra?: Readonly<Record<string, unknown>>): Answer => ({
+  httpStatus: 200,
+  body: writeJson({ result: { status: 'success', message, data, ...extra } }),
+})

@@ -4,11 +4,14 @@ import type { Secrets } from '../access/secrets.ts'
 import type { Database, Db } from '../store/db.ts'
 import * as idempotency from '../store/idempotency.ts'
 import type { IdempotencyKey } from '../store/idempotency.ts'
+import type { Body } from '../written-json.ts'
 
 export interface Answer {
   httpStatus: number
-  body: string | Buffer
+  body: Body
   replayed?: boolean
+  /** Called once when the answer has been sent, or cannot be. */
+  onSent?: () => void
 }
 
 /** A request that carries an idempotency key. */
@@ -69,10 +72,13 @@ export function createIdempotency(database: Database, secrets: Secrets) {
       if (kept) return kept
       const answer = await effect(db)
       const { id, body, now } = request
-      const response = secrets.seal(answer.body, nameOf(request))
+      const response = secrets.seal(whole(answer.body), nameOf(request))
       const bodyHash = hash('sha256', body)
       await idempotency.keep(db, id, { bodyHash, httpStatus: answer.httpStatus, response }, now)
       return answer
     },
   }
 }
+
+const whole = (body: Body): string | Uint8Array =>
+  typeof body === 'string' || body instanceof Uint8Array ? body : Buffer.concat(body)

@@ -1,13 +1,15 @@
+import { Readable } from 'node:stream'
 import { type Access, ApiError, type Operation, operations } from '@plenum/protocol'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { addressBucket, clientAddress } from '../access/addresses.ts'
 import type { Config } from '../config.ts'
 import type { AllHandlers, Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
+import { byteLength } from '../written-json.ts'
 import { type Authenticator, requireOption, scopeOf } from './authenticate.ts'
 import { checkOrigin } from './cors.ts'
 import type { AnyHandler, createExecute } from './execute.ts'
-import { readIdempotencyKey } from './idempotency.ts'
+import { type Answer, readIdempotencyKey } from './idempotency.ts'
 import { createFieldFilter } from './ignored-fields.ts'
 import type { RateLimits } from './limits.ts'
 import { RequestTurns } from './request-turns.ts'
@@ -100,15 +102,23 @@ function mountOperation(
                 : undefined,
             log: request.log,
           })
-          if (answer.replayed) reply.header('idempotent-replayed', 'true')
-          return reply
-            .code(answer.httpStatus)
-            .header('content-type', 'application/json; charset=utf-8')
-            .send(answer.body)
+          return send(reply, answer)
         },
       })
     }
   }
+}
+
+function send(reply: FastifyReply, { httpStatus, body, replayed, onSent }: Answer): FastifyReply {
+  if (onSent) {
+    // The client may be gone already.
+    if (reply.raw.closed) onSent()
+    else reply.raw.once('close', onSent)
+  }
+  if (replayed) reply.header('idempotent-replayed', 'true')
+  reply.code(httpStatus).header('content-type', 'application/json; charset=utf-8')
+  if (!Array.isArray(body)) return reply.send(body)
+  return reply.header('content-length', byteLength(body)).send(Readable.from(body, { objectMode: false }))
 }
 
 /** Credentials, switches and rates; judged by the headers, before a byte of the body is read. */

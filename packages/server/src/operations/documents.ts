@@ -45,7 +45,8 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     return answer(version, result, 'Error adding document(s).')
   },
 
-  async get({ input, caller, db, version, pages }) {
+  async get(call) {
+    const { input, caller, db, version, pages } = call
     const { organizationId } = input
     const folderId = input.folderId === undefined ? undefined : folderOf(input.folderId)
 
@@ -62,7 +63,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const read = async (window: Parameters<typeof documents.list>[3]) =>
       present(db, caller, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
     const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
-    if (version === 'v1') return listAll(read, cursor)
+    if (version === 'v1') return listAll(call, read, cursor)
     const { data, extra } = await page(pages, input, (window) => read({ ...window, folderId }), cursor)
     return reply(data, { extra: { pageToken: extra?.nextPageToken, nextPageToken: extra?.nextPageToken } })
   },

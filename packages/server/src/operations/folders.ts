@@ -1,16 +1,14 @@
-import { ApiError, folderDepth, type Operations } from '@plenum/protocol'
+import { ApiError, type Folder, folderDepth, type Operations } from '@plenum/protocol'
 import { type Call, type Handlers, reply } from '../handler.ts'
 import { findFolderChains } from '../store/access.ts'
 import type { Db } from '../store/db.ts'
-import { chain, levelsBelow, remove, treeOf } from '../store/folder-tree.ts'
+import { chain, levelsBelow, remove } from '../store/folder-tree.ts'
 import * as folders from '../store/folders.ts'
 import { root } from '../store/folders.ts'
 import * as organizations from '../store/organizations.ts'
 import { byId, outcomes, unique } from './batches.ts'
-import { nest, present } from './folder-views.ts'
-
-/** All folders at once, as long as they are not more than this (spec 0.5). */
-const everything = 10_000
+import { writeFolders } from './folder-json.ts'
+import { AnswerSize, cursorOf, readInside, readList, readTree } from './folder-reads.ts'
 
 export const folderHandlers: Handlers<Operations['folders']> = {
   async add({ input, caller: { apiKey }, db, now, lock }) {
@@ -42,42 +40,33 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return folderOutcomes(items.keys(), failures, 'Folder added.')
   },
 
-  async get({ input, caller, db, version, pages }) {
-    const { organizationId, folderId } = input
-    const { maxDepth, rootFoldersOnly, pageSize, pageToken }: Partial<typeof input> =
-      version === 'v1' ? {} : input
+  async get({ input, caller, db, version, pages, longReads }) {
+    const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
     const { apiKey } = caller
-    const message = version === 'v1' ? 'Folders retrieved successfully.' : 'Folder(s) retrieved successfully.'
-
-    if (folderId !== undefined) {
-      const folder = await folders.find(db, apiKey, organizationId, folderId)
-      if (!folder) throw new ApiError('INVALID_ARGUMENT', 'Folder does not exist.')
-      return reply(await nest(db, caller, organizationId, [folder], maxDepth ?? 1), { message })
+    const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
+    const asked = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
+    const read = longReads.begin(apiKey)
+    try {
+      const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
+      const place = { db, apiKey, organizationId, read }
+      const size = new AnswerSize()
+      const rows = await readList(place, folderId ?? (isNested ? root : undefined), asked, size)
+      const { items, nextPageToken } = pages.close(rows, asked, cursorOf)
+      const inside = await readInside(place, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
+      if (folder && items.length > 0) inside.set(folder.folderId, items)
+      const tops = folder ? [folder] : items
+      const tree = await readTree(place, tops, inside)
+      const data = await writeFolders(place, caller, tree, tops, inside)
+      const isOther = version === 'v2' && (folder !== undefined || isNested)
+      return reply(data as unknown as Folder[], {
+        ...(isOther && { message: 'Folder(s) retrieved successfully.' }),
+        extra: { nextPageToken },
+        onSent: () => read.end(),
+      })
+    } catch (error) {
+      read.end()
+      throw error
     }
-
-    const nested = maxDepth !== undefined || rootFoldersOnly === true
-    const asked = pages.open(
-      { organizationId, nested, maxDepth, pageSize, pageToken },
-      nested ? undefined : everything,
-    )
-    const rows = await folders.list(db, apiKey, organizationId, {
-      topLevel: nested,
-      limit: asked.size + 1,
-      after: asked.after,
-    })
-    const { items, nextPageToken } = pages.close(rows, asked, ({ createdAt, folderId }) => [
-      createdAt,
-      folderId,
-    ])
-    const extra = version === 'v1' ? {} : { nextPageToken }
-    if (nested) {
-      return reply(await nest(db, caller, organizationId, items, maxDepth ?? 0), { message, extra })
-    }
-    const tree = await treeOf(db, apiKey, organizationId, items)
-    return reply(
-      items.map((folder) => present(caller, organizationId, tree, folder)),
-      { extra },
-    )
   },
 
   async update({ input, caller: { apiKey }, db, now, lock }) {
@@ -122,6 +111,12 @@ const changesTree = (folders: readonly { parentFolderId?: string }[]) =>
 /** One change of a tree after the other: two that are harmless alone can make a circle, or be too deep, together. */
 const lockTree = (lock: Call['lock'], db: Db, apiKey: string, organizationId: string) =>
   lock(db, `folders/${apiKey}/${organizationId}`)
+
+async function find(db: Db, apiKey: string, organizationId: string, folderId: string) {
+  const folder = await folders.find(db, apiKey, organizationId, folderId)
+  if (!folder) throw new ApiError('INVALID_ARGUMENT', 'Folder does not exist.')
+  return folder
+}
 
 const folderOutcomes = (ids: Iterable<string>, failures: ReadonlyMap<string, string>, done: string) =>
   outcomes(ids, (id) => ({ success: !failures.has(id), id, message: failures.get(id) ?? done }))

@@ -12,7 +12,7 @@ import { byId, inLockOrder, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { findRecipients, readersOf } from './notification-recipients.ts'
-import { inSlices, listAll, page, type Window } from './paging.ts'
+import { listAll, page, type Window } from './paging.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -58,7 +58,9 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     return { success: true, id, message: 'Notification added successfully.' }
   },
 
-  async get({ input, caller: { apiKey }, db, version, pages }) {
+  async get(call) {
+    const { input, caller, db, version, pages } = call
+    const { apiKey } = caller
     const { organizationId, documentId, userId } = input
     if (version !== 'v1' && documentId === undefined && userId === undefined) {
       throw invalid('Either documentId or userId is required.')
@@ -68,7 +70,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
     const cursor = ({ timestamp, id }: { timestamp: number; id: string }) => [timestamp, id]
     if (version === 'v1') {
-      return inSlices(await listAll(read, cursor), (rows) => present(db, apiKey, organizationId, rows))
+      return listAll(call, read, cursor, (rows) => present(db, apiKey, organizationId, rows))
     }
 
     const { data, extra } = await page(pages, input, read, cursor)

@@ -40,12 +40,14 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
     }))
   },
 
-  async get({ input, caller: { apiKey }, db, version, pages }) {
+  async get(call) {
+    const { input, caller, db, version, pages } = call
+    const { apiKey } = caller
     const ids = input.organizationIds && unique(input.organizationIds)
     const read = (window: Window) =>
       ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window)
     const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
-    return version === 'v1' ? listAll(read, cursor) : page(pages, input, read, cursor)
+    return version === 'v1' ? listAll(call, read, cursor) : page(pages, input, read, cursor)
   },
 
   async update({ input, caller: { apiKey }, db, now }) {

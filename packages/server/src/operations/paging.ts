@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Cursor } from '../store/db.ts'
 import type { Pages } from '../access/pages.ts'
-import { type Reply, reply } from '../handler.ts'
+import { type Call, type Reply, reply } from '../handler.ts'
+import { WrittenArray } from '../written-json.ts'
 
 export interface Window {
   limit: number
@@ -13,34 +13,32 @@ const everything = 10_000
 /** Rows of one query. On SQLite their reading holds the event loop for some milliseconds. */
 const rowsAtOnce = 500
 
-/** All that `read` gives, read in slices between which other requests run. */
-export async function listAll<T>(
+/** All that `read` gives, read and written in slices between which other requests run. */
+export async function listAll<T, Shown = T>(
+  { longReads, caller }: Pick<Call, 'longReads'> & { caller: { apiKey: string } },
   read: (window: Window) => Promise<T[]>,
   cursor: (item: T) => Cursor,
-): Promise<T[]> {
-  const found: T[] = []
-  for (let after: Cursor | undefined; ;) {
-    const limit = Math.min(rowsAtOnce, everything - found.length)
-    const rows = await read({ limit, after })
-    for (const row of rows) found.push(row)
-    const last = rows.at(-1)
-    if (!last || rows.length < limit || found.length === everything) return found
-    after = cursor(last)
-    await setImmediate()
+  present: (rows: T[]) => readonly Shown[] | Promise<readonly Shown[]> = (rows) => rows as unknown as Shown[],
+): Promise<Reply<Shown[]>> {
+  const slices = longReads.begin(caller.apiKey)
+  try {
+    const written = new WrittenArray()
+    let left = everything
+    for (let after: Cursor | undefined; ;) {
+      const limit = Math.min(rowsAtOnce, left)
+      const rows = await read({ limit, after })
+      written.add(await present(rows))
+      left -= rows.length
+      const last = rows.at(-1)
+      if (!last || rows.length < limit || left === 0) break
+      after = cursor(last)
+      await slices.next()
+    }
+    return reply(written.end() as unknown as Shown[], { onSent: () => slices.end() })
+  } catch (error) {
+    slices.end()
+    throw error
   }
-}
-
-/** Presents rows in slices between which other requests run. */
-export async function inSlices<T, Shown>(
-  rows: readonly T[],
-  present: (some: readonly T[]) => Promise<Shown[]>,
-): Promise<Shown[]> {
-  const shown: Shown[] = []
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    if (from > 0) await setImmediate()
-    for (const one of await present(rows.slice(from, from + rowsAtOnce))) shown.push(one)
-  }
-  return shown
 }
 
 /** One page of what `read` gives, with the token of the next one. */

@@ -36,7 +36,9 @@ export const userHandlers: Handlers<Operations['users']> = {
     }))
   },
 
-  async get({ input, caller: { apiKey }, db, version, pages, now }) {
+  async get(call) {
+    const { input, caller, db, version, pages, now } = call
+    const { apiKey } = caller
     const level = levelOf(input)
     const list = listOf(input, level)
     const filter = { userIds: input.userIds, groupIds: input.organizationUserGroupIds }
@@ -44,7 +46,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     const cursor = ({ resourceId, createdAt, user: { userId } }: Member) =>
       input.groupByDocumentId ? [resourceId, createdAt, userId] : [createdAt, userId]
 
-    if (version === 'v1') return (await listAll(read, cursor)).map((member) => member.user)
+    if (version === 'v1') return listAll(call, read, cursor, (rows) => rows.map(({ user }) => user))
     const { data, extra } = await page(pages, input, read, cursor)
     return reply<Output<Operations['users']['get']>>(
       input.groupByDocumentId ? byResource(data) : data.map((member) => member.user),

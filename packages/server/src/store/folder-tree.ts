@@ -1,27 +1,13 @@
-import { findFolderChains, type StoredFolder } from './access.ts'
+import type { StoredFolder } from './access.ts'
 import type { Db } from './db.ts'
 import { removeKeptById } from './documents.ts'
 import * as folders from './folders.ts'
-import { type Folder, root } from './folders.ts'
+import { root } from './folders.ts'
 import { notRemoved } from './removed-grants.ts'
 import { slices } from './slices.ts'
 
 /** Folders by id, with all that stand above them. */
 export type FolderTree = Map<string, StoredFolder>
-
-/** The folders, and every folder above them. */
-export async function treeOf(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  folders: readonly (StoredFolder & { folderId: string })[],
-): Promise<FolderTree> {
-  const tree: FolderTree = new Map(folders.map((folder) => [folder.folderId, folder]))
-  const parents = new Set(folders.map((folder) => folder.parentFolderId))
-  const unread = [...parents].filter((id) => id !== root && !tree.has(id))
-  for (const [id, folder] of await findFolderChains(db, apiKey, organizationId, unread)) tree.set(id, folder)
-  return tree
-}
 
 /**
  * The ids of the folder and of those above it, the nearest first; none for `root`. A tree is read in several steps, so
@@ -31,33 +17,6 @@ export function chain(tree: FolderTree, folderId: string): string[] {
   const ids = new Set<string>()
   for (let id = folderId; tree.has(id) && !ids.has(id); id = tree.get(id)?.parentFolderId ?? root) ids.add(id)
   return [...ids]
-}
-
-/** Folders of one read of what is inside others. */
-const mostInside = 10_000
-
-/** What is inside the folders, level by level, so many levels deep. */
-export async function inside(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  folderIds: readonly string[],
-  levels: number,
-): Promise<Folder[]> {
-  const found: Folder[] = []
-  // A folder that is moved while this reads is taken where it was seen first.
-  const seen = new Set(folderIds)
-  let level: readonly string[] = folderIds
-  for (let depth = 0; depth < levels && level.length > 0 && found.length < mostInside; depth++) {
-    const children = await folders.children(db, apiKey, organizationId, level, mostInside - found.length)
-    const unseen = children.filter(({ folderId }) => !seen.has(folderId))
-    for (const folder of unseen) {
-      seen.add(folder.folderId)
-      found.push(folder)
-    }
-    level = unseen.map(({ folderId }) => folderId)
-  }
-  return found
 }
 
 /** The ids of the folder and of all inside it, a list for each level. */

@@ -59,22 +59,31 @@ export async function exists(
   return (await find(db, apiKey, organizationId, folderId)) !== undefined
 }
 
-/** By creation time, then id. */
+export interface Window {
+  limit: number
+  after: Cursor | undefined
+}
+
+/** All folders, or those directly inside one or inside `root`: by creation time, then id. */
 export async function list(
   db: Db,
   apiKey: string,
   organizationId: string,
-  { topLevel, limit, after }: { topLevel: boolean; limit: number; after: Cursor | undefined },
+  parentFolderId: string | undefined,
+  { limit, after }: Window,
 ): Promise<Folder[]> {
   let query = db
     .selectFrom('folders')
     .select(columns)
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .orderBy('created_at')
-    .orderBy('folder_id')
     .limit(limit)
-  if (topLevel) query = query.where('parent_folder_id', 'is', null)
+  if (parentFolderId !== undefined) {
+    const parent = parentColumn(parentFolderId)
+    // Also by the parent, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
+    query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
+  }
+  query = query.orderBy('created_at').orderBy('folder_id')
   if (after) {
     const [createdAt, id] = after as [number, string]
     query = query.where((eb) => eb(eb.refTuple('created_at', 'folder_id'), '>', eb.tuple(createdAt, id)))
@@ -82,28 +91,36 @@ export async function list(
   return (await query.execute()).map(toFolder)
 }
 
-/** What is directly inside the folders, at most so many, by creation time and id. */
+/** What is directly inside the folders, in any order. */
 export async function children(
   db: Db,
   apiKey: string,
   organizationId: string,
   folderIds: readonly string[],
-  most = Infinity,
 ): Promise<Folder[]> {
   const found: Folder[] = []
   for (const some of slices(folderIds)) {
-    let query = db
-      .selectFrom('folders')
-      .select(columns)
-      .where('api_key', '=', apiKey)
-      .where('organization_id', '=', organizationId)
-      .where('parent_folder_id', 'in', some)
-    // Sorted below and not here, so that no planner walks all folders in that order to find these.
-    if (most < Infinity) query = query.limit(most - found.length)
-    for (const row of await query.execute()) found.push(toFolder(row))
-    if (found.length >= most) break
+    for (const folder of await someChildren(db, apiKey, organizationId, some)) found.push(folder)
   }
-  return found.sort((a, b) => a.createdAt - b.createdAt || (a.folderId < b.folderId ? -1 : 1))
+  return found
+}
+
+/** The same for few folders, and at most `limit` of them. */
+export async function someChildren(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderIds: readonly string[],
+  limit?: number,
+): Promise<Folder[]> {
+  let query = db
+    .selectFrom('folders')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('parent_folder_id', 'in', folderIds)
+  if (limit !== undefined) query = query.limit(limit)
+  return (await query.execute()).map(toFolder)
 }
 
 /** Adds folders of which none exists yet. */

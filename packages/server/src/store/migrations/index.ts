@@ -2,18 +2,20 @@ import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBui
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
 import * as bareDomains from './0003-bare-domains.ts'
+import * as folderOrder from './0004-folder-order.ts'
 import * as openings from './0005-openings.ts'
 
-/** Column types that the two databases spell differently. */
+/** What differs between the two databases. */
 export interface Types {
+  dialect: 'sqlite' | 'postgres'
   /** Ids compare by code point, so that pages ordered by id neither skip nor repeat rows. */
   id: ColumnDataType | RawBuilder<unknown>
   bytes: ColumnDataType
 }
 
 const types: Record<'sqlite' | 'postgres', Types> = {
-  sqlite: { id: 'text', bytes: 'blob' },
-  postgres: { id: sql`text collate "C"`, bytes: 'bytea' },
+  sqlite: { dialect: 'sqlite', id: 'text', bytes: 'blob' },
+  postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
 }
 
 /** Forward only, in this order, each in its own transaction. */
@@ -21,6 +23,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0001-foundation': foundation,
   '0002-notifications': notifications,
   '0003-bare-domains': bareDomains,
+  '0004-folder-order': folderOrder,
   '0005-openings': openings,
 }
 
