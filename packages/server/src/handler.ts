@@ -11,6 +11,7 @@ import type { LongReads } from './platform/long-reads.ts'
 import type { ApiKey } from './store/api-keys.ts'
 import type { Database, Db } from './store/db.ts'
 import type { JobKind, JobPayload } from './store/jobs.ts'
+import type { SnapshotWriter } from './store/snapshot-writer.ts'
 
 export type { LongRead } from './platform/long-reads.ts'
 
@@ -34,6 +35,7 @@ export interface Services {
   readonly storedDocuments: StoredDocuments
   /** Divides reads of much into slices. */
   readonly longReads: LongReads
+  readonly snapshots: Pick<SnapshotWriter, 'write'>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
 }

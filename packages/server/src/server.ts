@@ -34,6 +34,7 @@ import { createDocumentThreads } from './realtime/document-threads.ts'
 import { createGateway } from './realtime/index.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
+import { SnapshotWriter } from './store/snapshot-writer.ts'
 
 export interface Parts {
   config: Config
@@ -65,7 +66,11 @@ export function createServer(parts: Parts): Server {
 
   const credentials = new Credentials(database, secrets.authTokenKey)
   const threads = createDocumentThreads()
+  const snapshots = new SnapshotWriter(database, (error) =>
+    log.error({ err: error }, 'a snapshot could not be written'),
+  )
   const services: Services = {
+    snapshots,
     credentials,
     secrets,
     userTokens: createUserTokens(database, secrets),
@@ -162,6 +167,7 @@ export function createServer(parts: Parts): Server {
       connections.endAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
       await threads.close()
+      await snapshots.idle()
       await jobs.stop()
       await housekeeping.stop()
     },

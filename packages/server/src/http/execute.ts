@@ -167,6 +167,10 @@ class OperationCall implements Call {
     this.#operation = operation
   }
 
+  get snapshots(): Services['snapshots'] {
+    return this.#executor.services.snapshots
+  }
+
   get pages(): Pages {
     return createPages(this.secrets.pageTokenKey, scopeOf(this.#operation.access, this.caller), this.#name)
   }

@@ -9,7 +9,10 @@ import * as editors from '../store/editors.ts'
 import type { Contents, Place } from '../store/editors.ts'
 
 /** What operations on an editor are given. */
-type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit'> & { input: Place; caller: { apiKey: string } }
+type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots'> & {
+  input: Place
+  caller: { apiKey: string }
+}
 
 /** The author of what comes over REST. */
 export const writer = { userId: backendUserIds.rest, sessionId: null }
@@ -44,7 +47,7 @@ export interface PreparedChange {
 
 /** Appends what has changed in the document of an editor; if nothing has, the editor was written all the same. */
 export async function write(
-  { input, caller: { apiKey }, db, now, emit }: EditorCall,
+  { input, caller: { apiKey }, db, now, emit, afterCommit, snapshots }: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
   if (!(await editorLog.stillFits(db, apiKey, input, stored, writer.userId))) throw new Stale()
@@ -53,9 +56,11 @@ export async function write(
   const seq = await append(db, apiKey, input, update, now)
   tellOpenEditors(emit, input)
   // The snapshot lacks what others have appended since.
-  if (seq === stored.seq + 1 && snapshot !== null) {
-    await editorLog.compactIf(db, apiKey, input, { snapshotSeq: stored.snapshotSeq, seq, snapshot })
-  }
+  if (seq !== stored.seq + 1 || snapshot === null) return
+  const { snapshotSeq, createdAt } = stored
+  const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
+  if (editorLog.isLarge(snapshot)) afterCommit(() => snapshots.write(apiKey, input, newSnapshot))
+  else await editorLog.compactIf(db, apiKey, input, newSnapshot)
 }
 
 export async function append(

@@ -58,9 +58,7 @@ export class Compaction {
     const parts = stored.updates.map(({ bytes }) => bytes)
     const source = sourceOf(apiKey, place, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
-    const done = await database.write((db) =>
-      editorLog.compactIf(db, apiKey, place, { snapshotSeq, seq, snapshot, createdAt }),
-    )
+    const done = await editorLog.compact(database, apiKey, place, { snapshotSeq, seq, snapshot, createdAt })
     if (done && seq <= room.log.seq) room.log.compacted(seq, snapshot)
   }
 }

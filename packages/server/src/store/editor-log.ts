@@ -1,110 +1,11 @@
 import type { Db } from './db.ts'
-import { type Contents, type Key, keyOf, type Place } from './editors.ts'
+import { follows, type Update } from './editor-log-reading.ts'
+import { type Key, keyOf, type Place } from './editors.ts'
 import { prepared, sqliteOf } from './prepared.ts'
 
 export { append, type Appended, appendFree, type Entry } from './editor-append.ts'
-
-export interface Update {
-  seq: number
-  bytes: Uint8Array
-}
-
-/** The bytes of a Yjs document: a snapshot, if there is one, and the updates after it, in order. */
-export interface StoredLog extends Contents {
-  /** Tells the editor from one that is made under the same id after it was deleted. */
-  createdAt: number
-  /** Number of the newest update. */
-  seq: number
-  /** The snapshot holds every update up to this one. */
-  snapshotSeq: number
-  snapshot: Uint8Array | null
-  updates: Update[]
-  /** False when updates are missing. */
-  complete: boolean
-  lastUpdated: number
-  lastUpdatedBy: string
-  sessionId: string | null
-}
-
-export interface EditorLog extends StoredLog {
-  /** Whose the client ids are that wrote here. */
-  owners: Map<number, string>
-}
-
-/** One statement: between two, a compaction could move updates out of the sight of both. The snapshot comes first. */
-const selectLog = prepared((db, key: Key) =>
-  db
-    .selectFrom('editors')
-    .leftJoin(
-      (eb) =>
-        eb
-          .selectFrom('editor_snapshots')
-          .select((eb) => [eb.lit<number>(0).as('at'), 'bytes'])
-          .where((eb) => eb.and(key))
-          .unionAll(
-            eb
-              .selectFrom('editor_updates')
-              .select(['seq as at', 'bytes'])
-              .where((eb) => eb.and(key)),
-          )
-          .as('log'),
-      (join) => join.onTrue(),
-    )
-    .select(['type', 'content_key', 'created_at', 'seq', 'snapshot_seq'])
-    .select(['last_updated', 'last_updated_by', 'session_id'])
-    .select(['log.at', 'log.bytes'])
-    .where((eb) => eb.and(key))
-    .orderBy('log.at'),
-)
-
-export async function read(db: Db, apiKey: string, place: Place): Promise<StoredLog | undefined> {
-  const rows = await selectLog(db, keyOf(apiKey, place))
-  const [editor] = rows
-  if (!editor) return undefined
-  const updates: Update[] = []
-  let snapshot: Uint8Array | null = null
-  for (const { at, bytes } of rows) {
-    if (at === null || bytes === null) continue
-    if (at === 0) snapshot = bytes
-    else updates.push({ seq: at, bytes })
-  }
-  return {
-    type: editor.type,
-    contentKey: editor.content_key,
-    createdAt: editor.created_at,
-    seq: editor.seq,
-    snapshotSeq: editor.snapshot_seq,
-    snapshot,
-    updates,
-    complete:
-      (snapshot !== null || editor.snapshot_seq === 0) && follows(updates, editor.snapshot_seq, editor.seq),
-    lastUpdated: editor.last_updated,
-    lastUpdatedBy: editor.last_updated_by,
-    sessionId: editor.session_id,
-  }
-}
-
-/** Whether these are all updates after the one up to the other. */
-const follows = (updates: readonly Update[], after: number, upTo: number) =>
-  updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
-
-const selectOwners = prepared((db, key: Key) =>
-  db
-    .selectFrom('editor_clients')
-    .select(['client_id', 'user_id'])
-    .where((eb) => eb.and(key)),
-)
-
-/** Whose the client ids are that wrote in it. */
-export async function readOwners(db: Db, apiKey: string, place: Place): Promise<Map<number, string>> {
-  const rows = await selectOwners(db, keyOf(apiKey, place))
-  return new Map(rows.map((row) => [row.client_id, row.user_id]))
-}
-
-export async function load(db: Db, apiKey: string, place: Place): Promise<EditorLog | undefined> {
-  const log = await read(db, apiKey, place)
-  return log && { ...log, owners: await readOwners(db, apiKey, place) }
-}
+export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './editor-log-reading.ts'
+export { compact, compactIf, isLarge, type NewSnapshot } from './editor-snapshots.ts'
 
 const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
   db
@@ -180,45 +81,6 @@ export async function stillFits(
     .$if(sqliteOf(db) === undefined, (query) => query.forNoKeyUpdate())
     .executeTakeFirst()
   return row !== undefined
-}
-
-/**
- * Puts a snapshot in the place of the updates it was built from, if the snapshot below them is still the one it was built
- * on; false if not.
- */
-export async function compactIf(
-  db: Db,
-  apiKey: string,
-  place: Place,
-  change: { snapshotSeq: number; seq: number; snapshot: Uint8Array; createdAt?: number },
-): Promise<boolean> {
-  const key = keyOf(apiKey, place)
-  const { numUpdatedRows } = await db
-    .updateTable('editors')
-    .set({ snapshot_seq: change.seq })
-    .where((eb) => eb.and(key))
-    .where('snapshot_seq', '=', change.snapshotSeq)
-    .where('seq', '>=', change.seq)
-    .$if(change.createdAt !== undefined, (query) =>
-      query.where('created_at', '=', change.createdAt as number),
-    )
-    .executeTakeFirst()
-  if (numUpdatedRows === 0n) return false
-  await db
-    .insertInto('editor_snapshots')
-    .values({ ...key, bytes: change.snapshot })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['api_key', 'organization_id', 'document_id', 'editor_id'])
-        .doUpdateSet({ bytes: change.snapshot }),
-    )
-    .execute()
-  await db
-    .deleteFrom('editor_updates')
-    .where((eb) => eb.and(key))
-    .where('seq', '<=', change.seq)
-    .execute()
-  return true
 }
 
 /**

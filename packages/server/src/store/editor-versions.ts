@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
+import { countParts, inParts, joinParts } from './byte-parts.ts'
 import type { Cursor, Db } from './db.ts'
 import { type ContentType, keyOf, type Place } from './editors.ts'
 import type { EditorVersionTable } from './schema.ts'
@@ -64,27 +66,41 @@ export async function find(
   place: Place,
   versionId: string,
 ): Promise<StoredVersion | undefined> {
+  const key = { ...keyOf(apiKey, place), version_id: versionId }
   const row = await db
     .selectFrom('editor_versions')
-    .select([...columns, 'content_key', 'bytes'])
-    .where((eb) => eb.and(keyOf(apiKey, place)))
-    .where('version_id', '=', versionId)
+    .select([...columns, 'content_key', 'bytes', 'parts'])
+    .where((eb) => eb.and(key))
     .executeTakeFirst()
-  return row && { ...toVersion(row), contentKey: row.content_key, bytes: row.bytes }
+  if (!row) return undefined
+  const bytes = await joinParts(row.bytes, row.parts, async (part) => {
+    const found = await db
+      .selectFrom('editor_version_parts')
+      .select('bytes')
+      .where((eb) => eb.and({ ...key, part }))
+      .executeTakeFirst()
+    return found?.bytes
+  })
+  // Without all of its parts it was deleted meanwhile.
+  return bytes ? { ...toVersion(row), contentKey: row.content_key, bytes } : undefined
 }
 
 /** Adds one to an editor that exists. */
 export async function add(db: Db, apiKey: string, place: Place, version: StoredVersion): Promise<void> {
-  await db
-    .insertInto('editor_versions')
-    .values({
-      ...keyOf(apiKey, place),
-      version_id: version.versionId,
-      name: version.name,
-      type: version.type,
-      content_key: version.contentKey,
-      created_at: version.createdAt,
-      bytes: version.bytes,
-    })
-    .execute()
+  const key = { ...keyOf(apiKey, place), version_id: version.versionId }
+  let part = 0
+  for (const bytes of inParts(version.bytes)) {
+    if (part === 0) {
+      const { name, type, contentKey: content_key, createdAt: created_at } = version
+      const row = { ...key, name, type, content_key, created_at, bytes, parts: countParts(version.bytes) }
+      await db.insertInto('editor_versions').values(row).execute()
+    } else {
+      await setImmediate()
+      await db
+        .insertInto('editor_version_parts')
+        .values({ ...key, part, bytes })
+        .execute()
+    }
+    part++
+  }
 }

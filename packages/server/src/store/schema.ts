@@ -206,6 +206,22 @@ export interface EditorSnapshotTable {
   organization_id: string
   document_id: string
   editor_id: string
+  /** The first part of the snapshot, mostly all of it. */
+  bytes: Uint8Array
+  parts: number
+  /** Names the other parts; null if there are none. */
+  snapshot_id: string | null
+}
+
+/** Further parts of large snapshots. Those of another `snapshot_id` than the snapshot has are not used. */
+export interface EditorSnapshotPartTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  snapshot_id: string
+  /** From 1. */
+  part: number
   bytes: Uint8Array
 }
 
@@ -242,7 +258,20 @@ export interface EditorVersionTable {
   type: NonNullable<EditorTable['type']>
   content_key: string
   created_at: number
-  /** The whole state as one Yjs update. The last column, so that lists need not read past it. */
+  /** The whole state as one Yjs update, or its first part. Lists need not read past it. */
+  bytes: Uint8Array
+  parts: number
+}
+
+/** Further parts of large versions. */
+export interface EditorVersionPartTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  version_id: string
+  /** From 1. */
+  part: number
   bytes: Uint8Array
 }
 
@@ -344,9 +373,11 @@ export interface Schema {
   live_states: LiveStateTable
   editors: EditorTable
   editor_snapshots: EditorSnapshotTable
+  editor_snapshot_parts: EditorSnapshotPartTable
   editor_updates: EditorUpdateTable
   editor_clients: EditorClientTable
   editor_versions: EditorVersionTable
+  editor_version_parts: EditorVersionPartTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

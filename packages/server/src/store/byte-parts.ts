@@ -1,0 +1,34 @@
+import { setImmediate } from 'node:timers/promises'
+
+/** What one statement reads or writes: 1 MiB takes 5 to 10 ms of the event loop, on SQLite and on PostgreSQL. */
+export const maxPartBytes = 1024 * 1024
+
+/** In parts of the same length; the last one may be shorter. */
+export function* inParts(bytes: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at === 0 || at < bytes.length; at += maxPartBytes) {
+    yield bytes.subarray(at, at + maxPartBytes)
+  }
+}
+
+export const countParts = (bytes: Uint8Array): number => Math.max(1, Math.ceil(bytes.length / maxPartBytes))
+
+/** All parts as they were; null if one is missing. The parts after the first are read one by one. */
+export async function joinParts(
+  first: Uint8Array,
+  count: number,
+  read: (part: number) => Promise<Uint8Array | undefined>,
+): Promise<Uint8Array | null> {
+  if (count === 1) return first
+  // Put together as they come: at the end it would take 30 ms for 32 MiB.
+  const whole = new Uint8Array(first.length * count)
+  whole.set(first)
+  let length = first.length
+  for (let part = 1; part < count; part++) {
+    const bytes = await read(part)
+    if (bytes === undefined) return null
+    whole.set(bytes, length)
+    length += bytes.length
+    await setImmediate()
+  }
+  return whole.subarray(0, length)
+}
