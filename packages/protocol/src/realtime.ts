@@ -65,6 +65,7 @@ export interface Position {
 export type ClientMessage =
   /** First message, unless the token is in the address; later, a fresh token of the same user. */
   | { type: 'auth'; token: string }
+  /** A connection has each document open once. */
   | {
       type: 'open'
       ref: number

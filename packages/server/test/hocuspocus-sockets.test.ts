@@ -135,6 +135,22 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await saved(two, three)
   })
 
+  test('[R6] an eleventh provider of one editor on one socket is refused, and the others go on', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const socket = hocuspocusSocket(server)
+    const open = (onAuthenticationFailed?: (refusal: { reason: string }) => void) =>
+      hocuspocusClient(server, token, { socket, sessionAwareness: true, onAuthenticationFailed })
+    const providers = Array.from({ length: 10 }, () => open())
+    await synced(...providers)
+    const refused = new Promise<{ reason: string }>((resolve) => open(resolve))
+    expect((await refused).reason).toBe('A connection has at most 10 providers of one editor.')
+    providers[0]?.provider.destroy()
+    await synced(open())
+    providers[1]?.text.insert(0, 'still here')
+    await eventually(() => providers[2]?.text.toJSON()).toBe('still here')
+  })
+
   test('[R1] clients come back by themselves after a restart, and so does what they typed meanwhile', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })

@@ -434,20 +434,64 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }).toEqual([['bob'], [{ b: 1 }]])
   })
 
-  test('[R10] a connection has at most 1,000 documents and 1,000 editors', async () => {
+  test('[R10] a connection has at most 1,000 documents', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
-    await client.open('doc_1', { ref: 0, topics: [] })
-    for (let ref = 1; ref < 1000; ref++) {
-      client.send({ type: 'open', ref, ...place, topics: [] })
-      client.send({ type: 'openEditor', ref: 0, channel: ref, editorId: 'note' })
-    }
-    client.send({ type: 'open', ref: 1000, ...place, topics: [] })
+    const open = (ref: number) =>
+      client.send({ type: 'open', ref, organizationId: 'org_1', documentId: `doc_${ref}`, topics: [] })
+    for (let ref = 0; ref <= 1000; ref++) open(ref)
     expect(await client.take('closed')).toMatchObject({ ref: 1000, code: closeCodes.tooMany })
-    client.send({ type: 'openEditor', ref: 0, channel: 0, editorId: 'note' })
-    client.send({ type: 'openEditor', ref: 0, channel: 1000, editorId: 'note' })
-    expect(await client.take('editorClosed')).toMatchObject({ channel: 1000, code: closeCodes.tooMany })
     client.send({ type: 'close', ref: 1 })
-    await client.open('doc_2', { ref: 1000 })
+    open(1000)
+    await client.take('opened', { ref: 1000 })
+  })
+
+  test('[R33] a connection has a document open once, and an editor once, and is told where', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { ref: 7 })
+    client.send({ type: 'open', ref: 8, ...place, topics: ['presence'] })
+    expect(await client.take('error')).toEqual({
+      type: 'error',
+      ref: 8,
+      status: 'ALREADY_EXISTS',
+      message: 'The document is already open on this connection, under ref 7.',
+    })
+    client.send({ type: 'setPresence', ref: 8, data: {} })
+    expect(await client.take('error')).toMatchObject({ ref: 8, status: 'NOT_FOUND' })
+    await client.openEditor('note', { ref: 7, channel: 3 })
+    client.send({ type: 'openEditor', ref: 7, channel: 4, editorId: 'note' })
+    expect(await client.take('error')).toEqual({
+      type: 'error',
+      ref: 7,
+      channel: 4,
+      status: 'ALREADY_EXISTS',
+      message: 'The editor is already open on this connection, under channel 3.',
+    })
+    // Another document may have an editor of that name, and another organization a document of that name.
+    await client.open('doc_1', { ref: 8, organizationId: 'org_2' })
+    await client.openEditor('note', { ref: 8, channel: 4 })
+    client.send({ type: 'closeEditor', channel: 3 })
+    await client.openEditor('note', { ref: 7, channel: 5 })
+    client.send({ type: 'close', ref: 7 })
+    await client.open('doc_1', { ref: 9 })
+    await client.openEditor('note', { ref: 9, channel: 3 })
+  })
+})
+
+describe('editors of one connection', () => {
+  const server = useServer('sqlite')
+
+  test('[R10] a connection has at most 1,000 editors', async () => {
+    const tenant = await given.tenant(server)
+    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    await client.open()
+    const open = (channel: number) =>
+      client.send({ type: 'openEditor', ref: 1, channel, editorId: `editor_${channel}` })
+    for (let channel = 0; channel <= 1000; channel++) open(channel)
+    expect(await client.take('editorClosed')).toMatchObject({ channel: 1000, code: closeCodes.tooMany })
+    client.send({ type: 'closeEditor', channel: 1 })
+    open(1000)
+    await client.take('editorOpened', { channel: 1000 })
   })
 })

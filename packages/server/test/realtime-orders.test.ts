@@ -82,6 +82,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
       for (let again = 0; again < 3; again++) {
         await client.open('doc_1', { ref: 50 + again })
         expect(await client.set('last', { again }, { ref: 50 + again })).toMatchObject({ type: 'done' })
+        client.send({ type: 'close', ref: 50 + again })
       }
       await eventually(() => view.data('last')).toEqual({ again: 2 })
       const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')

@@ -34,6 +34,7 @@ describe.each(stores)('resuming on %s', (store) => {
       ],
       presence: [{ userId: 'ada' }],
     })
+    again.send({ type: 'close', ref: 1 })
     const last = await again.open('doc_1', { ref: 2, since: { ...position, seq: 5 } })
     expect(last).toMatchObject({ reset: false, liveStates: [] })
   })
@@ -50,12 +51,14 @@ describe.each(stores)('resuming on %s', (store) => {
       { epoch: position.epoch.toUpperCase(), seq: 0 },
     ]
     for (const [index, since] of misfits.entries()) {
+      client.send({ type: 'close', ref: 1 + index })
       expect(await client.open('doc_1', { ref: 2 + index, since })).toMatchObject({
         reset: true,
         position,
         liveStates: [{ liveStateDataId: 'a' }],
       })
     }
+    client.send({ type: 'close', ref: 1 + misfits.length })
     expect(await client.open('doc_1', { ref: 9, since: { ...position, seq: 0 } })).toMatchObject({
       reset: false,
       liveStates: [{ liveStateDataId: 'a' }],

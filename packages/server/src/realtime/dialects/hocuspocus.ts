@@ -3,6 +3,7 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from '../awareness.ts'
 import { type Connection, isFinal } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
+import type { Place } from '../../store/editors.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
@@ -13,13 +14,20 @@ import { isQuestion, readSync } from './yjs.ts'
 
 /** Editors of one connection. */
 const mostEditors = 1_000
+/** Providers of one connection that have the same editor open, each with a session id of its own. */
+const maxProvidersPerEditor = 10
 /** The name of an editor and the session id of a provider. */
 const maxFullNameLength = maxNameLength + 256
 /** The state vector of who has nothing. */
 const nothing = Uint8Array.of(0)
 
+/** Without the session id. */
+const editorNameOf = (name: string): string => name.split('\0', 1)[0] as string
+
 interface Opened {
   name: string
+  /** Undefined if the name is none of an editor. */
+  place: Place | undefined
   voice: Voice
   participant?: Participant
   session?: EditorSession
@@ -90,11 +98,27 @@ export class HocuspocusClient implements DialectClient {
       return true
     }
     if (this.#editors.size + this.#denied.size >= mostEditors) return false
-    const editor: Opened = { name, voice: createVoice(name), waiting: [], wasAsked: false, hasGreeted: false }
+    const place = placeIn(editorNameOf(name))
+    if (place && this.#providersOf(place) >= maxProvidersPerEditor) {
+      const text = `A connection has at most ${maxProvidersPerEditor} providers of one editor.`
+      this.#connection.send(message(name, [messages.auth, authMessages.permissionDenied], text))
+      return true
+    }
+    const voice = createVoice(name)
+    const editor: Opened = { name, place, voice, waiting: [], wasAsked: false, hasGreeted: false }
     this.#editors.set(name, editor)
     // Providers that have no token to send do not greet.
     if (type !== messages.auth) editor.waiting.push(data)
     return this.#check(editor, type === messages.auth ? this.#readToken(decoder) : '')
+  }
+
+  #providersOf({ organizationId, documentId, editorId }: Place): number {
+    let count = 0
+    for (const { place } of this.#editors.values()) {
+      const isSame = place?.editorId === editorId && place.documentId === documentId
+      if (isSame && place.organizationId === organizationId) count++
+    }
+    return count
   }
 
   /** After a denial, and before a token that takes its time, clients talk on; what they ask is not asked again. */
@@ -166,7 +190,7 @@ export class HocuspocusClient implements DialectClient {
       editor.wasAsked = false
       return editor.participant.renew(identity)
     }
-    const place = placeIn(editor.name.split('\0', 1)[0] as string)
+    const { place } = editor
     if (place === undefined) throw new Denial('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => this.#end(editor, reason, message)
     editor.participant = this.#hub.join(this.#connection, identity, place, {

@@ -64,6 +64,10 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     return this.#opening.ref
   }
 
+  get place(): { organizationId: string; documentId: string } {
+    return this.#opening
+  }
+
   opened(): void {
     this.#open().catch(() => this.participant.end('unavailable', 'The document cannot be read.'))
   }

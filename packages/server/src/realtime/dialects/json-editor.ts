@@ -21,6 +21,7 @@ interface EditorOptions {
 export class JsonEditor {
   readonly channel: number
   readonly document: JsonDocument
+  readonly editorId: string
   readonly #session: EditorSession
   readonly #receipts = new Receipts()
   /** Resolves when its client has left it. */
@@ -31,6 +32,7 @@ export class JsonEditor {
   constructor({ channel, document, editorId, contents, opened, ended }: EditorOptions) {
     this.channel = channel
     this.document = document
+    this.editorId = editorId
     this.left = new Promise((resolve) => {
       this.#markLeft = resolve
     })

@@ -36,6 +36,11 @@ export class JsonEditors {
     const document = find()
     if (!document) return
     if (!isId(editorId)) return this.#tellClosed(channel, 'badMessage', 'editorId is no id.')
+    for (const other of this.#editors.values()) {
+      if (other.document !== document || other.editorId !== editorId) continue
+      const message = `The editor is already open on this connection, under channel ${other.channel}.`
+      return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', message)
+    }
     if (!Check(ContentKey, contentKey)) {
       return this.#tellClosed(channel, 'badMessage', 'contentKey must not have control characters.')
     }

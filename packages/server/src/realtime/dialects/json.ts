@@ -173,6 +173,12 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (this.#documents.has(ref)) {
       return this.#refuse({ ref }, 'ALREADY_EXISTS', 'A document is open under this ref.')
     }
+    for (const { ref: other, place } of this.#documents.values()) {
+      if (place.organizationId !== organizationId || place.documentId !== documentId) continue
+      // Everything that happens in a document would be sent once more for each ref.
+      const message = `The document is already open on this connection, under ref ${other}.`
+      return this.#refuse({ ref }, 'ALREADY_EXISTS', message)
+    }
     const refuse = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
     if (!isId(organizationId)) return refuse('badMessage', 'organizationId is no id.')
