@@ -193,7 +193,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     client.send({ type: 'setPresence', ref: 2, status: 'away' })
     expect(await client.take('error')).toMatchObject({ ref: 2, status: 'NOT_FOUND' })
     expect(await client.set('a', {}, { ref: 2 })).toMatchObject({ id: 1, ref: 2, status: 'NOT_FOUND' })
-    expect(await client.set('a/b', {})).toMatchObject({ id: 2, ref: 1, status: 'INVALID_ARGUMENT' })
+    expect(await client.set('a\nb', {})).toMatchObject({ id: 2, ref: 1, status: 'INVALID_ARGUMENT' })
     client.send({ type: 'openEditor', ref: 2, channel: 1, editorId: 'note' })
     expect(await client.take('error')).toMatchObject({ ref: 2, channel: 1, status: 'NOT_FOUND' })
     client.send({ type: 'open', ref: 3, organizationId: 'org/1', documentId: 'doc_2', topics: [] })

@@ -23,6 +23,7 @@ import {
   type StoredRow,
 } from './editor-member.ts'
 import type { WorkOwner } from './fair-queue.ts'
+import { indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
@@ -271,24 +272,12 @@ export class EditorRoom {
         if (isNews || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
-    await this.#indexAnew()
+    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq: this.log.seq })
+    this.#index = await indexOf(this.log, source, this.#parts.crdt)
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
     this.#admitEarly()
-  }
-
-  /** Makes the index from what is stored. */
-  async #indexAnew(): Promise<void> {
-    const { parts, seq } = this.log
-    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq })
-    const index = await this.#parts.crdt.index(source, parts)
-    for (const bytes of this.log.partsAfter(seq)) {
-      const verdict = index.check(bytes, { isStored: true })
-      if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)
-      if (verdict.value.isNews) index.take(verdict.value)
-    }
-    this.#index = index
   }
 
   /** What waits, or the first part of it, as one row; called once a tick. */
