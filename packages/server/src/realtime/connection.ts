@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
+import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import type { WorkOwner } from './fair-queue.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { WorkHost } from './work-queue.ts'
@@ -15,8 +16,9 @@ const goodbyeMs = 2_000
 const slowGoodbyeMs = 5_000
 
 /** One client's socket: frames out, with a bound on what waits; the end, once. */
-export class Connection implements WorkHost {
+export class Connection implements WorkHost, InboxHost {
   readonly id: string
+  readonly inbox: ConnectionInbox
   readonly turns: FairTurns
   /** Whose time its work takes: until it is known who the client is, a user of its own. */
   owner: WorkOwner
@@ -26,7 +28,6 @@ export class Connection implements WorkHost {
   #taken = 0
   #left = 0
   #takenAt = performance.now()
-  #held = 0
   #drained: Promise<void> | undefined
   #turn: Promise<void> = Promise.resolve()
   #ended = false
@@ -36,6 +37,7 @@ export class Connection implements WorkHost {
     this.id = id
     this.turns = turns
     this.owner = { apiKey: '', userId: id }
+    this.inbox = new ConnectionInbox(ws, this)
     this.#ws = ws
     this.#socket = socket
     // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
@@ -47,6 +49,10 @@ export class Connection implements WorkHost {
 
   get isOpen(): boolean {
     return !this.#ended
+  }
+
+  get isIdentified(): boolean {
+    return this.owner.apiKey !== ''
   }
 
   /** Whether what the client sent before it was closed still counts. Not, if the client was sent away for good. */
@@ -131,13 +137,13 @@ export class Connection implements WorkHost {
     if (!this.#ended) this.#ws.ping()
   }
 
-  /** Reads nothing more until every holder has released it. */
+  /** Holds back the client's messages until every holder has called `release`. */
   hold(): void {
-    if (this.#held++ === 0 && !this.#ended) this.#ws.pause()
+    this.inbox.hold()
   }
 
   release(): void {
-    if (--this.#held === 0 && !this.#ended) this.#ws.resume()
+    this.inbox.release()
   }
 
   close(reason: CloseReason, message: string): void {
@@ -145,15 +151,15 @@ export class Connection implements WorkHost {
     this.#ended = true
     this.#takesMessages = !isFinal(reason)
     this.#ws.close(closeCodes[reason], shortened(message))
-    // A client that reads nothing cannot say goodbye; one that is paused could not be heard.
-    if (reason === 'slow') this.#socket.resume()
-    else this.#ws.resume()
+    // The client's half of the closing handshake must be read.
+    this.inbox.stop()
     setTimeout(() => this.#ws.terminate(), reason === 'slow' ? slowGoodbyeMs : goodbyeMs).unref()
   }
 
   /** Nothing was heard for too long: nobody is there to be told. */
   terminate(): void {
     this.#ended = true
+    this.inbox.stop()
     this.#ws.terminate()
   }
 }

@@ -15,7 +15,6 @@ import { YjsClient } from './dialects/yjs.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { Hub } from './hub.ts'
 import { Denial, identifyBackend, type Identity, type IdentityParts, identifyUser } from './identify.ts'
-import { WorkQueue } from './work-queue.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {
@@ -138,7 +137,6 @@ export class Gateway {
       hub: this.#parts.hub,
       identify: (token) => this.#identify(connection, token, request.headers),
     }
-    connection.hold()
     this.#arriving.add(connection)
     this.#open(arrival, request, dialect, url)
       .then((client) => {
@@ -149,10 +147,7 @@ export class Gateway {
         this.#parts.log.error({ err: error }, 'a client could not be let in')
         connection.close('unavailable', 'The server could not let the client in.')
       })
-      .finally(() => {
-        this.#arriving.delete(connection)
-        connection.release()
-      })
+      .finally(() => this.#arriving.delete(connection))
   }
 
   async #identify(connection: Connection, token: string, headers: IncomingHttpHeaders): Promise<Identity> {
@@ -195,18 +190,15 @@ export class Gateway {
     this.#held.add(held)
     if (client.excess) ws.tooLargeCode = closeCodes[client.excess]
     const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
-    const received = new WorkQueue(connection)
-    ws.on('message', (data: Buffer, isBinary) => {
+    const hear = () => {
       held.heardAt = held.sweeps
-      if (connection.isOpen) received.do(() => receive(connection, client, data, isBinary))
-    })
-    ws.on('pong', () => {
-      held.heardAt = held.sweeps
-    })
+    }
+    ws.on('message', hear).on('ping', hear).on('pong', hear)
+    connection.inbox.start((data, isBinary) => receive(connection, client, data, isBinary))
     ws.on('close', () => {
       guard?.()
       this.#held.delete(held)
-      received.do(() => client.closed())
+      connection.inbox.finish(() => client.closed())
     })
   }
 
@@ -244,7 +236,7 @@ export class Gateway {
       const { connection, client } = held
       held.sweeps++
       // Whoever is busy with a large document hears our pings only when it has all of it.
-      if (connection.checkProgress(now)) held.heardAt = held.sweeps
+      if (connection.checkProgress(now) || connection.inbox.isPaused) held.heardAt = held.sweeps
       if (held.sweeps - held.heardAt > silentSweeps) connection.terminate()
       else {
         if (held.sweeps % pingSweeps === 0) connection.ping()
@@ -265,7 +257,7 @@ export class Gateway {
     for (const { client } of this.#held) client.move(Math.round(Math.random() * spreadMs))
     await Promise.race([this.#parts.hub.idle(), pause(finishMs)])
     const closing = [...this.#arriving, ...Array.from(this.#held, ({ connection }) => connection)]
-    for (const connection of closing) connection.hold()
+    for (const connection of closing) connection.inbox.stop()
     await this.#turns.idle()
     await this.#parts.hub.idle()
     for (const connection of closing) connection.close('restarting', 'The server is shutting down.')

@@ -31,7 +31,7 @@ interface Opened {
   voice: Voice
   participant?: Participant
   session?: EditorSession
-  /** What came while the token was checked: no more than one read of the socket, which is on hold. */
+  /** What came while the token was checked; the inbox of the connection bounds it. */
   waiting: Buffer[]
   /** The server asked for a fresh token. */
   wasAsked: boolean

@@ -235,8 +235,10 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.send({ type: 'tokenExpiring', expiresAt: this.#identity.expiresAt })
   }
 
-  /** Clients ping when they want to know. */
-  keepAlive(): void {}
+  /** Clients ping when they want to know; what they send may wait behind a document that loads. */
+  keepAlive(): void {
+    if (this.connection.inbox.hasWaiting) this.send({ type: 'pong' })
+  }
 
   deny(reason: CloseReason, message: string): void {
     this.connection.close(reason, message)

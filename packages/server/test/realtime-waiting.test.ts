@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import * as given from './given.ts'
+import { startServer, type TestServer } from './harness.ts'
+import { heldDisk } from './held-disk.ts'
+import { tokenFor } from './live.ts'
+import { endRawClients } from './raw-client.ts'
+import { dialects, rawClient } from './raw-clients.ts'
+
+const disk = heldDisk()
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer('sqlite', { sync: disk.sync })
+})
+afterAll(() => server.stop())
+
+test.each(dialects)(
+  '[R18] a client that waits for its document is answered pings at %s',
+  async (dialect) => {
+    onTestFinished(endRawClients)
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const open = (documentId: string) =>
+      rawClient(server, dialect, { token, organizationId: 'org_1', documentId, editorId: 'note' })
+    // Signing in writes something only once.
+    await open('doc_1').read()
+    disk.hold()
+    onTestFinished(disk.release)
+    const client = open('doc_2')
+    let isRead = false
+    const text = client.read().finally(() => (isRead = true))
+    await expect.poll(() => disk.waiting()).toBeGreaterThan(0)
+    for (let pings = 0; pings < 3; pings++) await client.arrived()
+    expect(isRead).toBe(false)
+    disk.release()
+    expect(await text).toBe('')
+  },
+  30_000,
+)
