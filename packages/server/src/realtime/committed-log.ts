@@ -41,6 +41,11 @@ export class CommittedLog {
     return this.#parts.filter((part) => part.seq > seq).map(({ bytes }) => bytes)
   }
 
+  /** Whether these very bytes are one of its parts. */
+  holds(part: Uint8Array): boolean {
+    return this.#parts.some(({ bytes }) => bytes === part)
+  }
+
   append(seq: number, bytes: Uint8Array): void {
     this.#seq = seq
     this.#parts.push({ seq, bytes })

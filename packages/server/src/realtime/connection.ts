@@ -2,15 +2,20 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
+import { type Answer, AnswersInFlight } from './answers-in-flight.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
+import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import type { WorkOwner } from './fair-queue.ts'
 import { FairTurns } from './fair-turns.ts'
+import { lengthOf, type Message } from './frames.ts'
 import type { WorkHost } from './work-queue.ts'
 
 /** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
 export const mostQueued = 1024 * 1024
 /** How long a client may take nothing of what waits for it. */
 const stalledMs = 10_000
+/** How long answers to one client are made without a pause. */
+const maxAnswerMs = 2
 /** How long a client has for its half of the goodbye; a slow one must first take what waits for it. */
 const goodbyeMs = 2_000
 const slowGoodbyeMs = 5_000
@@ -24,26 +29,36 @@ export class Connection implements WorkHost, InboxHost {
   owner: WorkOwner
   readonly #ws: WebSocket
   readonly #socket: Socket
-  #allowance = 0
+  readonly #outbox: ConnectionOutbox
+  readonly #answers: AnswersInFlight
   #taken = 0
   #left = 0
   #takenAt = performance.now()
-  #drained: Promise<void> | undefined
   #turn: Promise<void> = Promise.resolve()
+  #answerMs = 0
   #ended = false
   #takesMessages = true
 
-  constructor(id: string, ws: WebSocket, socket: Socket, turns = new FairTurns()) {
+  constructor(
+    id: string,
+    ws: WebSocket,
+    socket: Socket,
+    turns = new FairTurns(),
+    answers = new AnswersInFlight(),
+  ) {
     this.id = id
     this.turns = turns
     this.owner = { apiKey: '', userId: id }
     this.inbox = new ConnectionInbox(ws, this)
     this.#ws = ws
     this.#socket = socket
+    this.#outbox = new ConnectionOutbox(socket, this)
+    this.#answers = answers
     // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
     ws.on('error', () => {})
     ws.on('close', () => {
       this.#ended = true
+      this.#outbox.close()
     })
   }
 
@@ -62,35 +77,30 @@ export class Connection implements WorkHost, InboxHost {
 
   /** Whether frames that can be made up for later should be left out. */
   get isBehind(): boolean {
-    return this.#socket.writableLength - this.#allowance > mostQueued / 4
+    return this.#outbox.waitingBytes > mostQueued / 4
   }
 
   /** Whether a good deal waits, be it asked for or not. */
   get isBusy(): boolean {
-    return this.#socket.writableLength > mostQueued / 4
-  }
-
-  /** Resolves when a busy client has taken everything, or never will. */
-  drained(): Promise<void> {
-    this.#drained ??= new Promise<void>((resolve) => {
-      const done = () => {
-        this.#socket.off('drain', done).off('close', done)
-        this.#drained = undefined
-        resolve()
-      }
-      this.#socket.on('drain', done).on('close', done)
-    })
-    return this.#drained
+    return this.#outbox.unsentBytes > mostQueued / 4
   }
 
   /** Makes large answers one after the other, each when the client has taken those before. */
   inTurn(answer: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(async () => {
-      while (this.isBusy && !this.#ended && !this.#socket.destroyed) await this.drained()
+      await this.#outbox.drained(mostQueued / 4)
+      const began = performance.now()
       if (!this.#ended) await answer()
+      this.#answerMs += performance.now() - began
     })
-    // What else there is to do comes in between.
-    this.#turn = turn.catch(() => {}).then(() => setImmediate())
+    // Other work comes in between, but not before a short answer: it is to hold what was stored when the client asked.
+    this.#turn = turn
+      .catch(() => {})
+      .then(() => {
+        if (this.#answerMs < maxAnswerMs) return
+        this.#answerMs = 0
+        return setImmediate()
+      })
     return turn
   }
 
@@ -98,18 +108,22 @@ export class Connection implements WorkHost, InboxHost {
   send(frame: Buffer): void {
     if (this.#ended) return
     // By what waited before: one frame may be as large as all that may wait.
-    if (this.#socket.writableLength - this.#allowance > mostQueued) {
-      return this.close('slow', 'The client reads too slowly.')
-    }
-    this.#socket.write(frame)
+    if (this.#outbox.waitingBytes > mostQueued) return this.close('slow', 'The client reads too slowly.')
+    this.#outbox.send(frame)
   }
 
   /** What the client asked for, such as a whole document: may be larger than what else may wait. */
-  answer(frame: Buffer): void {
+  answer(answer: Buffer | Message, source?: Omit<Answer, 'cut'>): void {
     if (this.#ended) return
-    // What was taken since is allowed no more.
-    this.#allowance = Math.min(this.#allowance, this.#socket.writableLength) + frame.length
-    this.#socket.write(frame)
+    const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
+    if (!isLarge) return this.#outbox.answer(answer)
+    const cut = () => this.close('slow', 'The client reads too slowly.')
+    this.#outbox.answer(answer, this.#answers.add({ ...source, cut }))
+  }
+
+  /** Whether bytes that only this client gets may be made for it. */
+  hasRoomFor(apiKey: string, bytes: number): boolean {
+    return bytes <= fragmentBytes || this.#answers.hasRoomFor(apiKey, bytes)
   }
 
   /**
@@ -126,7 +140,7 @@ export class Connection implements WorkHost, InboxHost {
       this.#taken = taken
       this.#left = left
       this.#takenAt = now
-      if (writableLength === 0) this.#allowance = 0
+      if (writableLength === 0) this.#outbox.taken()
     } else if (now - this.#takenAt > stalledMs) {
       this.close('slow', 'The client takes no more data.')
     }
@@ -149,6 +163,7 @@ export class Connection implements WorkHost, InboxHost {
   close(reason: CloseReason, message: string): void {
     if (this.#ended) return
     this.#ended = true
+    this.#outbox.close()
     this.#takesMessages = !isFinal(reason)
     this.#ws.close(closeCodes[reason], shortened(message))
     // The client's half of the closing handshake must be read.
@@ -159,6 +174,7 @@ export class Connection implements WorkHost, InboxHost {
   /** Nothing was heard for too long: nobody is there to be told. */
   terminate(): void {
     this.#ended = true
+    this.#outbox.close()
     this.inbox.stop()
     this.#ws.terminate()
   }

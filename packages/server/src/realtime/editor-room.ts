@@ -25,6 +25,7 @@ import {
 import type { WorkOwner } from './fair-queue.ts'
 import { indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
+import { RoomContent } from './room-content.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
@@ -66,6 +67,7 @@ export class EditorRoom {
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
   readonly log: CommittedLog
+  readonly content: RoomContent
   /** Knows everything that is stored, and what waits to be. */
   #index: DocumentIndex
   readonly #owners: ClientOwners
@@ -94,6 +96,13 @@ export class EditorRoom {
     this.#exists = stored !== undefined
     this.#createdAt = stored?.createdAt
     this.log = new CommittedLog(stored)
+    this.content = new RoomContent({
+      log: this.log,
+      crdt: parts.crdt,
+      source: () => sourceOf(apiKey, place, { createdAt: this.#createdAt, seq: this.log.seq }),
+      index: () => this.#index,
+      isOpen: () => !this.#isDropped && this.members.size > 0,
+    })
   }
 
   /** What a client says that the editor holds; counts if it does not exist yet. */
@@ -103,17 +112,6 @@ export class EditorRoom {
 
   stateVector(): Uint8Array {
     return this.#index.stateVector()
-  }
-
-  /** Everything stored that a client with that state vector lacks, as one update. */
-  async missingFor(stateVector: Uint8Array): Promise<Uint8Array> {
-    const { parts, seq } = this.log
-    const isNew = stateVector.length === 1 && stateVector[0] === 0
-    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq })
-    if (!isNew) return this.#parts.crdt.diff(source, parts, stateVector)
-    const whole = await this.#parts.crdt.merge(source, parts)
-    this.log.joined(seq, whole)
-    return whole
   }
 
   /** Confirms an update that holds nothing new, whoever sends it; false if it does. */

@@ -12,6 +12,7 @@ import type { Crdt } from './crdt.ts'
 import { DocumentIndex } from './document-index.ts'
 import { EditorRoom } from './editor-room.ts'
 import { EditorSession, type Voice } from './editor-session.ts'
+import { binaryMessage } from './frames.ts'
 import { OpenDocument } from './open-document.ts'
 import { Participant } from './participant.ts'
 
@@ -24,7 +25,7 @@ const as = (accessRole: 'viewer' | 'editor'): Decision => ({
 const voice: Voice = {
   key: 'plain',
   syncStep1: () => Buffer.from('syncStep1;'),
-  syncStep2: () => Buffer.from('syncStep2;'),
+  syncStep2: () => binaryMessage(Buffer.from('syncStep2;')),
   update: () => Buffer.from('update;'),
   awareness: () => Buffer.from('awareness;'),
   saved: (number) => Buffer.from(`saved ${number};`),

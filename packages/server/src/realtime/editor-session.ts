@@ -2,6 +2,7 @@ import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { type Framing, isEarly, type Member, readOnly } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
+import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -9,7 +10,7 @@ import { WorkQueue } from './work-queue.ts'
 /** How a dialect speaks to one client about one editor. */
 export interface Voice extends Framing {
   syncStep1(stateVector: Uint8Array): Buffer
-  syncStep2(update: Uint8Array): Buffer
+  syncStep2(update: Uint8Array): Message
   /** The update with the client's number is durable. Not `isNews`: it was known before. */
   saved?(number: number, update: Uint8Array, isNews: boolean): Buffer | undefined
   /** It is not stored; the connection goes on. `isRepeated`: the one before was refused as well. */
@@ -148,9 +149,13 @@ export class EditorSession implements Member {
     const { stateVector, asksBack } = this.#asked as { stateVector: Uint8Array; asksBack: boolean }
     this.#isAnswering = false
     if (this.#isSilent) return
-    const update = await room.missingFor(stateVector)
+    const { connection, identity } = this.#participant
+    const hasRoomFor = (bytes: number) => connection.hasRoomFor(identity.apiKey, bytes)
+    const { recent, body, isHeld } = await room.content.missingFor(stateVector, hasRoomFor)
     if (this.#isSilent) return
-    this.#participant.connection.answer(this.framing.syncStep2(update))
+    if (recent) connection.answer(this.framing.update(recent))
+    const { apiKey, userId } = identity
+    connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
     if (asksBack) this.#ask(room)
   }
 

@@ -1,23 +1,50 @@
-/** Frames of the WebSocket protocol from server to client: whole, unmasked, ready to be written to many sockets. */
+/** Messages of the WebSocket protocol from server to client, unmasked. */
 
-const opcodes = { text: 1, binary: 2 } as const
+const opcodes = { continuation: 0, text: 1, binary: 2 } as const
+const final = 0x80
 
+/** A message whose parts may be shared with other messages: nothing of it is copied until it is sent. */
+export interface Message {
+  readonly opcode: number
+  readonly parts: readonly Uint8Array[]
+}
+
+export const binaryMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.binary, parts })
+export const textMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.text, parts })
+
+/** Whole messages in one frame, ready to be written to many sockets. */
 export function binaryFrame(...parts: readonly Uint8Array[]): Buffer {
-  return frame(opcodes.binary, parts)
+  return frameOf(binaryMessage(...parts))
 }
 
 export function textFrame(text: string): Buffer {
-  return frame(opcodes.text, [Buffer.from(text)])
+  return frameOf(textMessage(Buffer.from(text)))
 }
 
-function frame(opcode: number, parts: readonly Uint8Array[]): Buffer {
+export function frameOf({ opcode, parts }: Message): Buffer {
+  const length = lengthOf(parts)
+  let at = headerBytes(length)
+  const frame = Buffer.allocUnsafe(at + length)
+  writeHeader(frame, final | opcode, length)
+  for (const part of parts) {
+    frame.set(part, at)
+    at += part.length
+  }
+  return frame
+}
+
+export function lengthOf(parts: readonly Uint8Array[]): number {
   let length = 0
   for (const part of parts) length += part.length
-  const header = length < 126 ? 2 : length < 65_536 ? 4 : 10
-  const frame = Buffer.allocUnsafe(header + length)
-  frame[0] = 0x80 | opcode
-  if (header === 2) frame[1] = length
-  else if (header === 4) {
+  return length
+}
+
+const headerBytes = (length: number): number => (length < 126 ? 2 : length < 65_536 ? 4 : 10)
+
+function writeHeader(frame: Buffer, first: number, length: number): Buffer {
+  frame[0] = first
+  if (length < 126) frame[1] = length
+  else if (length < 65_536) {
     frame[1] = 126
     frame.writeUInt16BE(length, 2)
   } else {
@@ -25,10 +52,31 @@ function frame(opcode: number, parts: readonly Uint8Array[]): Buffer {
     frame.writeUInt32BE(Math.floor(length / 2 ** 32), 2)
     frame.writeUInt32BE(length >>> 0, 6)
   }
-  let at = header
-  for (const part of parts) {
-    frame.set(part, at)
-    at += part.length
-  }
   return frame
+}
+
+/**
+ * The frames of a message that is sent in fragments, each as its header and views of the parts. Between two fragments only
+ * control frames may be sent (RFC 6455, 5.4).
+ */
+export function* fragmentsOf({ opcode, parts }: Message, maxBytes: number): Generator<Uint8Array[]> {
+  let left = lengthOf(parts)
+  let isFirst = true
+  let slices: Uint8Array[] = []
+  let bytes = 0
+  for (const part of parts) {
+    for (let at = 0; at < part.length;) {
+      const slice = part.subarray(at, at + maxBytes - bytes)
+      slices.push(slice)
+      at += slice.length
+      bytes += slice.length
+      left -= slice.length
+      if (bytes < maxBytes && left > 0) continue
+      const first = (left === 0 ? final : 0) | (isFirst ? opcode : opcodes.continuation)
+      yield [writeHeader(Buffer.allocUnsafe(headerBytes(bytes)), first, bytes), ...slices]
+      isFirst = false
+      slices = []
+      bytes = 0
+    }
+  }
 }

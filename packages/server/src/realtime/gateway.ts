@@ -7,6 +7,7 @@ import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
+import { AnswersInFlight } from './answers-in-flight.ts'
 import { ClientSocket } from './client-socket.ts'
 import { Connection } from './connection.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
@@ -91,6 +92,7 @@ export class Gateway {
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
   readonly #turns = new FairTurns()
+  readonly #answers = new AnswersInFlight()
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
@@ -131,7 +133,7 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
     socket.setNoDelay(true)
-    const connection = new Connection(newId('conn'), ws, socket, this.#turns)
+    const connection = new Connection(newId('conn'), ws, socket, this.#turns, this.#answers)
     const arrival: Arrival = {
       connection,
       hub: this.#parts.hub,
@@ -243,6 +245,7 @@ export class Gateway {
         if (held.sweeps % keepAliveSweeps === 0) client.keepAlive()
       }
     }
+    this.#answers.cutExcess()
     this.#parts.hub.sweep()
   }
 

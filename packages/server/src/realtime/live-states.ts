@@ -37,6 +37,7 @@ export class LiveStates {
   readonly #entries = new Map<string, Entry>()
   #position: Position | undefined
   #bytes = 0
+  #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined
   #reading: Promise<void> | undefined
   /** Something was set since the reading began. */
   #isStale = false
@@ -79,6 +80,17 @@ export class LiveStates {
     return `[${states.join()}]`
   }
 
+  /** The same, ready to be sent; the bytes of the latest call are shared as long as somebody needs them. */
+  bytesSince(seq: number): Buffer {
+    const until = this.#position?.seq
+    const shared = this.#shared
+    const known = shared?.since === seq && shared.until === until ? shared.bytes.deref() : undefined
+    if (known) return known
+    const bytes = Buffer.from(this.since(seq))
+    this.#shared = { since: seq, until, bytes: new WeakRef(bytes) }
+    return bytes
+  }
+
   /** Somebody has stored something. */
   changed(): void {
     if (this.#reading) this.#isStale = true
@@ -92,6 +104,7 @@ export class LiveStates {
     this.#entries.clear()
     this.#position = undefined
     this.#bytes = 0
+    this.#shared = undefined
     this.#reading = undefined
   }
 

@@ -1,7 +1,7 @@
 import * as encoding from 'lib0/encoding'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import type { Voice } from '../editor-session.ts'
-import { binaryFrame } from '../frames.ts'
+import { binaryFrame, binaryMessage } from '../frames.ts'
 import { syncMessages } from './yjs.ts'
 
 /** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */
@@ -34,19 +34,19 @@ export const authenticated = (name: string, role: AccessRole) =>
 
 export function createVoice(name: string): Voice {
   const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
-  const withBytes = (types: readonly number[], bytes: Uint8Array) => {
-    const head = encoding.encode((encoder) => {
+  const headOf = (types: readonly number[], bytes: Uint8Array) =>
+    encoding.encode((encoder) => {
       for (const type of types) encoding.writeVarUint(encoder, type)
       encoding.writeVarUint(encoder, bytes.length)
     })
-    return binaryFrame(prefix, head, bytes)
-  }
+  const withBytes = (types: readonly number[], bytes: Uint8Array) =>
+    binaryFrame(prefix, headOf(types, bytes), bytes)
   const status = (isSaved: boolean) =>
     binaryFrame(prefix, Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
   return {
     key: `hocuspocus ${name}`,
     syncStep1: (stateVector) => withBytes([messages.sync, syncMessages.step1], stateVector),
-    syncStep2: (update) => withBytes([messages.sync, syncMessages.step2], update),
+    syncStep2: (update) => binaryMessage(prefix, headOf([messages.sync, syncMessages.step2], update), update),
     update: (update) => withBytes([messages.sync, syncMessages.update], update),
     awareness: (update) => withBytes([messages.awareness], update),
     saved: () => status(true),

@@ -9,7 +9,7 @@ import {
 } from '@plenum/protocol/realtime'
 import type { Backlog } from '../backlog.ts'
 import type { Connection } from '../connection.ts'
-import { textFrame } from '../frames.ts'
+import { textMessage } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
 import type { PresenceSubscriber } from '../live-presence.ts'
@@ -94,7 +94,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#isOpen = true
     if (!this.#isFinishing) {
       this.#sentSeq = position.seq
-      this.#host.connection.answer(textFrame(this.#openedAt(position)))
+      this.#sendOpened(position)
       if (this.#wants('presence')) this.participant.document.presence.subscribe(this)
     }
     // Even if the client does not want them: how much there is bounds what it may set.
@@ -102,7 +102,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#waiting.start()
   }
 
-  #openedAt(position: Position): string {
+  #sendOpened(position: Position): void {
     const { ref, since } = this.#opening
     const { document, role } = this.participant
     const isResumed = since?.epoch === position.epoch && since.seq <= position.seq
@@ -112,9 +112,16 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     ]
     if (this.#wants('presence')) fields.push(`"presence":${document.presence.all()}`)
     if (this.#wants('liveState')) {
-      fields.push(`"liveStates":${document.liveStates.since(isResumed ? since.seq : 0)}`)
-    }
-    return `{${fields.join()}}`
+      const states = document.liveStates.bytesSince(isResumed ? since.seq : 0)
+      this.#answerWith(`{${fields.join()},"liveStates":`, states)
+    } else this.#answerWith(`{${fields.join()}`, Buffer.alloc(0))
+  }
+
+  /** A message that ends with these live states, which may be many. */
+  #answerWith(before: string, states: Buffer): void {
+    const { apiKey, userId } = this.participant.identity
+    const message = textMessage(Buffer.from(before), states, Buffer.from('}'))
+    this.#host.connection.answer(message, { apiKey, userId, body: states, isHeld: () => false })
   }
 
   #wants(topic: Message<'open'>['topics'][number]): boolean {
@@ -194,9 +201,10 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       this.#missed.clear()
     }
     if (this.#wants('liveState') && this.#sentSeq < position.seq && !this.#host.connection.isBusy) {
-      const states = liveStates.since(this.#sentSeq)
+      const states = liveStates.bytesSince(this.#sentSeq)
       this.#sentSeq = position.seq
-      this.#push(new RefFrames('liveState', `"position":${JSON.stringify(position)},"states":${states}`))
+      const fields = `"type":"liveState","ref":${this.ref},"position":${JSON.stringify(position)}`
+      this.#answerWith(`{${fields},"states":`, states)
     }
   }
 

@@ -3,7 +3,7 @@ import * as encoding from 'lib0/encoding'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { EditorLog } from '../../store/editor-log.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
-import { binaryFrame } from '../frames.ts'
+import { binaryFrame, binaryMessage } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
 import type { JsonDocument } from './json-document.ts'
 
@@ -94,7 +94,7 @@ export class JsonEditor {
     return {
       key: `realtime ${channel}`,
       syncStep1: withBytes('syncStep1'),
-      syncStep2: withBytes('syncStep2'),
+      syncStep2: (bytes) => binaryMessage(head(channel, 'syncStep2', bytes.length), bytes),
       update: withBytes('update'),
       awareness: withBytes('awareness'),
       saved: (number) => {

@@ -4,7 +4,7 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from '../awareness.ts'
 import type { Connection } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
-import { binaryFrame } from '../frames.ts'
+import { binaryFrame, binaryMessage } from '../frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
@@ -16,15 +16,19 @@ export const messages = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as
 export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
 const authMessages = { permissionDenied: 0 } as const
 
-const withBytes = (head: readonly number[], bytes: Uint8Array): Buffer => {
+function headOf(types: readonly number[], bytes: Uint8Array): Uint8Array {
   const encoder = encoding.createEncoder()
-  for (const one of head) encoding.writeVarUint(encoder, one)
+  for (const type of types) encoding.writeVarUint(encoder, type)
   encoding.writeVarUint(encoder, bytes.length)
-  return binaryFrame(encoding.toUint8Array(encoder), bytes)
+  return encoding.toUint8Array(encoder)
 }
 
+const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
+  binaryFrame(headOf(types, bytes), bytes)
+
 const syncStep1 = (stateVector: Uint8Array) => withBytes([messages.sync, syncMessages.step1], stateVector)
-const syncStep2 = (update: Uint8Array) => withBytes([messages.sync, syncMessages.step2], update)
+const syncStep2 = (update: Uint8Array) =>
+  binaryMessage(headOf([messages.sync, syncMessages.step2], update), update)
 const update = (bytes: Uint8Array) => withBytes([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => withBytes([messages.awareness], bytes)
 const denied = (message: string) =>
