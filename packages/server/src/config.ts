@@ -36,6 +36,8 @@ export interface Config {
   secretKey: string | undefined
   durability: Durability
   trustedProxyHops: number
+  /** Origins of the server's own pages, beside IP addresses and `localhost`. */
+  publicOrigins: readonly string[]
   logLevel: (typeof logLevels)[number]
   disposableDomains: readonly string[]
   disposableDomainsExcept: readonly string[]
@@ -86,6 +88,12 @@ export function readConfig(env: Environment): Config {
     }
     return value
   }
+  const origins = (name: string) =>
+    list(name).flatMap((value) => {
+      const isWeb = URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
+      if (!isWeb) fail(name, `addresses beginning with http:// or https://, but is "${value}"`)
+      return isWeb ? [new URL(value).origin] : []
+    })
   const list = (name: string) => (text(name) ?? '').split(/[\s,]+/).filter(Boolean)
 
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
@@ -106,6 +114,7 @@ export function readConfig(env: Environment): Config {
     redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
     secretKey,
     durability: choice('DURABILITY', ['full', 'relaxed'], 'full'),
+    publicOrigins: origins('PUBLIC_URL'),
     trustedProxyHops: integer('TRUSTED_PROXY_HOPS', 0, 0, 10),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
     disposableDomains: list('DISPOSABLE_DOMAINS'),

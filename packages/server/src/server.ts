@@ -85,8 +85,9 @@ export function createServer(parts: Parts): Server {
     lock: database.lock,
   }
   const { userTokens } = services
-  const { limits } = config
-  const gateway = createGateway({ database, credentials, userTokens, bus, log, now, limits, threads })
+  const { limits, publicOrigins } = config
+  const live = { database, credentials, userTokens, bus, log, now, limits, threads, publicOrigins }
+  const gateway = createGateway(live)
   metrics.follow(() => gateway.numbers)
   const connections = createConnections({
     ...config,

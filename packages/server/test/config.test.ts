@@ -17,6 +17,7 @@ const defaults: Config = {
   redisUrl: undefined,
   secretKey: undefined,
   durability: 'full',
+  publicOrigins: [],
   trustedProxyHops: 0,
   logLevel: 'info',
   disposableDomains: [],
@@ -98,6 +99,7 @@ const texts: [name: string, key: Key, accepted: string][] = [
   ['DATA_DIR', 'dataDir', '/var/lib/plenum'],
   ['SECRET_KEY', 'secretKey', secretKey],
 ]
+const publicUrl: [name: string, key: Key] = ['PUBLIC_URL', 'publicOrigins']
 const lists: [name: string, key: Key][] = [
   ['DISPOSABLE_DOMAINS', 'disposableDomains'],
   ['DISPOSABLE_DOMAINS_EXCEPT', 'disposableDomainsExcept'],
@@ -115,7 +117,7 @@ describe('[C1] settings', () => {
   })
 
   test('[C1] an empty or blank value is none', () => {
-    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists].map(([name]) => name)
+    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl].map(([name]) => name)
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults)
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
   })
@@ -137,6 +139,16 @@ describe('[C1] settings', () => {
     ].map(String)) {
       expect(refusal({ [name]: value })).toBe(
         `${name} must be a whole number from ${least} to ${most}, but is "${value}".`,
+      )
+    }
+  })
+
+  test('[C1] PUBLIC_URL is one or more addresses of the web', () => {
+    const { publicOrigins } = readConfig({ PUBLIC_URL: 'https://Collab.example.com/, http://intranet:8080' })
+    expect(publicOrigins).toEqual(['https://collab.example.com', 'http://intranet:8080'])
+    for (const value of ['collab.example.com', 'ftp://collab.example.com', 'https://']) {
+      expect(refusal({ PUBLIC_URL: value })).toBe(
+        `PUBLIC_URL must be addresses beginning with http:// or https://, but is "${value}".`,
       )
     }
   })
@@ -200,7 +212,7 @@ describe('[C1] settings', () => {
 
     const shown = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults)
-    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists].map(([name]) => name)
+    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl].map(([name]) => name)
     expect(tested.toSorted()).toEqual([...read].toSorted())
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { Credentials } from '../src/access/credentials.ts'
-import { originMayConnect } from '../src/access/origins.ts'
+import { pageMayConnect } from '../src/access/origins.ts'
 import { identifyServer } from '../src/access/server-credentials.ts'
 import { createUserTokens } from '../src/access/user-tokens.ts'
 import * as given from './given.ts'
@@ -94,8 +94,8 @@ describe.each(stores)('credentials of connections on %s', (store) => {
   test('[2] a browser connects from an allowed domain, others need none', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com', '*.example.org'] })
-    const may = (origin: string | undefined, host?: string) =>
-      originMayConnect(server.database.read, apiKey, origin, host)
+    const may = (origin: string | undefined, host?: string, publicOrigins: string[] = []) =>
+      pageMayConnect(server.database.read, apiKey, { origin, host }, publicOrigins)
     for (const origin of [
       undefined,
       'http://localhost:3000',
@@ -116,14 +116,31 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     ]) {
       expect(`${origin} ${await may(origin)}`).toBe(`${origin} false`)
     }
-    expect(await may('https://collab.test', 'collab.test')).toBe(true)
-    expect(await may('https://collab.test', 'collab.test:8080')).toBe(false)
     expect(await may('null', 'null')).toBe(false)
+    // Pages of the server itself: no name was resolved to get there, or the operator says so.
+    expect(await may('http://192.0.2.7:4000', '192.0.2.7:4000')).toBe(true)
+    expect(await may('http://[2001:db8::7]:4000', '[2001:db8::7]:4000')).toBe(true)
+    expect(await may('http://192.0.2.7:4000', '192.0.2.7:5000')).toBe(false)
+    expect(await may('https://collab.test', 'collab.test')).toBe(false)
+    expect(await may('https://collab.test', 'localhost:4000', ['https://collab.test'])).toBe(true)
+    expect(await may('http://collab.test', 'collab.test', ['https://collab.test'])).toBe(false)
+  })
+
+  test('[2] a server that is reached at localhost serves pages for keys that do not allow it', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    await client.domains.add({ domains: ['example.com'] })
+    await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
+    const may = (origin: string, host: string) =>
+      pageMayConnect(server.database.read, apiKey, { origin, host }, [])
+    expect(await may('http://localhost:4000', 'localhost:4000')).toBe(true)
+    expect(await may('http://localhost:3000', 'localhost:4000')).toBe(false)
+    expect(await may('http://localhost.evil.test', 'localhost.evil.test')).toBe(false)
   })
 
   test('[2] a key without domains may be used from everywhere', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
-    expect(await originMayConnect(server.database.read, apiKey, 'https://anywhere.test')).toBe(true)
+    const page = { origin: 'https://anywhere.test', host: undefined }
+    expect(await pageMayConnect(server.database.read, apiKey, page, [])).toBe(true)
   })
 })

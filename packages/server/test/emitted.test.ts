@@ -117,6 +117,14 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'credentials' }])
   })
 
+  test('[R9] changed domains', async () => {
+    const { client, news } = await listening()
+    await client.domains.add({ domains: ['example.com'] })
+    expect(news()).toEqual([{ kind: 'domains' }])
+    await client.domains.delete({ domains: ['example.com'] })
+    expect(news()).toEqual([{ kind: 'domains' }])
+  })
+
   test('[R9] every operation that may change what a user may do', async () => {
     const tenant = await listening()
     const { client, news } = tenant

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
+import { open } from './raw.ts'
 
 const get = '/v2/organizations/get'
 const denied = {
@@ -83,6 +84,21 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     const { client, from } = await tenant()
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     expect(await from('https://anywhere.test')).toMatchObject({ status: 200 })
+  })
+
+  test('[2] a foreign domain that resolves to the server is no page of the server', async () => {
+    const { headers } = await tenant()
+    const statusOf = async (host: string, origin: string) => {
+      const connection = open(server.url)
+      const sent = Object.entries({ ...headers, host, origin, connection: 'close' })
+      const lines = sent.map(([name, value]) => `${name}: ${value}`).join('\r\n')
+      connection.send(
+        `POST ${get} HTTP/1.1\r\n${lines}\r\ncontent-type: application/json\r\ncontent-length: 11\r\n\r\n{"data":{}}`,
+      )
+      return (await connection.answer())?.status
+    }
+    expect(await statusOf('rebound.test:4000', 'http://rebound.test:4000')).toBe(403)
+    expect(await statusOf('192.0.2.7:4000', 'http://192.0.2.7:4000')).toBe(200)
   })
 
   test('[2] the list of one key says nothing about another', async () => {

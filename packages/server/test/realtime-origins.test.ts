@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { refusalIn, sentencesOfDenial } from './access-probe.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
@@ -97,6 +99,48 @@ describe.each(stores)('pages that connect on %s', (store) => {
     const clients = connect(others, { headers: tenant.headers })
     expect(await outcomesOf(clients)).toEqual(each(clients, () => [{ code: 4403, reason }, 'refused']))
     expect(await storedIn(tenant)).toBe(0)
+  })
+
+  test('[R5] a foreign domain that resolves to the server is no page of the server', async () => {
+    const tenant = await given.tenant(server)
+    const origin = 'http://rebound.test:4000'
+    const clients = connect([origin], {
+      token: await tokenFor(tenant),
+      headers: { host: 'rebound.test:4000' },
+    })
+    expect(await outcomesOf(clients)).toEqual(
+      each(clients, (dialect) => [refusalIn(dialect, 4403, reason), 'refused']),
+    )
+  })
+
+  test('[R9] a page whose domain is removed is closed, others stay', async () => {
+    const tenant = await tenantWithDomains()
+    const token = await tokenFor(tenant)
+    const removed = connect(['https://example.com'], { token })
+    const kept = connect(['https://a.example.org', undefined], { token })
+    // One that has nothing open.
+    const idle = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime?token=${token}`, {
+      headers: { origin: 'https://example.com' },
+    })
+    await once(idle, 'message')
+    await Promise.all([...removed, ...kept].map(({ client }) => client.entered()))
+    const codes = [idle, ...removed.map(({ client }) => client.socket)].map(
+      (socket) => new Promise((resolve) => socket.once('close', resolve)),
+    )
+    await tenant.client.domains.delete({ domains: ['example.com'] })
+    expect(await Promise.all(codes)).toEqual(codes.map(() => 4403))
+    for (const { client } of kept) expect(await client.update(wordUpdate('still here'))).toBe('saved')
+  })
+
+  test('[R9] the first domain of a list closes the pages of all others', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
+    const token = await tokenFor(tenant)
+    const clients = connect(['https://anywhere.test'], { token })
+    await Promise.all(clients.map(({ client }) => client.entered()))
+    const codes = clients.map(({ client }) => new Promise((resolve) => client.socket.once('close', resolve)))
+    await tenant.client.domains.add({ domains: ['example.com'] })
+    expect(await Promise.all(codes)).toEqual([4403, 4403, 4403])
   })
 
   test('[R5] a change of the list counts from the next connection on, [2] an empty one restricts nobody', async () => {

@@ -1,18 +1,37 @@
+import { isIP } from 'node:net'
 import type { Db } from '../store/db.ts'
 import * as domains from '../store/domains.ts'
 import { originAllowed } from './domains.ts'
 
-/** Pages of the server itself may use every API key: they are part of it. `host` is the header of that name. */
-export const isOwnPage = (origin: string, host: string | undefined): boolean =>
-  URL.canParse(origin) && new URL(origin).host === host
+/** What the headers of a request tell of the page that it comes from. Only browsers send an origin. */
+export interface Page {
+  readonly origin: string | undefined
+  /** The header `Host`. */
+  readonly host: string | undefined
+}
 
-/** Whether a connection with this `Origin` may use the API key (spec 2). Only browsers send one. */
-export async function originMayConnect(
+/**
+ * Whether the page is one of the server itself: those may use every API key. `Host` alone proves nothing, because a foreign
+ * domain may resolve to the address of the server (DNS rebinding). It counts where no domain is resolved: an IP address, and
+ * `localhost`. A server with a domain is told its origin by `PUBLIC_URL`.
+ */
+export function isOwnPage({ origin, host }: Page, publicOrigins: readonly string[]): boolean {
+  if (origin === undefined || !URL.canParse(origin)) return false
+  if (publicOrigins.includes(origin)) return true
+  const url = new URL(origin)
+  return url.host === host && isUnresolved(url.hostname)
+}
+
+const isUnresolved = (hostname: string): boolean =>
+  hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0
+
+/** Whether a connection from this page may use the API key (spec 2). */
+export async function pageMayConnect(
   db: Db,
   apiKey: string,
-  origin: string | undefined,
-  host?: string,
+  page: Page,
+  publicOrigins: readonly string[],
 ): Promise<boolean> {
-  if (origin === undefined || isOwnPage(origin, host)) return true
-  return originAllowed(origin, await domains.all(db, apiKey))
+  if (page.origin === undefined || isOwnPage(page, publicOrigins)) return true
+  return originAllowed(page.origin, await domains.all(db, apiKey))
 }

@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { originAllowed } from '../access/domains.ts'
-import { isOwnPage } from '../access/origins.ts'
+import { isOwnPage, type Page } from '../access/origins.ts'
 
 const allowedHeaders =
   'content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
@@ -9,12 +9,11 @@ const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
 
 /** A page may use an API key only if its domain is on the key's list (spec 2), or if it is the server's own. */
 export function checkOrigin(
-  origin: string,
-  host: string | undefined,
+  page: Page & { origin: string },
+  publicOrigins: readonly string[],
   allowedDomains: readonly string[],
 ): void {
-  if (isOwnPage(origin, host)) return
-  if (originAllowed(origin, allowedDomains)) return
+  if (isOwnPage(page, publicOrigins) || originAllowed(page.origin, allowedDomains)) return
   throw new ApiError('PERMISSION_DENIED', 'This origin is not among the allowed domains of the API key.')
 }
 

@@ -136,11 +136,13 @@ function createAuthentication(
 
   const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
-    const { origin } = request.headers
+    const { origin, host } = request.headers
     if (origin === undefined && !rateLimits.counts(access)) return caller
     return (async () => {
       await rateLimits.caller(access, caller)
-      if (origin !== undefined) checkOrigin(origin, request.headers.host, await allowedDomains(caller.apiKey))
+      if (origin !== undefined) {
+        checkOrigin({ origin, host }, config.publicOrigins, await allowedDomains(caller.apiKey))
+      }
       return caller
     })()
   }

@@ -5,9 +5,11 @@ import * as domains from '../store/domains.ts'
 import { unique } from './batches.ts'
 
 export const domainHandlers: Handlers<Operations['domains']> = {
-  async add({ input, caller: { apiKey }, db }) {
+  async add({ input, caller: { apiKey }, db, emit }) {
     const wanted = normalizeAll(input.domains)
     const domainsAdded = await domains.add(db, apiKey, wanted)
+    // The first one ends that every origin is allowed.
+    emit({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsAdded.includes(domain))
     if (skippedDomains.length === 0) return { domainsAdded }
     return partial(
@@ -21,9 +23,10 @@ export const domainHandlers: Handlers<Operations['domains']> = {
     return { allowedDomains: await domains.all(db, apiKey) }
   },
 
-  async delete({ input, caller: { apiKey }, db }) {
+  async delete({ input, caller: { apiKey }, db, emit }) {
     const wanted = normalizeAll(input.domains)
     const domainsRemoved = await domains.remove(db, apiKey, wanted)
+    emit({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsRemoved.includes(domain))
     if (skippedDomains.length === 0) return { domainsRemoved }
     return partial(

@@ -12,6 +12,8 @@ export type BusMessage =
   | { kind: 'access'; apiKey: string; userId?: string }
   /** The auth token was reset. */
   | { kind: 'credentials'; apiKey: string }
+  /** The allowed domains have changed. */
+  | { kind: 'domains'; apiKey: string }
   /** The log of an editor grew, or there is one now. */
   | ({ kind: 'editor'; editorId: string } & InDocument)
   /** Live states were set, by that change of the document. */

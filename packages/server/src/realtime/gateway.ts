@@ -15,7 +15,15 @@ import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
 import { FairTurns } from './fair-turns.ts'
 import type { Hub } from './hub.ts'
-import { Denial, identifyBackend, type Identity, type IdentityParts, identifyUser } from './identify.ts'
+import {
+  Denial,
+  identifyBackend,
+  type Identity,
+  type IdentityParts,
+  identifyUser,
+  originDenied,
+} from './identify.ts'
+import type { OpenPage } from './open-pages.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {
@@ -134,16 +142,22 @@ export class Gateway {
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
     socket.setNoDelay(true)
     const connection = new Connection(newId('conn'), ws, socket, this.#turns, this.#answers)
-    const arrival: Arrival = {
-      connection,
-      hub: this.#parts.hub,
-      identify: (token) => this.#identify(connection, token, request.headers),
+    const identify = (token: string) => this.#identify(connection, token, page)
+    const client = dialect({ connection, hub: this.#parts.hub, identify }, url)
+    const page: OpenPage = {
+      origin: request.headers.origin,
+      host: request.headers.host,
+      get isOpen() {
+        return connection.isOpen
+      },
+      close: () => client.deny('permissionDenied', originDenied),
     }
+    ws.on('close', () => this.#parts.pages.leave(page))
     this.#arriving.add(connection)
-    this.#open(arrival, request, dialect, url)
-      .then((client) => {
-        if (client === undefined || !connection.isOpen) return client?.closed()
-        this.#listen(ws, socket, connection, client)
+    this.#identifyByAddress(connection, request.headers, page, url, client)
+      .then((isLetIn) => {
+        if (isLetIn && connection.isOpen) this.#listen(ws, socket, connection, client)
+        else client.closed()
       })
       .catch((error: unknown) => {
         this.#parts.log.error({ err: error }, 'a client could not be let in')
@@ -152,9 +166,9 @@ export class Gateway {
       .finally(() => this.#arriving.delete(connection))
   }
 
-  async #identify(connection: Connection, token: string, headers: IncomingHttpHeaders): Promise<Identity> {
+  async #identify(connection: Connection, token: string, page: OpenPage): Promise<Identity> {
     try {
-      const identify = () => identifyUser(this.#parts, token, headers)
+      const identify = () => identifyUser(this.#parts, token, page)
       const identity = await this.#parts.hub.gate.pass(connection.id, identify)
       connection.owner = identity
       return identity
@@ -165,25 +179,30 @@ export class Gateway {
     }
   }
 
-  /** Undefined if the client was turned away. */
-  async #open(arrival: Arrival, request: IncomingMessage, dialect: Dialect, url: URL) {
-    const client = dialect(arrival, url)
+  /** By the headers or the address; many clients say who they are only later. False if the client was turned away. */
+  async #identifyByAddress(
+    connection: Connection,
+    headers: IncomingHttpHeaders,
+    page: OpenPage,
+    url: URL,
+    client: DialectClient,
+  ): Promise<boolean> {
     try {
-      const backend = await identifyBackend(this.#parts, request.headers)
+      const backend = await identifyBackend(this.#parts, headers, page)
       if (backend) {
-        arrival.connection.owner = backend
+        connection.owner = backend
         client.enter(backend)
-      } else {
-        const token = url.searchParams.get('token')
-        if (token !== null) client.enter(await arrival.identify(token))
-        else if (client.needsToken)
-          throw new Denial('unauthenticated', 'token_missing: The address has no token.')
+        return true
       }
-      return client
+      const token = url.searchParams.get('token')
+      if (token !== null) client.enter(await this.#identify(connection, token, page))
+      else if (client.needsToken)
+        throw new Denial('unauthenticated', 'token_missing: The address has no token.')
+      return true
     } catch (error) {
       if (!(error instanceof Denial)) throw error
       client.deny(error.reason, error.message)
-      return undefined
+      return false
     }
   }
 
@@ -270,6 +289,7 @@ export class Gateway {
     await this.#turns.idle()
     await this.#parts.hub.idle()
     this.#parts.hub.close()
+    this.#parts.pages.close()
   }
 }
 

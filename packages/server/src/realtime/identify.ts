@@ -2,13 +2,13 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../access/backend-users.ts'
 import type { Credentials } from '../access/credentials.ts'
-import { originMayConnect } from '../access/origins.ts'
 import { identifyServer } from '../access/server-credentials.ts'
 import type { SessionUser } from '../access/session-access.ts'
 import { signIn } from '../access/sign-in.ts'
 import { TokenError, type UserTokens } from '../access/user-tokens.ts'
 import type { Bus } from '../platform/bus.ts'
 import type { Database } from '../store/db.ts'
+import type { OpenPage, OpenPages } from './open-pages.ts'
 
 /** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
 export interface Identity {
@@ -39,22 +39,22 @@ export interface IdentityParts {
   userTokens: UserTokens
   bus: Bus
   now: () => number
+  pages: OpenPages
 }
 
-/** What a handshake tells of the page that it comes from. */
-type Page = Pick<IncomingHttpHeaders, 'origin' | 'host'>
+/** Why a page is closed or not let in. */
+export const originDenied = 'The origin is not among the allowed domains of the API key.'
 
 /** A browser must come from an allowed domain of the API key; others send no origin. */
-async function requireOrigin({ read }: Database, apiKey: string, { origin, host }: Page): Promise<void> {
-  if (await originMayConnect(read, apiKey, origin, host)) return
-  throw new Denial('permissionDenied', 'The origin is not among the allowed domains of the API key.')
+async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {
+  if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDenied)
 }
 
 /** Throws a `Denial`. */
 export async function identifyUser(
-  { database, credentials, userTokens, bus, now }: IdentityParts,
+  { database, credentials, userTokens, bus, now, pages }: IdentityParts,
   token: string,
-  page: Page,
+  page: OpenPage,
 ): Promise<Identity> {
   const user = await userTokens.verify(token, now()).catch((error: unknown) => {
     if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
@@ -62,7 +62,7 @@ export async function identifyUser(
   })
   const known = await credentials.apiKey(user.apiKey)
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
-  await requireOrigin(database, user.apiKey, page)
+  await requireOrigin(pages, user.apiKey, page)
   const { apiKey, userId, name, email, resources, expiresAt } = user
   if (await signIn(database, known.caller, user, now())) bus.publish({ kind: 'access', apiKey, userId })
   return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
@@ -70,15 +70,16 @@ export async function identifyUser(
 
 /** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
 export async function identifyBackend(
-  { database, credentials }: IdentityParts,
-  { 'x-svc-api-key': id, 'x-svc-auth-token': token, origin, host }: IncomingHttpHeaders,
+  { credentials, pages }: IdentityParts,
+  { 'x-svc-api-key': id, 'x-svc-auth-token': token }: IncomingHttpHeaders,
+  page: OpenPage,
 ): Promise<Identity | undefined> {
   if (token === undefined) return undefined
   const identify = () => identifyServer(credentials, { 'x-svc-api-key': id, 'x-svc-auth-token': token })
   const key = await identify()
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   const { apiKey } = key
-  await requireOrigin(database, apiKey, { origin, host })
+  await requireOrigin(pages, apiKey, page)
   return {
     apiKey,
     userId: backendUserIds.socket,

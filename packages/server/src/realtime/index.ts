@@ -4,17 +4,22 @@ import { createCrdt } from './crdt.ts'
 import { Gateway } from './gateway.ts'
 import { Hub } from './hub.ts'
 import type { IdentityParts } from './identify.ts'
+import { OpenPages } from './open-pages.ts'
 import type { Log } from '../platform/log.ts'
 
-export interface RealtimeParts extends IdentityParts {
+export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   log: Log
   limits: Limits
   threads: DocumentThreads
+  publicOrigins: readonly string[]
 }
 
 /** Everything that is live. */
-export function createGateway({ log, limits, threads, ...identity }: RealtimeParts): Gateway {
+export function createGateway(parts: RealtimeParts): Gateway {
+  const { log, limits, threads, publicOrigins, ...identity } = parts
+  const { database, bus } = identity
+  const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
   const hub = new Hub({ ...identity, crdt, log, limits })
-  return new Gateway({ ...identity, hub, log, maxConnections: limits.connections })
+  return new Gateway({ ...identity, pages, hub, log, maxConnections: limits.connections })
 }
