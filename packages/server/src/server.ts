@@ -8,6 +8,7 @@ import Fastify, {
   LogController,
 } from 'fastify'
 import { Credentials } from './access/credentials.ts'
+import { Deletions } from './access/deletions.ts'
 import { createDisposableCheck } from './access/disposable.ts'
 import type { Secrets } from './access/secrets.ts'
 import { createUserTokens } from './access/user-tokens.ts'
@@ -85,9 +86,26 @@ export function createServer(parts: Parts): Server {
     lock: database.lock,
   }
   const { userTokens } = services
+  const deletions = new Deletions({
+    database,
+    now,
+    onGone: (gone) => bus.publish({ kind: 'gone', ...gone }),
+    onFinished: (apiKey) => bus.publish({ kind: 'access', apiKey }),
+    onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'a deletion failed; it is tried again'),
+  })
   const { limits, publicOrigins } = config
-  const live = { database, credentials, userTokens, bus, log, now, limits, threads, publicOrigins }
-  const gateway = createGateway(live)
+  const gateway = createGateway({
+    database,
+    credentials,
+    deletions,
+    userTokens,
+    bus,
+    log,
+    now,
+    limits,
+    threads,
+    publicOrigins,
+  })
   metrics.follow(() => gateway.numbers)
   const connections = createConnections({
     ...config,
@@ -134,6 +152,7 @@ export function createServer(parts: Parts): Server {
       bus,
       now,
       wakeJobs: jobs.wake,
+      deletions,
       commitsUnderWay: (apiKey) => gateway.commitsUnderWay(apiKey),
     }),
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
@@ -148,6 +167,8 @@ export function createServer(parts: Parts): Server {
           'SECRET_KEY does not fit this database. It must be the one of the first start: from the environment, .env or the file secret.key.',
         )
       }
+      // Before anybody asks: what is being deleted must not be seen.
+      await deletions.start()
       const address = await app.listen({
         port: config.port,
         // The framework would listen at both addresses of `localhost`, but serve and close the second one differently.
@@ -164,9 +185,11 @@ export function createServer(parts: Parts): Server {
     },
     async stop() {
       draining = true
+      const deletionsStopped = deletions.stop()
       await gateway.drain()
       connections.endAfterAnswers()
       await Promise.all([app.close(), connections.closeSecond()])
+      await deletionsStopped
       await threads.close()
       await snapshots.idle()
       await jobs.stop()

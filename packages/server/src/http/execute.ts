@@ -1,5 +1,7 @@
 import { type Access, ApiError, type Operation, type Version } from '@plenum/protocol'
+import type { Deletions } from '../access/deletions.ts'
 import { newId } from '../access/ids.ts'
+import { mentionIn } from '../access/mentions.ts'
 import { createPages, type Pages } from '../access/pages.ts'
 import {
   type Call,
@@ -13,7 +15,9 @@ import {
 import type { Bus } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
+import { removals } from '../operations/removals.ts'
 import type { Database, Db } from '../store/db.ts'
+import type { Scope } from '../store/deletions.ts'
 import * as jobs from '../store/jobs.ts'
 import { writeJson } from '../written-json.ts'
 import { scopeOf } from './authenticate.ts'
@@ -39,6 +43,7 @@ export interface Executor {
   wakeJobs: () => void
   /** Resolves when no client's write under that key is being committed; undefined if none is. */
   commitsUnderWay: (apiKey: string) => Promise<unknown> | undefined
+  deletions: Deletions
 }
 
 export type AnyHandler = SimpleHandler<Operation> | PreparedWrite<Operation>
@@ -48,7 +53,7 @@ const maxPreparations = 5
 
 /** Runs one operation: reads at once, writes in a transaction whose answer waits until it is durable. */
 export function createExecute(executor: Executor) {
-  const { database, services, now } = executor
+  const { database, services, now, deletions } = executor
   const idempotency = createIdempotency(database, services.secrets)
   const subjects = new SubjectQueues()
 
@@ -59,17 +64,24 @@ export function createExecute(executor: Executor) {
     request: Request,
   ): Promise<Answer> => {
     const startedAt = now()
-    const callOn = (db: Db) => new OperationCall(executor, name, operation, request, db, startedAt)
+    const callOn = (db: Db, removedBefore?: readonly string[]) =>
+      new OperationCall(executor, name, operation, request, db, startedAt, removedBefore)
+    const { caller, input } = request
+    const key = 'apiKey' in caller ? caller : undefined
+    if (key && deletions.mayMeet(key)) await deletions.settled(key.apiKey, mentionIn(input))
     if (operation.effect === 'read') {
       return answer(operation, await (handler as SimpleHandler<Operation>)(callOn(database.read)))
     }
 
     const scope = scopeOf(operation.access, request.caller)
     const keyed = keyedRequest(name, scope, request, startedAt)
-    const commit = async (run: (call: Call) => Promise<unknown>): Promise<Answer> => {
+    const commit = async (
+      run: (call: Call) => Promise<unknown>,
+      removedBefore?: readonly string[],
+    ): Promise<Answer> => {
       let committing: OperationCall | undefined
       const effect = async (db: Db) => {
-        committing = callOn(db)
+        committing = callOn(db, removedBefore)
         return answer(operation, await run(committing))
       }
       const done = await database.write((db) => {
@@ -94,8 +106,30 @@ export function createExecute(executor: Executor) {
         }
       }
     }
+    /** What is too much for one transaction is removed before it. */
+    const removeAndCommit = async (apiKey: string, removal: Scope, run: SimpleHandler<Operation>) => {
+      const isWanted = async (db: Db) => !keyed || (await idempotency.find(db, keyed)) === undefined
+      const begun = await deletions.begin(apiKey, removal, isWanted)
+      if (!begun) return commit(run)
+      const { deletion, removedIds } = begun
+      let isFinished = false
+      try {
+        const done = await commit(async (call) => {
+          const result = await run(call)
+          await deletions.finish(call.db, deletion)
+          return result
+        }, removedIds)
+        isFinished = done.replayed !== true
+        return done
+      } finally {
+        deletions.ended(deletion, isFinished)
+      }
+    }
     const write = () => {
-      if (typeof handler === 'function') return commit(handler)
+      if (typeof handler === 'function') {
+        const removal = key && removals[name]?.(input as never, startedAt)
+        return removal ? removeAndCommit(key.apiKey, removal, handler) : commit(handler)
+      }
       const subject = handler.subject(callOn(database.read))
       return subjects.take(scope, subject, request.bytes, () => prepareAndCommit(handler))
     }
@@ -129,6 +163,7 @@ class OperationCall implements Call {
   readonly version: Version
   readonly db: Db
   readonly now: number
+  readonly removedBefore: readonly string[]
   readonly log: Log
   readonly credentials: Services['credentials']
   readonly secrets: Services['secrets']
@@ -145,7 +180,16 @@ class OperationCall implements Call {
   #afterCommit: (() => void)[] | undefined
   #endsAccess = false
 
-  constructor(executor: Executor, name: string, operation: Operation, request: Request, db: Db, now: number) {
+  constructor(
+    executor: Executor,
+    name: string,
+    operation: Operation,
+    request: Request,
+    db: Db,
+    now: number,
+    removedBefore: readonly string[] = [],
+  ) {
+    this.removedBefore = removedBefore
     this.input = request.input as never
     this.caller = request.caller as never
     this.version = request.version

@@ -8,8 +8,8 @@ import * as removedGrants from '../store/removed-grants.ts'
 const hourMs = 60 * 60 * 1000
 /** Not at once, when a server has better things to do; not after an hour, which one that restarts often never lives. */
 const firstMs = 60 * 1000
-/** Rows of one transaction: a longer one would keep other writers waiting. */
-const batch = 1000
+/** Rows of one transaction: a longer one would keep other writers waiting. Kept answers may have megabytes each. */
+const batch = 200
 
 type Prune = (db: Db, now: number, most: number) => Promise<number>
 

@@ -1,3 +1,4 @@
+import * as deletions from '../store/deletions.ts'
 import { mergeInto } from '../store/document-merge.ts'
 import * as migrations from '../store/document-migrations.ts'
 import type { JobHandler } from './runner.ts'
@@ -16,6 +17,13 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
       const migration = await migrations.find(db, apiKey, organizationId, migrationId)
       if (migration?.status !== 'in_progress') return undefined
       const { documentId, newDocumentId } = migration
+      const mention = {
+        organizationIds: [organizationId],
+        documentIds: [documentId, newDocumentId],
+        folderIds: [],
+      }
+      // Not the half that is left of a document.
+      if (await deletions.meets(db, apiKey, mention)) throw new Error('A document is being deleted.')
       const moved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, moved ? 'completed' : 'failed', now)
       return moved ? migration : undefined

@@ -124,15 +124,16 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     )
   },
 
-  async delete({ input, caller: { apiKey }, db }) {
+  async delete({ input, caller: { apiKey }, db, removedBefore }) {
     const { documentId, userId, notificationIds } = input
     if (documentId === undefined && userId === undefined && notificationIds === undefined) {
       throw invalid('At least one of documentId, userId or notificationIds is required.')
     }
     const { user, ...filter } = await filterOf(db, apiKey, input)
-    const deleted = user
+    const rest = user
       ? await notifications.removeForUser(db, apiKey, { ...filter, user })
       : await notifications.remove(db, apiKey, filter)
+    const deleted = new Set([...removedBefore, ...rest])
     return outcomes(filter.ids ?? deleted, (id) =>
       deleted.has(id)
         ? { success: true, message: 'Notification deleted.' }

@@ -30,20 +30,21 @@ export const userGroupHandlers: Handlers<Operations['userGroups']> = {
     return memberOutcomes(userIds, there, organizationUserGroupId, 'User added to organization user group.')
   },
 
-  async deleteUsers({ input, caller: { apiKey }, db }) {
+  async deleteUsers({ input, caller: { apiKey }, db, removedBefore }) {
     const { organizationId, organizationUserGroupId, deleteAll = false } = input
     if ((input.userIds === undefined) !== deleteAll) {
       throw new ApiError('INVALID_ARGUMENT', 'Provide either userIds or deleteAll.')
     }
     await requireGroup(db, apiKey, input)
     const userIds = input.userIds && unique(input.userIds)
-    const removed = await userGroups.removeUsers(
+    const rest = await userGroups.removeUsers(
       db,
       apiKey,
       organizationId,
       organizationUserGroupId,
       userIds ?? 'all',
     )
+    const removed = new Set([...removedBefore, ...rest])
     return memberOutcomes(
       userIds ?? removed,
       removed,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Credentials } from '../access/credentials.ts'
+import type { Deletions } from '../access/deletions.ts'
 import type { Decision } from '../access/permissions.ts'
 import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
@@ -23,6 +24,7 @@ import { type Listener, Participant, type Verdict } from './participant.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
   credentials: Credentials
+  deletions: Deletions
   limits: Limits
 }
 
@@ -94,8 +96,7 @@ export class Hub {
         documentId,
         now: this.#parts.now,
         epoch: () => key.epoch,
-        evaluate: (document, participants) =>
-          this.gate.pass(judgedIn(participants), () => this.#evaluate(document, participants)),
+        evaluate: (document, participants) => this.#evaluateSettled(document, participants),
         load: (document, editorId) => this.#load(document, editorId),
         grown: (room) => void this.#appender.catchUp(room),
         readPresence: (document, userIds) =>
@@ -113,11 +114,28 @@ export class Hub {
     return document
   }
 
-  async #evaluate(document: OpenDocument, participants: readonly Participant[]): Promise<Verdict[]> {
-    const { database, credentials, now } = this.#parts
+  /** Waits for a deletion outside of the gate, so that nobody waits with it. */
+  async #evaluateSettled(document: OpenDocument, participants: readonly Participant[]): Promise<Verdict[]> {
+    for (;;) {
+      const verdicts = await this.gate.pass(judgedIn(participants), () =>
+        this.#evaluate(document, participants),
+      )
+      if (verdicts !== 'being deleted') return verdicts
+      await this.#parts.deletions.settled(document.apiKey, mentionOf(document))
+    }
+  }
+
+  async #evaluate(
+    document: OpenDocument,
+    participants: readonly Participant[],
+  ): Promise<Verdict[] | 'being deleted'> {
+    const { database, credentials, deletions, now } = this.#parts
     const { apiKey, organizationId, documentId } = document
     const key = await credentials.apiKey(apiKey)
     if (!key) return participants.map(() => notAccepted)
+    if (deletions.mayMeet(key.caller) && (await deletions.meets(apiKey, mentionOf(document)))) {
+      return 'being deleted'
+    }
     const users = participants.map(({ identity }) => identity.access)
     const seconds = Math.floor(now() / 1000)
     const decisions = await evaluate(database.read, key.caller, organizationId, documentId, users, seconds)
@@ -253,8 +271,9 @@ export class Hub {
     documentIds,
   }: Extract<BusMessage, { kind: 'gone' }>): OpenDocument[] {
     const documents = [...(this.#keys.get(apiKey)?.documents.values() ?? [])]
+    const gone = documentIds && new Set(documentIds)
     return documents.filter(
-      (one) => one.organizationId === organizationId && (documentIds?.includes(one.documentId) ?? true),
+      (one) => one.organizationId === organizationId && (gone?.has(one.documentId) ?? true),
     )
   }
 
@@ -322,6 +341,12 @@ function laneOf(participants: Iterable<Participant>): string {
 }
 
 const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
+
+const mentionOf = ({ organizationId, documentId }: OpenDocument) => ({
+  organizationIds: [organizationId],
+  documentIds: [documentId],
+  folderIds: [],
+})
 
 /** Ids may hold any visible character, but no NUL. */
 const idOf = (organizationId: string, documentId: string) => `${organizationId}\0${documentId}`

@@ -2,9 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../access/backend-users.ts'
 import type { Credentials } from '../access/credentials.ts'
+import type { Deletions } from '../access/deletions.ts'
 import { identifyServer } from '../access/server-credentials.ts'
 import type { SessionUser } from '../access/session-access.ts'
 import { signIn } from '../access/sign-in.ts'
+import type { VerifiedUser } from '../access/token-claims.ts'
 import { TokenError, type UserTokens } from '../access/user-tokens.ts'
 import type { Bus } from '../platform/bus.ts'
 import type { Database } from '../store/db.ts'
@@ -35,6 +37,7 @@ export class Denial extends Error {
 
 export interface IdentityParts {
   database: Database
+  deletions: Deletions
   credentials: Credentials
   userTokens: UserTokens
   bus: Bus
@@ -52,7 +55,7 @@ async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): 
 
 /** Throws a `Denial`. */
 export async function identifyUser(
-  { database, credentials, userTokens, bus, now, pages }: IdentityParts,
+  { database, credentials, deletions, userTokens, bus, now, pages }: IdentityParts,
   token: string,
   page: OpenPage,
 ): Promise<Identity> {
@@ -64,9 +67,19 @@ export async function identifyUser(
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
   await requireOrigin(pages, user.apiKey, page)
   const { apiKey, userId, name, email, resources, expiresAt } = user
+  if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
+    throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
+  }
   if (await signIn(database, known.caller, user, now())) bus.publish({ kind: 'access', apiKey, userId })
   return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
 }
+
+/** Those that signing in creates, and makes the user a member of. */
+const organizationsIn = (resources: VerifiedUser['resources']) => ({
+  organizationIds: resources.flatMap(({ type, id }) => (type === 'organization' ? id : [])),
+  documentIds: [],
+  folderIds: [],
+})
 
 /** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
 export async function identifyBackend(

@@ -29,6 +29,8 @@ export interface ApiKey {
   type: 'testing' | 'production'
   ownerEmail: string
   options: ApiKeyOptions
+  /** Whether deletions have begun and are not finished. Stale where keys are held in memory. */
+  hasDeletions?: boolean
 }
 
 /** What is stored of a token; the token itself is derived from it (spec 26 #24). */
@@ -52,6 +54,13 @@ export async function find(
     .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
     .select(['api_keys.api_key', 'workspace_id', 'api_keys.name', 'type', 'owner_email', 'options'])
     .select(['token_id', 'auth_tokens.name as token_name', 'domains', 'issued_at'])
+    .select((eb) =>
+      eb
+        .selectFrom('deletions')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .whereRef('deletions.api_key', '=', 'api_keys.api_key')
+        .as('deletions'),
+    )
     .where('api_keys.api_key', '=', apiKey)
     .execute()
   const [row] = rows
@@ -64,6 +73,7 @@ export async function find(
       type: row.type,
       ownerEmail: row.owner_email,
       options: { ...defaultOptions, ...parse<Partial<ApiKeyOptions>>(row.options) },
+      hasDeletions: (row.deletions ?? 0) > 0,
     },
     tokens: rows.flatMap(({ token_id, token_name, domains, issued_at }) =>
       token_id === null

@@ -34,6 +34,25 @@ async function levelsOf(
   return levels
 }
 
+/** Some folders below this one that hold no others, at most so many; none if it holds none itself. */
+export async function leafFolders(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+  most: number,
+): Promise<string[]> {
+  const childrenOf = async (ids: readonly string[], limit: number) =>
+    folders.someChildren(db, apiKey, organizationId, ids, limit)
+  let children = await childrenOf([folderId], most)
+  for (;;) {
+    const ids = children.map((child) => child.folderId)
+    const [below] = ids.length > 0 ? await childrenOf(ids, 1) : []
+    if (!below) return ids
+    children = await childrenOf([below.parentFolderId], most)
+  }
+}
+
 /** How many levels of folders are inside the folder. */
 export const levelsBelow = async (db: Db, apiKey: string, organizationId: string, folderId: string) =>
   (await levelsOf(db, apiKey, organizationId, folderId)).length - 1

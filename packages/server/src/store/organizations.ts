@@ -4,6 +4,8 @@ import { mergeKeys, parse } from './json.ts'
 import { prepared } from './prepared.ts'
 import { notRemoved } from './removed-grants.ts'
 import type { OrganizationTable } from './schema.ts'
+import { slices } from './slices.ts'
+import * as users from './users.ts'
 
 type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
 const columns = ['organization_id', 'disabled', 'data', 'created_at', 'last_updated'] as const
@@ -143,20 +145,16 @@ export async function setDisabled(
 
 /** Removes them with everything inside, and tells which were there. Users who belong nowhere else go too (spec 8.4). */
 export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  const grants = db.selectFrom('grants').select('user_id').where('api_key', '=', apiKey).where(notRemoved)
-  await db
-    .deleteFrom('users')
-    .where('api_key', '=', apiKey)
-    .where('user_id', 'in', grants.where('organization_id', 'in', ids))
-    .where('user_id', 'not in', grants.where('organization_id', 'not in', ids))
-    .execute()
   // What is kept by id alone has no foreign key that would take it along.
-  await db
+  const grants = await db
     .deleteFrom('grants')
     .where('api_key', '=', apiKey)
     .where('organization_id', 'in', ids)
     .where(notRemoved)
+    .returning('user_id')
     .execute()
+  const userIds = new Set(grants.map((grant) => grant.user_id))
+  for (const some of slices([...userIds])) await users.removeUnplaced(db, apiKey, some)
   await db
     .deleteFrom('notification_configs')
     .where('api_key', '=', apiKey)

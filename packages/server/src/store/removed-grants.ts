@@ -1,8 +1,9 @@
-import type { ExpressionBuilder } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Level } from './grants.ts'
 import { inLockOrder } from './lock-order.ts'
 import type { GrantTable, Schema } from './schema.ts'
+import { grantsByUser } from './some-rows.ts'
 
 /** Longer than a user token lives: after this none is left that a removal counts against. */
 export const keptMs = 49 * 60 * 60 * 1000
@@ -37,13 +38,10 @@ export async function removeInside(
   userIds: readonly string[],
   now: number,
 ): Promise<void> {
-  await db
-    .deleteFrom('grants')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('resource_type', 'in', ['folder', 'document'])
-    .where('user_id', 'in', userIds)
-    .execute()
+  await sql`
+    delete from ${grantsByUser(db)}
+    where api_key = ${apiKey} and organization_id = ${organizationId}
+      and resource_type in ('folder', 'document') and user_id in (${sql.join(userIds)})`.execute(db)
   const all = { organizationId, type: 'inside', id: organizationId } as const
   await leaveTraces(
     db,

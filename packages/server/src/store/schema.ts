@@ -315,6 +315,17 @@ export interface NotificationConfigTable {
   config: string
 }
 
+/** A deletion that takes more than one transaction, until it is finished. */
+export interface DeletionTable {
+  deletion_id: string
+  api_key: string
+  /** JSON: what is deleted. */
+  scope: string
+  /** Another server may carry it on from this time. */
+  leased_until: number
+  created_at: number
+}
+
 /** How many documents clients created by opening them. */
 export interface OpeningTable {
   api_key: string
@@ -381,6 +392,7 @@ export interface Schema {
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable
+  deletions: DeletionTable
   openings: OpeningTable
   jobs: JobTable
   idempotency_keys: IdempotencyKeyTable

@@ -92,13 +92,17 @@ export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly s
     .deleteFrom('users')
     .where('api_key', '=', apiKey)
     .where('user_id', 'in', userIds)
-    .where('user_id', 'not in', (eb) =>
-      eb
-        .selectFrom('grants')
-        .select('user_id')
-        .where('api_key', '=', apiKey)
-        .where('user_id', 'in', userIds)
-        .where(notRemoved),
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('grants')
+            .select('grants.user_id')
+            .whereRef('grants.api_key', '=', 'users.api_key')
+            .whereRef('grants.user_id', '=', 'users.user_id')
+            .where(notRemoved),
+        ),
+      ),
     )
     .execute()
 }

@@ -135,6 +135,13 @@ export const standardErrors: readonly StandardError[] = [
     effect: 'write',
   },
   {
+    name: 'BeingDeleted',
+    status: 'ABORTED',
+    message: 'Something that the request names is being deleted. Try again.',
+    when: 'A large organization, folder or document is being deleted, and that was not finished within 10 seconds. Send the request again after `retry-after` seconds.',
+    access: ['apiKey', 'body'],
+  },
+  {
     name: 'DatabaseUnavailable',
     status: 'UNAVAILABLE',
     message: 'The database is not available. Try again.',

@@ -5,6 +5,7 @@ import * as bareDomains from './0003-bare-domains.ts'
 import * as folderOrder from './0004-folder-order.ts'
 import * as openings from './0005-openings.ts'
 import * as largeEditors from './0006-large-editors.ts'
+import * as deletions from './0007-deletions.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -27,6 +28,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0004-folder-order': folderOrder,
   '0005-openings': openings,
   '0006-large-editors': largeEditors,
+  '0007-deletions': deletions,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */

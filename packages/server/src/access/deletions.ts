@@ -1,0 +1,239 @@
+import { setImmediate, setTimeout as pause } from 'node:timers/promises'
+import { ApiError } from '@plenum/protocol'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Database, Db } from '../store/db.ts'
+import * as stored from '../store/deletions.ts'
+import type { Deletion, Mention, Scope } from '../store/deletions.ts'
+import * as documents from '../store/documents.ts'
+import * as folderTree from '../store/folder-tree.ts'
+import { organizationLevel } from '../store/grants.ts'
+import * as members from '../store/members.ts'
+import * as notifications from '../store/notifications.ts'
+import * as organizations from '../store/organizations.ts'
+import { removersOf, removeSome } from '../store/removal.ts'
+import { isSmall } from '../store/removal-size.ts'
+import * as userGroups from '../store/user-groups.ts'
+import { newId } from './ids.ts'
+
+/** What open sessions hear of: documents that are deleted, all of the organization if none are named. */
+export interface Gone {
+  apiKey: string
+  organizationId: string
+  documentIds?: readonly string[]
+}
+
+interface DeletionDeps {
+  database: Database
+  now: () => number
+  onGone: (gone: Gone) => void
+  /** A deletion that a server did not finish was finished now: what users may do has changed. */
+  onFinished: (apiKey: string) => void
+  onFailure: (error: unknown, deletion: Deletion) => void
+}
+
+/** How long a request waits for a deletion before it is refused. */
+const maxWaitMs = 10_000
+/** How often a request that waits looks whether the deletion is finished. */
+const pollMs = 20
+/** Requests that looked for deletions just before one began have read what they need by then. */
+const graceMs = 100
+/** How often deletions are looked for that no server works on. */
+const resumeMs = 5_000
+
+export const beingDeleted = () =>
+  new ApiError('ABORTED', 'Something that the request names is being deleted. Try again.', {
+    retryAfterSeconds: 1,
+  })
+
+/**
+ * Deletions that are too large for one transaction (spec 8.4). One begins with a durable note of what it takes away. Then
+ * everything inside is removed in many short transactions, and the last one removes the rest with the note. Meanwhile
+ * requests that name what is being deleted wait, so that nobody sees a part of it. A deletion that has begun is finished
+ * by whatever server is there.
+ */
+export class Deletions {
+  readonly #deps: DeletionDeps
+  /** Those that are not finished, by API key. All of them where this process alone writes. */
+  readonly #unfinished = new Map<string, Map<string, Deletion>>()
+  readonly #inBackground = new Map<string, Promise<void>>()
+  #timer: NodeJS.Timeout | undefined
+  #isStopped = false
+
+  constructor(deps: DeletionDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether the API key has a deletion under way, so that `settled` must be asked. Costs nothing if not. */
+  mayMeet(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
+    return this.#deps.database.exclusive ? this.#unfinished.has(key.apiKey) : key.hasDeletions === true
+  }
+
+  /** Resolves when no deletion takes away what is named; throws `ABORTED` if that takes too long. */
+  async settled(apiKey: string, mention: Mention): Promise<void> {
+    const until = performance.now() + maxWaitMs
+    while (await this.meets(apiKey, mention)) {
+      if (performance.now() > until) throw beingDeleted()
+      await pause(pollMs)
+    }
+  }
+
+  /** Whether a deletion takes away something that is named. */
+  async meets(apiKey: string, mention: Mention): Promise<boolean> {
+    const { read, exclusive } = this.#deps.database
+    for (const { scope } of this.#unfinished.get(apiKey)?.values() ?? []) {
+      if (await stored.overlaps(read, apiKey, scope, mention)) return true
+    }
+    return !exclusive && stored.meets(read, apiKey, mention)
+  }
+
+  /**
+   * Removes everything inside, and tells which members or notifications that were, unless that is little enough for the transaction that removes the rest: then it gives
+   * undefined. That transaction must call `finish`, and `ended` must be called after it. `isWanted` is asked in the
+   * transaction that begins the deletion.
+   */
+  async begin(
+    apiKey: string,
+    scope: Scope,
+    isWanted: (db: Db) => Promise<boolean>,
+  ): Promise<{ deletion: Deletion; removedIds: readonly string[] } | undefined> {
+    const { database, now } = this.#deps
+    if (await isSmall(database.read, apiKey, scope)) return undefined
+    const deletion = { deletionId: newId('del'), apiKey, scope }
+    this.#note(deletion)
+    let isBegun = false
+    try {
+      isBegun = await database.write(async (db) => {
+        if (!(await isWanted(db))) return false
+        await stored.add(db, deletion, now())
+        return true
+      }, apiKey)
+    } finally {
+      if (!isBegun) this.#forget(deletion)
+    }
+    if (!isBegun) return undefined
+    try {
+      this.#tellGone(deletion)
+      if (!database.exclusive) await pause(graceMs)
+      return { deletion, removedIds: await this.#empty(deletion) }
+    } catch (error) {
+      this.ended(deletion, false)
+      throw error
+    }
+  }
+
+  finish(db: Db, { deletionId }: Deletion): Promise<void> {
+    return stored.finish(db, deletionId)
+  }
+
+  /** If it is not finished, it is carried on. */
+  ended(deletion: Deletion, isFinished: boolean): void {
+    if (isFinished) this.#forget(deletion)
+    else this.#carryOn(deletion)
+  }
+
+  async start(): Promise<void> {
+    const { database, now } = this.#deps
+    // A server that is alone on its database knows that nobody else works on what is left from before.
+    const left = await stored.abandoned(database, database.exclusive ? Number.MAX_SAFE_INTEGER : now())
+    for (const deletion of left) this.#carryOn(deletion)
+    this.#timer = setInterval(() => void this.#resume(), resumeMs).unref()
+  }
+
+  /** Deletions stop between two transactions; the next start carries them on. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearInterval(this.#timer)
+    await Promise.all(this.#inBackground.values())
+  }
+
+  async #resume(): Promise<void> {
+    const { database, now } = this.#deps
+    const left = await stored.abandoned(database, now()).catch(() => [])
+    for (const deletion of left) this.#carryOn(deletion)
+  }
+
+  #carryOn(deletion: Deletion): void {
+    const { deletionId } = deletion
+    if (this.#isStopped || this.#inBackground.has(deletionId)) return
+    this.#note(deletion)
+    const carriedOn = this.#complete(deletion)
+      .catch((error: unknown) => {
+        if (!this.#isStopped) this.#deps.onFailure(error, deletion)
+      })
+      .finally(() => this.#inBackground.delete(deletionId))
+    this.#inBackground.set(deletionId, carriedOn)
+  }
+
+  async #complete(deletion: Deletion): Promise<void> {
+    const { apiKey, deletionId, scope } = deletion
+    const { database, now, onFinished } = this.#deps
+    await this.#empty(deletion)
+    await database.write(async (db) => {
+      if (!(await stored.renew(db, deletionId, now()))) return
+      await removeRest(db, apiKey, scope, now())
+      await stored.finish(db, deletionId)
+    }, apiKey)
+    this.#tellGone(deletion)
+    onFinished(apiKey)
+    this.#forget(deletion)
+  }
+
+  async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
+    const { database, now, onGone } = this.#deps
+    const removers = removersOf(apiKey, scope)
+    const removedIds: string[] = []
+    for (let next = 0; next < removers.length;) {
+      if (this.#isStopped) throw stopped()
+      let ids: string[] = []
+      next = await database.write(async (db) => {
+        ids = []
+        // Somebody else has finished it: what has these ids now is something new.
+        if (!(await stored.renew(db, deletionId, now()))) return removers.length
+        return removeSome(db, removers, next, ids)
+      }, apiKey)
+      if ('folderId' in scope) {
+        if (ids.length > 0) onGone({ apiKey, organizationId: scope.organizationId, documentIds: ids })
+      } else for (const id of ids) removedIds.push(id)
+      await setImmediate()
+    }
+    return removedIds
+  }
+
+  /** Of a folder it is not known yet which documents it holds. */
+  #tellGone({ apiKey, scope }: Deletion): void {
+    const { onGone } = this.#deps
+    if ('organizationIds' in scope) {
+      for (const organizationId of scope.organizationIds) onGone({ apiKey, organizationId })
+    } else if ('documentIds' in scope) {
+      onGone({ apiKey, organizationId: scope.organizationId, documentIds: scope.documentIds })
+    }
+  }
+
+  #note(deletion: Deletion): void {
+    const { apiKey, deletionId } = deletion
+    const unfinished = this.#unfinished.get(apiKey) ?? new Map<string, Deletion>()
+    this.#unfinished.set(apiKey, unfinished.set(deletionId, deletion))
+  }
+
+  #forget({ apiKey, deletionId }: Deletion): void {
+    const unfinished = this.#unfinished.get(apiKey)
+    unfinished?.delete(deletionId)
+    if (unfinished?.size === 0) this.#unfinished.delete(apiKey)
+  }
+}
+
+const stopped = () =>
+  new ApiError('UNAVAILABLE', 'The server is shutting down. It carries the deletion on when it is back.', {
+    retryAfterSeconds: 1,
+  })
+
+async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
+  if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
+  const { organizationId } = scope
+  if ('folderId' in scope) await folderTree.remove(db, apiKey, organizationId, scope.folderId)
+  else if ('documentIds' in scope) await documents.remove(db, apiKey, organizationId, scope.documentIds)
+  else if ('groupId' in scope) await userGroups.removeUsers(db, apiKey, organizationId, scope.groupId, 'all')
+  else if ('userIds' in scope) {
+    await members.remove(db, apiKey, organizationLevel(organizationId), scope.userIds, now)
+  } else await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf })
+}

@@ -1,0 +1,49 @@
+import type { Mention } from '../store/deletions.ts'
+
+const fields: Readonly<Record<string, keyof Mention>> = {
+  organizationId: 'organizationIds',
+  organizationIds: 'organizationIds',
+  documentId: 'documentIds',
+  documentIds: 'documentIds',
+  newDocumentId: 'documentIds',
+  folderId: 'folderIds',
+  folderIds: 'folderIds',
+  parentFolderId: 'folderIds',
+}
+const types: Readonly<Record<string, keyof Mention>> = {
+  organization: 'organizationIds',
+  document: 'documentIds',
+  folder: 'folderIds',
+}
+/** Deep enough for every input: below are the contents of documents. */
+const maxDepth = 4
+
+/** Finds what a request names, by the names of the fields, which are the same in every operation. */
+export function mentionIn(input: unknown): Mention {
+  const found = {
+    organizationIds: new Set<string>(),
+    documentIds: new Set<string>(),
+    folderIds: new Set<string>(),
+  }
+  const add = (kind: keyof Mention | undefined, value: unknown) => {
+    for (const id of kind === undefined ? [] : [value].flat())
+      if (typeof id === 'string') found[kind as keyof Mention].add(id)
+  }
+  const walk = (value: unknown, depth: number): void => {
+    if (typeof value !== 'object' || value === null || depth > maxDepth) return
+    if (Array.isArray(value)) return value.forEach((one) => walk(one, depth + 1))
+    const { type, id } = value as { type?: unknown; id?: unknown }
+    if (typeof type === 'string' && Object.hasOwn(types, type)) add(types[type], id)
+    for (const [field, inside] of Object.entries(value)) {
+      if (Object.hasOwn(fields, field)) add(fields[field], inside)
+      else walk(inside, depth + 1)
+    }
+  }
+  walk(input, 0)
+  const { organizationIds, documentIds, folderIds } = found
+  return {
+    organizationIds: [...organizationIds],
+    documentIds: [...documentIds],
+    folderIds: [...folderIds],
+  }
+}

@@ -1,0 +1,49 @@
+import type { Input, Operations } from '@plenum/protocol'
+import type { Scope } from '../store/deletions.ts'
+import { unique } from './batches.ts'
+import { levelOf } from './levels.ts'
+
+type Of<Family extends 'organizations' | 'folders' | 'documents' | 'users' | 'notifications'> = Input<
+  Operations[Family]['delete']
+>
+
+/** What the operations take away that may be too much for their transaction, by name. */
+export const removals: Readonly<
+  Record<string, ((input: never, now: number) => Scope | undefined) | undefined>
+> = {
+  'organizations.delete': ({ organizationIds }: Of<'organizations'>) => ({
+    organizationIds: unique(organizationIds),
+  }),
+  'folders.delete': ({ organizationId, folderId }: Of<'folders'>) => ({ organizationId, folderId }),
+  'documents.delete': ({ organizationId, documentIds }: Of<'documents'>) => ({
+    organizationId,
+    documentIds: unique(documentIds),
+  }),
+  'users.delete': (input: Of<'users'>, now: number) => {
+    const { type, organizationId } = levelOf(input)
+    // Elsewhere a user has one grant.
+    if (type !== 'organization') return undefined
+    return { organizationId, userIds: unique(input.userIds), atSeconds: Math.floor(now / 1000) }
+  },
+  'userGroups.deleteUsers': (input: Input<Operations['userGroups']['deleteUsers']>) =>
+    input.deleteAll === true && input.userIds === undefined
+      ? { organizationId: input.organizationId, groupId: input.organizationUserGroupId }
+      : undefined,
+  // What is named, and the list of one user, is shorter.
+  'notifications.delete': ({
+    organizationId,
+    documentId,
+    locationId,
+    userId,
+    notificationIds,
+  }: Of<'notifications'>) =>
+    documentId === undefined || userId !== undefined || notificationIds !== undefined
+      ? undefined
+      : {
+          organizationId,
+          notificationsOf: {
+            documentId,
+            ...(locationId !== undefined && { locationId: String(locationId) }),
+          },
+        },
+}

@@ -1,0 +1,113 @@
+import { findDocuments, findFolderChains } from './access.ts'
+import type { Database, Db } from './db.ts'
+import { parse } from './json.ts'
+
+/**
+ * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
+ * from an organization, with what they are granted in it; all members of a group; or the notifications of a document.
+ */
+export type Scope =
+  | { organizationIds: readonly string[] }
+  | { organizationId: string; folderId: string }
+  | { organizationId: string; documentIds: readonly string[] }
+  | Leaving
+  | { organizationId: string; groupId: string }
+  | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
+
+export interface Leaving {
+  organizationId: string
+  userIds: readonly string[]
+  /** Memberships that had ended by then (Unix seconds) are none. */
+  atSeconds: number
+}
+
+/** A deletion that has begun. It is too large for one transaction, and is carried on until nothing is left. */
+export interface Deletion {
+  deletionId: string
+  apiKey: string
+  scope: Scope
+}
+
+/** Another server carries a deletion on when the one that works on it has not said so for this long. */
+const leaseMs = 30_000
+
+export async function add(db: Db, { deletionId, apiKey, scope }: Deletion, now: number): Promise<void> {
+  await db
+    .insertInto('deletions')
+    .values({
+      deletion_id: deletionId,
+      api_key: apiKey,
+      scope: JSON.stringify(scope),
+      leased_until: now + leaseMs,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** False if it is finished. */
+export async function renew(db: Db, deletionId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('deletions')
+    .set({ leased_until: now + leaseMs })
+    .where('deletion_id', '=', deletionId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+export async function finish(db: Db, deletionId: string): Promise<void> {
+  await db.deleteFrom('deletions').where('deletion_id', '=', deletionId).execute()
+}
+
+interface Row {
+  deletion_id: string
+  api_key: string
+  scope: string
+}
+
+const columns = ['deletion_id', 'api_key', 'scope'] as const
+const toDeletion = (row: Row): Deletion => ({
+  deletionId: row.deletion_id,
+  apiKey: row.api_key,
+  scope: parse<Scope>(row.scope),
+})
+
+/** The organizations, documents and folders that a request names. */
+export interface Mention {
+  organizationIds: readonly string[]
+  documentIds: readonly string[]
+  folderIds: readonly string[]
+}
+
+/** Whether a deletion that is not finished takes away something that is named. */
+export async function meets(db: Db, apiKey: string, mention: Mention): Promise<boolean> {
+  const rows = await db.selectFrom('deletions').select(columns).where('api_key', '=', apiKey).execute()
+  for (const { scope } of rows.map(toDeletion)) {
+    if (await overlaps(db, apiKey, scope, mention)) return true
+  }
+  return false
+}
+
+/** Documents that are named and not deleted can be used meanwhile; whatever else is in the organization cannot. */
+export async function overlaps(
+  db: Db,
+  apiKey: string,
+  scope: Scope,
+  { organizationIds, documentIds, folderIds }: Mention,
+): Promise<boolean> {
+  if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
+  const { organizationId } = scope
+  if (!organizationIds.includes(organizationId)) return false
+  if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
+  if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
+  if ('documentIds' in scope) return documentIds.some((id) => scope.documentIds.includes(id))
+  const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
+  const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])
+  const chains = await findFolderChains(db, apiKey, organizationId, [...new Set([...around, ...folderIds])])
+  return chains.has(scope.folderId)
+}
+
+/** Those that nobody works on. A server that is alone on its database is asked for all of them when it starts. */
+export async function abandoned({ read }: Database, now: number): Promise<Deletion[]> {
+  const rows = await read.selectFrom('deletions').select(columns).where('leased_until', '<', now).execute()
+  return rows.map(toDeletion)
+}

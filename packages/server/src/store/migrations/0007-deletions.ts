@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely'
+import { ddl } from './ddl.ts'
+import type { Types } from './index.ts'
+
+export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+  const { table, inside, index } = ddl(db, types)
+  await inside(
+    table('deletions', 1, {
+      deletion_id: 'id',
+      api_key: 'id',
+      scope: 'text',
+      leased_until: 'bigint',
+      created_at: 'bigint',
+    }),
+    'deletions',
+    'api_keys',
+    ['api_key'],
+  ).execute()
+  await index('deletions', ['api_key'])
+  // Whether a user has a grant left anywhere: without it, all grants of the key are read.
+  await index('grants', ['api_key', 'user_id'])
+}

@@ -1,0 +1,221 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from './db.ts'
+import type { Leaving, Scope } from './deletions.ts'
+import { leafFolders } from './folder-tree.ts'
+import { sqliteOf } from './prepared.ts'
+import { grantsByUser, someRows, type Table } from './some-rows.ts'
+import * as users from './users.ts'
+
+/**
+ * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more. `ids` gets the documents
+ * of a folder that lost something, and the members and notifications that were removed.
+ */
+export type Remover = (db: Db, ids: string[]) => Promise<boolean>
+
+/**
+ * A transaction that has taken longer leaves the rest to the next one, so that others have their turn. On SQLite it holds
+ * the event loop and all other writers; on PostgreSQL it does neither, and each statement is a way there and back.
+ */
+const paceOf = (db: Db) => (sqliteOf(db) ? { budgetMs: 15, factor: 1 } : { budgetMs: 40, factor: 5 })
+
+/** Documents that are emptied together on SQLite. */
+const documentsTogether = 50
+
+/**
+ * Rows of one statement on SQLite, from the leaves of the foreign keys upwards: what a row still holds when it is removed
+ * goes with it in the same statement, however much that is. Rows with bytes may have megabytes each.
+ */
+const inDocuments: readonly [Table, number][] = [
+  ['notifications', 100],
+  ['editor_updates', 20],
+  ['editor_snapshot_parts', 2],
+  ['editor_snapshots', 2],
+  ['editor_version_parts', 2],
+  ['editor_versions', 2],
+  ['editor_clients', 200],
+  ['editors', 50],
+  ['live_states', 50],
+  ['presence', 200],
+]
+const inOrganizations: readonly [Table, number][] = [
+  ['notification_recipients', 200],
+  ...inDocuments,
+  ['documents', 100],
+  ['user_group_members', 200],
+  ['user_groups', 100],
+  ['document_migrations', 200],
+  ['notification_configs', 200],
+]
+
+/** What removes everything inside the scope, in this order. The organizations, folder or documents themselves are left. */
+export function removersOf(apiKey: string, scope: Scope): Remover[] {
+  if ('organizationIds' in scope) {
+    const there = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
+    return [
+      ...inOrganizations.map(([table, max]) => rows(table, there, max)),
+      grantsWithUsers(apiKey, there),
+      parentsOfFolders(there),
+      rows('folders', there, 100),
+    ]
+  }
+  const { organizationId } = scope
+  if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), 200, grantsByUser)]
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  if ('groupId' in scope) {
+    return [members(sql`${inOrganization} and group_id = ${scope.groupId}`)]
+  }
+  if ('notificationsOf' in scope)
+    return [withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
+  if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
+  const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
+    scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
+  )
+  return groups.flatMap((documentIds) => insideDocuments(apiKey, organizationId, documentIds))
+}
+
+/** Runs removers from that one on, for as long as one transaction may take; gives the one to go on with. */
+export async function removeSome(
+  db: Db,
+  removers: readonly Remover[],
+  from: number,
+  ids: string[],
+): Promise<number> {
+  const beganAt = performance.now()
+  const { budgetMs } = paceOf(db)
+  let next = from
+  for (let remover = removers[next]; remover; remover = removers[next]) {
+    if (!(await remover(db, ids))) next++
+    if (performance.now() - beganAt > budgetMs) break
+  }
+  return next
+}
+
+const rows =
+  (table: Table, which: RawBuilder<boolean>, max: number, from?: (db: Db) => RawBuilder<unknown>): Remover =>
+  async (db) => {
+    const most = max * paceOf(db).factor
+    return (await removeRows(db, table, which, most, from?.(db))) === most
+  }
+
+async function removeRows(
+  db: Db,
+  table: Table,
+  which: RawBuilder<boolean>,
+  max: number,
+  from?: RawBuilder<unknown>,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where ${someRows(db, table, which, max, from)}`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** What the users are granted inside the organization, if they are members of it. */
+export const grantsInside = (apiKey: string, { organizationId, userIds, atSeconds }: Leaving) => sql<boolean>`
+  api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document')
+  and user_id in (
+    select user_id from grants
+    where api_key = ${apiKey} and organization_id = ${organizationId} and resource_type = 'organization'
+      and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
+      and (expires_at is null or expires_at > ${atSeconds}))`
+
+const notRemoved = sql<boolean>`(expires_at is null or expires_at > 0)`
+
+/** Grants, and the users who have none left anywhere. */
+const grantsWithUsers =
+  (apiKey: string, there: RawBuilder<boolean>): Remover =>
+  async (db) => {
+    const max = 100
+    const { rows } = await sql<{ user_id: string }>`
+      delete from grants where ${someRows(db, 'grants', sql`${there} and ${notRemoved}`, max)}
+      returning user_id`.execute(db)
+    const userIds = [...new Set(rows.map((row) => row.user_id))]
+    if (userIds.length > 0) await users.removeUnplaced(db, apiKey, userIds)
+    return rows.length === max
+  }
+
+/** Folders that are in no other can be removed in any order, and take no others along. */
+const parentsOfFolders =
+  (there: RawBuilder<boolean>): Remover =>
+  async (db) => {
+    const max = 100
+    const nested = sql<boolean>`${there} and parent_folder_id is not null`
+    const { numAffectedRows = 0n } = await sql`
+      update folders set parent_folder_id = null where ${someRows(db, 'folders', nested, max)}`.execute(db)
+    return Number(numAffectedRows) === max
+  }
+
+function insideDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): Remover[] {
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  const there = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+  const granted = sql<boolean>`
+    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${notRemoved}`
+  return [
+    withRecipients(inOrganization, there),
+    ...inDocuments.map(([table, max]) => rows(table, there, max)),
+    rows('grants', granted, 200),
+    rows('notification_configs', there, 200),
+  ]
+}
+
+export const notificationsOf = (
+  inOrganization: RawBuilder<unknown>,
+  { documentId, locationId }: { documentId: string; locationId?: string },
+): RawBuilder<boolean> => {
+  const ofDocument = sql<boolean>`${inOrganization} and document_id = ${documentId}`
+  return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
+}
+
+/** Recipients do not say of which document they are. Each round takes a few notifications with all of theirs. */
+const withRecipients =
+  (inOrganization: RawBuilder<boolean>, there: RawBuilder<boolean>): Remover =>
+  async (db, removed) => {
+    const [max, together] = [200, 20].map((count) => count * paceOf(db).factor) as [number, number]
+    const { rows: found } = await sql<{ notification_id: string }>`
+      select notification_id from notifications where ${there} limit ${sql.lit(together)}`.execute(db)
+    if (found.length === 0) return false
+    const ids = found.map((row) => row.notification_id)
+    const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(ids)})`
+    if ((await removeRows(db, 'notification_recipients', theirs, max)) === max) return true
+    await removeRows(db, 'notifications', theirs, together)
+    removed.push(...ids)
+    return true
+  }
+
+const members =
+  (there: RawBuilder<boolean>): Remover =>
+  async (db, removed) => {
+    const max = 200 * paceOf(db).factor
+    const { rows } = await sql<{ user_id: string }>`
+      delete from user_group_members where ${someRows(db, 'user_group_members', there, max)}
+      returning user_id`.execute(db)
+    for (const { user_id: userId } of rows) removed.push(userId)
+    return rows.length === max
+  }
+
+/** From the deepest folders up: documents first, then the folders that are empty. */
+const insideFolder =
+  (apiKey: string, organizationId: string, folderId: string): Remover =>
+  async (db, touched) => {
+    const together = documentsTogether * paceOf(db).factor
+    const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+    const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
+    const folderIds = leaves.length > 0 ? leaves : [folderId]
+    const inFolders = sql<boolean>`${inOrganization} and folder_id in (${sql.join(folderIds)})`
+    const { rows: found } = await sql<{ document_id: string }>`
+      select document_id from documents where ${inFolders} limit ${sql.lit(together)}`.execute(db)
+    if (found.length > 0) {
+      const documentIds = found.map((row) => row.document_id)
+      touched.push(...documentIds)
+      for (const remove of insideDocuments(apiKey, organizationId, documentIds)) {
+        if (await remove(db, [])) return true
+      }
+      const those = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+      await removeRows(db, 'documents', those, together)
+      return true
+    }
+    const granted = sql<boolean>`
+      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${notRemoved}`
+    if ((await removeRows(db, 'grants', granted, 200)) === 200) return true
+    if (leaves.length > 0) await removeRows(db, 'folders', inFolders, leaves.length)
+    return leaves.length > 0
+  }

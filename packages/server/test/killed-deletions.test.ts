@@ -1,0 +1,79 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@plenum/client'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../src/store/db.ts'
+import { seed } from './large-data.ts'
+import { buildServer, startProcess } from './processes/process.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-'))
+beforeAll(buildServer)
+afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
+
+/** Runs the work on the data of a server that does not run. */
+async function onDisk<T>(
+  work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
+): Promise<T> {
+  const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
+  const env = { DATA_DIR: dataDir }
+  const first = await startProcess('server', env)
+  const { data } = await createClient({ url: first.url }).workspace.create({ ownerEmail: 'o@example.com' })
+  const [apiKey] = Object.keys(data.apiKeyList) as [string]
+  const workspace = { workspaceId: data.id, workspaceAuthToken: data.authToken }
+  const tokens = await createClient({ url: first.url, ...workspace }).authTokens.get({ apiKey })
+  const credentials = { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
+  await first.terminate()
+
+  const documents = 30_000
+  const countAll = () =>
+    onDisk(async ({ read }) => {
+      const { count } = await read
+        .selectFrom('documents')
+        .select((eb) => eb.fn.countAll<number>().as('count'))
+        .executeTakeFirstOrThrow()
+      const begun = await read.selectFrom('deletions').select('deletion_id').execute()
+      return { count, isBegun: begun.length > 0 }
+    })
+
+  let inTheMiddle = 0
+  // At which moment the kill arrives is chance; from here on it comes later and later.
+  for (let round = 0; inTheMiddle < 1 && round < 40; round++) {
+    const organizationId = `o${round}`
+    const server = await startProcess('server', env)
+    await createClient({ url: server.url, ...credentials }).organizations.add({
+      organizations: [{ organizationId }],
+    })
+    await server.terminate()
+    await onDisk((database) => seed(database, apiKey, organizationId).documents(documents))
+
+    const victim = await startProcess('server', env)
+    const client = createClient({ url: victim.url, ...credentials })
+    const deleted = client.organizations.delete({ organizationIds: [organizationId] }).catch(() => undefined)
+    await new Promise((resolve) => setTimeout(resolve, 20 + 40 * round))
+    await victim.kill()
+    await deleted
+    const { count, isBegun } = await countAll()
+    if (count > 0 && count < documents) inTheMiddle++
+    expect(isBegun || count === documents || count === 0).toBe(true)
+
+    const next = await startProcess('server', env)
+    const reader = createClient({ url: next.url, ...credentials })
+    const page = await reader.documents.get({ organizationId, pageSize: 1000 })
+    expect(page.data).toHaveLength(isBegun || count === 0 ? 0 : 1000)
+    if (!isBegun) await reader.organizations.delete({ organizationIds: [organizationId] })
+    const found = await reader.organizations.get({ organizationIds: [organizationId] })
+    expect(found.data).toEqual([])
+    await next.terminate()
+    expect(await countAll()).toEqual({ count: 0, isBegun: false })
+  }
+  expect(inTheMiddle).toBeGreaterThan(0)
+})
