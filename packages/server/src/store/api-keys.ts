@@ -1,5 +1,6 @@
 import type { Cursor, Db } from './db.ts'
 import { parse } from './json.ts'
+import { prepared } from './prepared.ts'
 
 /** The switches and defaults of an API key (spec 0.9, 1.8). */
 export interface ApiKeyOptions {
@@ -44,12 +45,8 @@ export interface AuthToken extends TokenRecord {
   domains: string[]
 }
 
-/** The key with its valid tokens, in one read: this stands before every request. */
-export async function find(
-  db: Db,
-  apiKey: string,
-): Promise<{ key: ApiKey; tokens: AuthToken[] } | undefined> {
-  const rows = await db
+const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
+  db
     .selectFrom('api_keys')
     .leftJoin('auth_tokens', 'auth_tokens.api_key', 'api_keys.api_key')
     .select(['api_keys.api_key', 'workspace_id', 'api_keys.name', 'type', 'owner_email', 'options'])
@@ -61,8 +58,15 @@ export async function find(
         .whereRef('deletions.api_key', '=', 'api_keys.api_key')
         .as('deletions'),
     )
-    .where('api_keys.api_key', '=', apiKey)
-    .execute()
+    .where('api_keys.api_key', '=', apiKey),
+)
+
+/** The key with its valid tokens, in one read: this stands before every request. */
+export async function find(
+  db: Db,
+  apiKey: string,
+): Promise<{ key: ApiKey; tokens: AuthToken[] } | undefined> {
+  const rows = await selectWithTokens(db, { apiKey })
   const [row] = rows
   if (!row) return undefined
   return {
