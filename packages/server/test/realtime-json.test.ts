@@ -196,7 +196,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(await client.set('a\nb', {})).toMatchObject({ id: 2, ref: 1, status: 'INVALID_ARGUMENT' })
     client.send({ type: 'openEditor', ref: 2, channel: 1, editorId: 'note' })
     expect(await client.take('error')).toMatchObject({ ref: 2, channel: 1, status: 'NOT_FOUND' })
-    client.send({ type: 'open', ref: 3, organizationId: 'org/1', documentId: 'doc_2', topics: [] })
+    client.send({ type: 'open', ref: 3, organizationId: 'org\n1', documentId: 'doc_2', topics: [] })
     expect(await client.take('closed')).toMatchObject({ ref: 3, code: closeCodes.badMessage })
     client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: '..' })
     expect(await client.take('editorClosed')).toMatchObject({ channel: 1, code: closeCodes.badMessage })
