@@ -133,6 +133,23 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await parts.where('api_key', '=', apiKey).execute()).toEqual([])
   }, 60_000)
 
+  test('[S2] to read the owners of 100,000 client ids does not hold the event loop', async () => {
+    const { apiKey } = await editor(bytesOf(1, 1))
+    const writer = { userId: 'u1', sessionId: null }
+    for (let at = 0; at < 100_000; at += 10_000) {
+      const owners = Array.from({ length: 10_000 }, (_, i) => [at + i, `u${i % 7}`] as const)
+      const entry = { apiKey, place, update: bytesOf(1, 1), writer, create: null, owners }
+      await server.database.write((db) => editorLog.append(db, [entry], 1000))
+    }
+    let owners = new Map<number, string>()
+    const readAll = async () => {
+      owners = await editorLog.readOwners(server.database.read, apiKey, place)
+    }
+    expect(await heldDuring(readAll)).toBeLessThan(50)
+    expect(owners.size).toBe(100_000)
+    expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
+  }, 60_000)
+
   test('[S2] to read and to compact 32 MiB does not hold the event loop', async () => {
     const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
     const snapshot = bytesOf(32 * mebibyte, 7)

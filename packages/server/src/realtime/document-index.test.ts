@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { heldDuring } from '../../test/event-loop.ts'
 import { hostileUpdate } from '../../test/hostile-updates.ts'
 import { any, docOf, randomNumbers, stateOf, struct, text, type, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
@@ -169,6 +170,43 @@ describe('[V2] the index of a document agrees with Yjs', () => {
       expect(isEqual(moved, index)).toBe(true)
     }
     expect((await DocumentIndex.fromMessage(new DocumentIndex().toMessage())).size).toBe(0)
+  })
+})
+
+describe('an index that comes from a thread', () => {
+  const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
+  const arrive = async (message: Float64Array) => {
+    let index!: DocumentIndex
+    const held = await heldDuring(async () => {
+      index = await DocumentIndex.fromMessage(message)
+      index.stateVector()
+    })
+    expect(held).toBeLessThan(50)
+    return index
+  }
+
+  test('[S2] with 100,000 clients does not hold the event loop', async () => {
+    const structs = times(100_000, (i) => ({ client: 100_000 - i, clock: 0, structs: [{ gc: 1 }] }))
+    const index = await arrive(DocumentIndex.of([update({ structs })]).toMessage())
+    expect(index.size).toBe(100_000)
+    expect(clocksOf(index).size).toBe(100_000)
+  })
+
+  test('[S2] with a million deleted ranges does not hold the event loop', async () => {
+    const count = 1_000_000
+    const ranges = times(count, (i) => [i * 3, 1] as const)
+    const parts = [
+      struct({ content: text('x'.repeat(count * 3)) }),
+      update({ deletes: [{ client: 5, ranges }] }),
+    ]
+    const index = await arrive(DocumentIndex.of(parts).toMessage())
+    accept(index, update({ deletes: [{ client: 5, ranges: [[1_500_001, 1]] }] }))
+    expect([1_500_000, 1_500_001, 1_500_002].map((clock) => index.isDeleted(5, clock, 1))).toEqual([
+      true,
+      true,
+      false,
+    ])
+    expect(index.isDeleted(5, 1_500_000, 2)).toBe(true)
   })
 })
 

@@ -1,6 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { DamagedLog } from '../editors/errors.ts'
-import { placeOfCode, type Place, type PlaceCode } from './item-places.ts'
+import {
+  codeAt,
+  type KnownPlaces,
+  type Place,
+  type PlaceCode,
+  placeOfCode,
+  placesOver,
+  toPairs,
+  withRuns,
+} from './item-places.ts'
 import { RangeSet } from './ranges.ts'
 import { SortedPairs } from './sorted-pairs.ts'
 import { StateVectorEncoder } from './state-vector-encoder.ts'
@@ -23,8 +32,7 @@ const clientsPerTurn = 4_096
 interface KnownClient {
   /** The next clock. */
   clock: number
-  /** Where its structs lie: for each run of equal places, the clock where it starts and its code. */
-  places: SortedPairs
+  places: KnownPlaces
   deletes: RangeSet | undefined
   /** Of the state vector. */
   block: number
@@ -96,7 +104,7 @@ export class DocumentIndex {
 
   readonly placeOf = (client: number, clock: number): Place | undefined => {
     const known = this.#clients.get(client)
-    return known && placeOfCode(known.places.secondAt(clock) as PlaceCode)
+    return known && placeOfCode(codeAt(known.places, clock))
   }
 
   readonly isDeleted = (client: number, clock: number, length: number): boolean => {
@@ -108,11 +116,12 @@ export class DocumentIndex {
   toMessage(): Float64Array {
     let size = 0
     for (const { places, deletes } of this.#clients.values()) {
-      size += 4 + places.length + (deletes?.pairs.length ?? 0)
+      size += 4 + toPairs(places).length + (deletes?.pairs.length ?? 0)
     }
     const message = new Float64Array(size)
     let at = 0
-    for (const [client, { clock, places, deletes }] of this.#clients) {
+    for (const [client, { clock, places: known, deletes }] of this.#clients) {
+      const places = toPairs(known)
       const deletesAt = at + 4 + places.length
       const end = deletesAt + (deletes?.pairs.length ?? 0)
       message.set([client, clock, places.length, end - deletesAt], at)
@@ -139,16 +148,16 @@ export class DocumentIndex {
   #addFrom(message: Float64Array, at: number): number {
     const deletesAt = at + 4 + (message[at + 2] as number)
     const end = deletesAt + (message[at + 3] as number)
-    const known = this.#add(message[at] as number)
+    const places = placesOver(message.subarray(at + 4, deletesAt))
+    const known = this.#add(message[at] as number, places)
     known.clock = message[at + 1] as number
-    known.places = SortedPairs.over(message.subarray(at + 4, deletesAt))
     if (end > deletesAt) known.deletes = new RangeSet(SortedPairs.over(message.subarray(deletesAt, end)))
     return end
   }
 
-  #add(client: number): KnownClient {
+  #add(client: number, places: KnownPlaces): KnownClient {
     const block = this.#encoder.add(client)
-    const known: KnownClient = { clock: 0, places: new SortedPairs(), deletes: undefined, block }
+    const known: KnownClient = { clock: 0, places, deletes: undefined, block }
     this.#clients.set(client, known)
     return known
   }
@@ -156,12 +165,9 @@ export class DocumentIndex {
   #change({ client, from, to, places, deletes }: Change, maxChunks: number): void {
     // A delete set may name a client without ranges, even one that is unknown.
     if (to === from && deletes.length === 0) return
-    const known = this.#clients.get(client) ?? this.#add(client)
+    const known = this.#clients.get(client) ?? this.#add(client, places[1] as PlaceCode)
     if (to > from) {
-      for (let i = 0; i < places.length; i += 2) {
-        const code = places[i + 1] as PlaceCode
-        if (known.places.lastSecond !== code) known.places.append(places[i] as number, code)
-      }
+      known.places = withRuns(known.places, places)
       known.clock = to
       this.#encoder.changed(known.block)
     }

@@ -1,3 +1,5 @@
+import { SortedPairs } from './sorted-pairs.ts'
+
 /** Where an item lies. */
 export interface Place {
   /** How many shared types it is inside of: 1 directly in a root type. */
@@ -37,3 +39,35 @@ export type Runs = number[]
 export function addRun(runs: Runs, start: number, code: PlaceCode): void {
   if (runs.length === 0 || runs[runs.length - 1] !== code) runs.push(start, code)
 }
+
+/**
+ * Where all structs of one client lie: one code, as long as all lie in equal places, as those of most clients do; else the
+ * runs as pairs.
+ */
+export type KnownPlaces = PlaceCode | SortedPairs
+
+export const codeAt = (places: KnownPlaces, clock: number): PlaceCode =>
+  typeof places === 'number' ? places : (places.secondAt(clock) as PlaceCode)
+
+/** Adds runs behind those that are known; the first run of a client starts at 0. */
+export function withRuns(known: KnownPlaces, runs: Runs): KnownPlaces {
+  let places = known
+  for (let i = 0; i < runs.length; i += 2) {
+    const code = runs[i + 1] as PlaceCode
+    if (code === (typeof places === 'number' ? places : places.lastSecond)) continue
+    places = toPairs(places)
+    places.append(runs[i] as number, code)
+  }
+  return places
+}
+
+/** The runs, of which the first starts at 0. */
+export function toPairs(places: KnownPlaces): SortedPairs {
+  if (typeof places !== 'number') return places
+  const pairs = new SortedPairs()
+  pairs.append(0, places)
+  return pairs
+}
+
+export const placesOver = (runs: Float64Array): KnownPlaces =>
+  runs.length === 2 ? (runs[1] as PlaceCode) : SortedPairs.over(runs)
