@@ -19,6 +19,8 @@ export interface Limits {
   createdByOpeningPerMinute: number
   /** Documents that all users of an API key may create by opening them, each day (UTC); 0 is unlimited. */
   createdByOpeningPerDay: number
+  /** What one editor may store: its snapshot and the updates after it. */
+  editorBytes: number
   /** Editors that clients may create in one document. */
   editorsPerDocument: number
 }
@@ -132,6 +134,7 @@ export function readConfig(env: Environment): Config {
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),
       workspacesPerOwner: integer('LIMIT_WORKSPACES_PER_OWNER', 5, 1, 1_000_000),
       productionKeysPerWorkspace: integer('LIMIT_PRODUCTION_KEYS', 10, 0, 1_000_000),
+      editorBytes: integer('LIMIT_EDITOR_BYTES', 32 * 1024 * 1024, 64 * 1024, 1024 ** 3),
       connections: integer('LIMIT_CONNECTIONS', 20_000, 0, 10_000_000),
       createdByOpeningPerMinute: integer('LIMIT_CREATED_BY_OPENING_PER_MINUTE', 100, 0, 1_000_000),
       createdByOpeningPerDay: integer('LIMIT_CREATED_BY_OPENING_PER_DAY', 100_000, 0, 1_000_000_000),

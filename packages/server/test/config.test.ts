@@ -35,6 +35,7 @@ const defaults: Config = {
     apiKeyRequestsPerMinute: 0,
     workspacesPerOwner: 5,
     productionKeysPerWorkspace: 10,
+    editorBytes: 33_554_432,
     connections: 20_000,
     createdByOpeningPerMinute: 100,
     createdByOpeningPerDay: 100_000,

@@ -83,7 +83,15 @@ export const crdtVersions = {
     input: Type.Object({ ...EditorPlace, versionId: ClientId }),
     output: Nothing,
     message: 'Version restored successfully.',
-    errors: [noEditor, { status: 'NOT_FOUND', message: 'Version not found.' }, ...unreadable],
+    errors: [
+      noEditor,
+      { status: 'NOT_FOUND', message: 'Version not found.' },
+      {
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'The editor may have at most 33554432 bytes (LIMIT_EDITOR_BYTES).',
+      },
+      ...unreadable,
+    ],
     example: { input: { ...editor, versionId: version.versionId }, output: null },
   }),
 }

@@ -26,6 +26,12 @@ const busy = {
   message: 'The server is busy with other CRDT data. Try again.',
 } as const
 
+/** With the default of the setting. */
+const tooLarge = {
+  status: 'RESOURCE_EXHAUSTED',
+  message: 'The editor may have at most 33554432 bytes (LIMIT_EDITOR_BYTES).',
+} as const
+
 export const crdt = {
   add: operation({
     spec: '17.1',
@@ -44,6 +50,7 @@ export const crdt = {
       { status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' },
       { status: 'INVALID_ARGUMENT', message: 'Editor ID is required.' },
       ...wrongData,
+      tooLarge,
       { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
       busy,
     ],
@@ -105,6 +112,7 @@ export const crdt = {
       { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data.' },
       { status: 'INVALID_ARGUMENT', message: 'Content key does not match the stored data.' },
       ...wrongData,
+      tooLarge,
       { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds } },
       { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
       busy,

@@ -8,6 +8,7 @@ import type { Place } from '../store/editors.ts'
 import { WrittenJson } from '../written-json.ts'
 import { page } from './paging.ts'
 import {
+  assertFits,
   onStored,
   partsOf,
   type PreparedChange,
@@ -73,8 +74,9 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       if (!version) throw new ApiError('NOT_FOUND', 'Version not found.')
       const source = sourceOf(caller.apiKey, input, stored)
       const change = await onStored(input, log, () =>
-        storedDocuments.restore(source, partsOf(stored), version.bytes, snapshotFrom(stored)),
+        storedDocuments.restore(source, partsOf(stored), version.bytes, snapshotFrom(call, stored)),
       )
+      assertFits(call, change, stored)
       return { stored, change, contents: stored }
     },
     async write(call, prepared: PreparedChange) {

@@ -12,6 +12,7 @@ import type { ContentType } from '../store/editors.ts'
 import { WrittenJson } from '../written-json.ts'
 import {
   append,
+  assertFits,
   bytesOf,
   damaged,
   failureOf,
@@ -35,13 +36,15 @@ const undeclared = { type: null, contentKey: null }
 export const crdtHandlers: Handlers<Operations['crdt']> = {
   add: {
     subject: subjectOf,
-    prepare({ input, caller: { apiKey }, log, storedDocuments }): Promise<PreparedContent> {
+    async prepare({ input, caller: { apiKey }, log, limits, storedDocuments }): Promise<PreparedContent> {
       const replacement = replacementOf(input)
       // Nothing is stored that could be asked for again.
       const source = { apiKey, content: newId('new') }
-      return onStored(input, log, () =>
+      const content = await onStored(input, log, () =>
         storedDocuments.replace(source, [], undeclared, replacement, Infinity),
       )
+      assertFits({ limits }, content)
+      return content
     },
     async write({ input, caller: { apiKey }, db, now, emit }, { update, contentKey }: PreparedContent) {
       await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
@@ -95,8 +98,9 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       const stored = await read(call)
       const source = sourceOf(caller.apiKey, input, stored)
       const { contentKey, ...change } = await onStored(input, log, () =>
-        storedDocuments.replace(source, partsOf(stored), stored, replacement, snapshotFrom(stored)),
+        storedDocuments.replace(source, partsOf(stored), stored, replacement, snapshotFrom(call, stored)),
       )
+      assertFits(call, change, stored)
       return { stored, change, contents: { type: input.type, contentKey } }
     },
     async write(call, prepared: PreparedChange) {

@@ -9,7 +9,7 @@ import * as editors from '../store/editors.ts'
 import type { Contents, Place } from '../store/editors.ts'
 
 /** What operations on an editor are given. */
-type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots'> & {
+type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots' | 'limits'> & {
   input: Place
   caller: { apiKey: string }
 }
@@ -34,9 +34,28 @@ export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[
   return snapshot ? [snapshot, ...tail] : tail
 }
 
-/** From how many bytes on an update to this log needs a snapshot. */
-export const snapshotFrom = ({ snapshot, updates }: StoredLog) =>
-  editorLog.longFrom({ updates: updates.length, bytes: bytesOf(updates) }, snapshot?.length ?? 0)
+/** From how many bytes on an update to this log needs a snapshot: to keep the log short, or to see how large it becomes. */
+export function snapshotFrom({ limits }: Pick<Call, 'limits'>, stored: StoredLog): number {
+  const { snapshot, updates } = stored
+  const tail = { updates: updates.length, bytes: bytesOf(updates) }
+  const tooLargeFrom = limits.editorBytes - sizeOf(stored) + 1
+  return Math.min(editorLog.longFrom(tail, snapshot?.length ?? 0), tooLargeFrom)
+}
+
+const sizeOf = ({ snapshot, updates }: StoredLog) => (snapshot?.length ?? 0) + bytesOf(updates)
+
+/** Refuses what makes an editor larger than it may be. What makes it smaller is accepted in any case. */
+export function assertFits(
+  { limits }: Pick<Call, 'limits'>,
+  { update, snapshot }: Change,
+  stored?: StoredLog,
+): void {
+  const before = stored ? sizeOf(stored) : 0
+  const after = snapshot?.length ?? before + (update?.length ?? 0)
+  if (after <= limits.editorBytes || after < before) return
+  const message = `The editor may have at most ${limits.editorBytes} bytes (LIMIT_EDITOR_BYTES).`
+  throw new ApiError('RESOURCE_EXHAUSTED', message)
+}
 
 /** What was computed for an editor, and from which state of it. */
 export interface PreparedChange {

@@ -64,6 +64,8 @@ export class Appender {
     this.#busy ??= this.#run()
   }
 
+  readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfLong(room)
+
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     const others = [this.#reading, this.#alone, this.#reviewing]

@@ -1,6 +1,19 @@
-import type { Framing, Member } from './editor-member.ts'
+import { mergeMany } from './crdt-work.ts'
+import type { Framing, Member, Row } from './editor-member.ts'
 
-export function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
+/** Rows of more bytes are not merged: that would read all of them again. */
+const maxMergedBytes = 64 * 1024
+
+export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): void {
+  if (rows.length === 0) return
+  let bytes = 0
+  for (const row of rows) bytes += row.bytes.length
+  const updates = rows.map((row) => row.bytes)
+  const sent = bytes > maxMergedBytes ? updates : [mergeMany(updates)]
+  for (const update of sent) broadcastUpdate(members, update)
+}
+
+function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
   broadcast(
     members,
     (framing) => framing.update(update),

@@ -28,6 +28,11 @@ export class CommittedLog {
     return this.#seq
   }
 
+  /** As many as are stored. */
+  get bytes(): number {
+    return this.#snapshotBytes + this.tail.bytes
+  }
+
   get snapshotBytes(): number {
     return this.#snapshotBytes
   }

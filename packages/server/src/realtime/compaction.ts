@@ -30,15 +30,20 @@ export class Compaction {
     this.#parts = parts
   }
 
-  /** Called whenever the log of the room grew. */
+  /** Called whenever the log of the room grew, or something did not fit into it. */
   compactIfLong(room: EditorRoom): void {
     const { tail, snapshotBytes } = room.log
-    if (!editorLog.isLong(tail, snapshotBytes) || this.#parts.now() < (this.#rests.get(room) ?? 0)) return
+    const isLong = editorLog.isLong(tail, snapshotBytes)
+    if (!(isLong || room.isScarce) || this.#parts.now() < (this.#rests.get(room) ?? 0)) return
     this.#rests.set(room, Infinity)
     this.#gate
       .pass(room.apiKey, () => this.#compact(room))
       .then(
-        () => this.#rests.delete(room),
+        () => {
+          // What makes little space must not be done again and again.
+          if (isLong) this.#rests.delete(room)
+          else this.#rests.set(room, this.#parts.now() + restMs)
+        },
         (error: unknown) => {
           this.#parts.log.error({ err: error, ...room.place }, 'an editor could not be compacted')
           this.#rests.set(room, this.#parts.now() + restMs)
@@ -59,6 +64,6 @@ export class Compaction {
     const source = sourceOf(apiKey, place, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await editorLog.compact(database, apiKey, place, { snapshotSeq, seq, snapshot, createdAt })
-    if (done && seq <= room.log.seq) room.log.compacted(seq, snapshot)
+    if (done && seq <= room.log.seq) room.compacted(seq, snapshot)
   }
 }

@@ -22,6 +22,8 @@ export interface Member extends Owner, Sender {
   sendIfQuick(frame: Buffer): void
   /** Sends instead of what was left out the state as it is now, if the client has caught up. */
   makeUp(): void
+  /** Asks for what was refused before, if anything was: it may be stored now. */
+  mayWrite(): void
   /** The server lacks something that this client has. */
   askForMore(): void
   end(reason: CloseReason, message: string): void

@@ -4,10 +4,9 @@ import { sourceOf } from '../editors/document-threads.ts'
 import type { EditorLog } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
 import { AwarenessStates } from './awareness.ts'
-import { broadcastAwareness, broadcastUpdate } from './broadcast.ts'
+import { broadcastAwareness, broadcastRows } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
-import type { Crdt } from './crdt.ts'
 import { mergeMany } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
 import { EarlyUpdates } from './early-updates.ts'
@@ -26,27 +25,11 @@ import type { WorkOwner } from './fair-queue.ts'
 import { indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
+import { RoomLimits } from './room-limits.ts'
+import type { RoomParts } from './room-parts.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
-
-export interface RoomParts {
-  apiKey: string
-  place: Place
-  index: DocumentIndex
-  /** Undefined: the editor does not exist yet. */
-  stored: EditorLog | undefined
-  crdt: Crdt
-  /** There is something to store. */
-  wake: (room: EditorRoom) => void
-  /** Awareness has changed: call `publishAwareness` soon. */
-  awarenessChanged: (room: EditorRoom) => void
-  /** The room does not know any more what is stored. */
-  drop: (room: EditorRoom, reason: CloseReason, message: string) => void
-}
-
-/** Yjs clients of one editor: each is in every joiner's state vector for ever. */
-const mostClients = 100_000
 
 /**
  * Chunks of deleted ranges that one update may touch: 200,000 deletes all over a document with millions take 25 ms, and
@@ -71,7 +54,8 @@ export class EditorRoom {
   /** Knows everything that is stored, and what waits to be. */
   #index: DocumentIndex
   readonly #owners: ClientOwners
-  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'awarenessChanged' | 'drop'>
+  readonly #limits: RoomLimits
+  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'makeSpace' | 'awarenessChanged' | 'drop'>
   readonly #early = new EarlyUpdates<Pending>()
   readonly #queue = new UpdateQueue<Pending>()
   #exists: boolean
@@ -84,12 +68,12 @@ export class EditorRoom {
   #postponed: PostponedWork | undefined
   #isDropped = false
 
-  constructor({ apiKey, place, index, stored, ...parts }: RoomParts) {
+  constructor({ apiKey, place, index, stored, maxBytes, ...parts }: RoomParts) {
     this.#parts = parts
     this.apiKey = apiKey
     this.place = place
     this.#index = index
-    this.#owners = new ClientOwners(stored?.owners ?? [], (client, userId) => {
+    this.#owners = new ClientOwners(stored?.owners ?? new Map(), (client, userId) => {
       this.awareness.owned(client, userId)
       this.awarenessChanged()
     })
@@ -103,6 +87,7 @@ export class EditorRoom {
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
+    this.#limits = new RoomLimits(this.log, this.#owners, maxBytes)
   }
 
   /** What a client says that the editor holds; counts if it does not exist yet. */
@@ -141,6 +126,8 @@ export class EditorRoom {
     const fault = this.#admit(pending)
     if (fault === undefined) return this.#admitEarly()
     if (!isEarly(fault)) return outcome.refused(fault)
+    const refusal = this.#limits.refusalOfEarly(fault)
+    if (refusal) return outcome.refused(refusal)
     // A client that writes through several connections may overtake itself.
     if (!fault.missing || !this.#early.hold(pending, fault.missing)) outcome.refused(fault)
     from.askForMore()
@@ -192,9 +179,9 @@ export class EditorRoom {
       this.#confirm(pending)
       return undefined
     }
-    if (this.#index.size > mostClients) {
-      return { code: 'too_large', message: `The editor has more than ${mostClients} clients.` }
-    }
+    const refusal = this.#limits.refusal(verdict.value, this.#queue.bytes, from.userId)
+    if (refusal?.code === 'full') this.#parts.makeSpace(this)
+    if (refusal) return refusal
     this.#learn(verdict.value, maxChunksPerUpdate)
     pending.update = verdict.value.update
     pending.owners = this.#owners.add(verdict.value.clients, from.userId)
@@ -303,6 +290,17 @@ export class EditorRoom {
     }
   }
 
+  /** Whether a snapshot should be made to make space. */
+  get isScarce(): boolean {
+    return this.#limits.isScarce
+  }
+
+  /** A snapshot has taken the place of the rows up to that number. */
+  compacted(seq: number, snapshot: Uint8Array): void {
+    this.log.compacted(seq, snapshot)
+    if (this.#limits.takeFreed()) for (const member of this.members) member.mayWrite()
+  }
+
   get createdAt(): number | undefined {
     return this.#createdAt
   }
@@ -343,17 +341,9 @@ export class EditorRoom {
     return verdict.ok
   }
 
-  /** Large rows are not merged, which would read all of them again. */
   #publish(rows: readonly Row[]): void {
-    if (rows.length === 0) return
-    let bytes = 0
-    for (const row of rows) {
-      this.log.append(row.seq, row.bytes)
-      bytes += row.bytes.length
-    }
-    const updates = rows.map((row) => row.bytes)
-    const sent = bytes > maxCheckedAtOnceBytes ? updates : [mergeMany(updates)]
-    for (const update of sent) broadcastUpdate(this.members, update)
+    for (const { seq, bytes } of rows) this.log.append(seq, bytes)
+    broadcastRows(this.members, rows)
     this.#admitEarly()
   }
 

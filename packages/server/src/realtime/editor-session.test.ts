@@ -66,7 +66,9 @@ function scene({
       index: DocumentIndex.of([]),
       stored: undefined,
       crdt,
+      maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
+      makeSpace() {},
       awarenessChanged() {},
       drop: (one, reason, message) => {
         document.forget(one)

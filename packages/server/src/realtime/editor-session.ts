@@ -333,5 +333,5 @@ function isStateVector(bytes: Uint8Array): boolean {
 }
 
 /** Whether an honest client may have sent it. */
-const isBearable = (fault: Fault) =>
-  isEarly(fault) || fault.code === 'foreign_client' || fault.code === 'read_only'
+const isBearable = (fault: Fault) => isEarly(fault) || bearable.has(fault.code)
+const bearable: ReadonlySet<Fault['code']> = new Set(['foreign_client', 'read_only', 'full', 'too_many_ids'])

@@ -173,7 +173,9 @@ export class Hub {
         index,
         stored,
         crdt,
+        maxBytes: this.#parts.limits.editorBytes,
         wake: this.#appender.wake,
+        makeSpace: this.#appender.makeSpace,
         awarenessChanged: (room) => this.#awarenessChanged(room),
         drop: (room, reason, message) => {
           document.forget(room)
@@ -299,6 +301,7 @@ export class Hub {
 
   #sweepRoom(document: OpenDocument, room: EditorRoom): void {
     room.expireEarly()
+    if (room.isScarce) this.#appender.makeSpace(room)
     for (const member of room.members) member.makeUp()
     const idle = room.isIdle ? (this.#idleSweeps.get(room) ?? 0) + 1 : 0
     this.#idleSweeps.set(room, idle)

@@ -1,6 +1,15 @@
 /** Why an update is refused. A `gap` is answered with our state vector; the others are the sender's fault. */
 export interface Fault {
-  code: 'malformed' | 'too_large' | 'gap' | 'future_delete' | 'foreign_client' | 'forbidden' | 'read_only'
+  code:
+    | 'malformed'
+    | 'too_large'
+    | 'gap'
+    | 'future_delete'
+    | 'foreign_client'
+    | 'forbidden'
+    | 'read_only'
+    | 'full'
+    | 'too_many_ids'
   message: string
   /** The byte at which it was noticed. */
   at?: number
