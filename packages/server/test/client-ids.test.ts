@@ -1,74 +1,164 @@
-import { describe, expect, test } from 'vitest'
-import * as documents from '../src/store/documents.ts'
-import * as editorLog from '../src/store/editor-log.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
 import * as given from './given.ts'
-import { stores, useServer } from './harness.ts'
-import { tokenFor } from './live.ts'
-import { rawClient } from './raw-clients.ts'
-import { text, update } from './update-scenes.ts'
+import { createPostgresDatabase, startServer, stores, useServer, type TestServer } from './harness.ts'
+import { eventually, lockedDocument, tokenFor } from './live.ts'
+import { endRawClients, type RawClient } from './raw-client.ts'
+import { type Dialect, dialects, rawClient } from './raw-clients.ts'
+
+afterEach(endRawClients)
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
-const typed = (client: number, clock = 0) =>
-  update({ structs: [{ client, clock, structs: [{ parent: 'content', content: text('x') }] }] })
+const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
-describe.each(stores)('the client ids of an editor on %s', (store) => {
+/** A Yjs client whose id is known to the test, as everyone in an editor knows the ids of the others. */
+function yjsClient() {
+  const doc = new Y.Doc()
+  return {
+    id: doc.clientID,
+    /** What it types next, as an update. */
+    type(text: string): Uint8Array {
+      const known = Y.encodeStateVector(doc)
+      doc.getText('content').insert(0, text)
+      return Y.encodeStateAsUpdate(doc, known)
+    },
+  }
+}
+
+async function entered(client: RawClient): Promise<RawClient> {
+  expect(await client.entered()).not.toHaveProperty('reason')
+  return client
+}
+
+describe.each(stores)('client ids on %s', (store) => {
   const server = useServer(store)
 
-  /** An editor in which these users have written with so many ids each. */
-  async function givenIds({ apiKey }: given.Tenant, counts: Record<string, number>): Promise<void> {
-    const owners: [number, string][] = []
-    for (const [userId, count] of Object.entries(counts)) {
-      for (let i = 0; i < count; i++) owners.push([1_000_000 + owners.length, userId])
+  /** Who opens the editor with a token of that role. */
+  async function tenantWithDocument() {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'doc_1')
+    const open = async (userId: string, dialect: Dialect, role: 'viewer' | 'editor') => {
+      const token = await tokenFor(tenant, userId, { resources: [{ ...document, accessRole: role }] })
+      return entered(rawClient(server, dialect, { ...place, token }))
     }
-    const { organizationId, documentId } = place
-    const ensure = () =>
-      server.database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, 1_000))
-    await ensure()
-    for (let at = 0; at < owners.length; at += 10_000) {
-      const entry: editorLog.Entry = {
-        apiKey,
-        place,
-        update: update({ structs: [{ client: 7, clock: 0, structs: [{ gc: 1 }] }] }),
-        writer: { userId: 'ada', sessionId: null },
-        create: { type: 'text', contentKey: 'content' },
-        owners: owners.slice(at, at + 10_000),
-      }
-      await server.database.write((db) => editorLog.append(db, [entry], 1_000))
-    }
+    const grant = (userId: string, accessRole: 'viewer' | 'editor') =>
+      tenant.client.permissions.add({ userId, permissions: { resources: [{ ...document, accessRole }] } })
+    const content = async () => (await tenant.client.crdt.get(place)).data[0]?.data
+    return { open, grant, content }
   }
 
-  test('[S7] new ones are refused when there are 100,000, and known ones and backends write on', async () => {
-    const tenant = await given.tenant(server)
-    const teams = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`u${i}`, 1_000]))
-    await givenIds(tenant, { ...teams, u99: 999 })
-    const enter = async (userId: string) => {
-      const client = rawClient(server, 'realtime', { ...place, token: await tokenFor(tenant, userId) })
-      await client.entered()
-      return client
-    }
-    const ada = await enter('ada')
-    expect(await ada.update(typed(1))).toBe('saved')
-    const bob = await enter('bob')
-    expect(await bob.update(typed(2))).toBe('refused')
-    expect(bob.denials[0]).toContain('too many Yjs client ids')
-    // It builds upon what was refused.
-    expect(await bob.update(typed(2, 1))).toBe('refused')
-    expect(await ada.update(typed(1, 1))).toBe('saved')
-    expect(await bob.update(update({ deletes: [{ client: 1, ranges: [[0, 1]] }] }))).toBe('saved')
-    expect(bob.refusal).toBeUndefined()
-    await tenant.client.crdt.update({ ...place, type: 'text', data: 'from a backend' })
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('from a backend')
-  }, 60_000)
+  describe.each(dialects)('at %s', (dialect) => {
+    test('[R31] an editor types after a reconnect although a viewer took its client id in awareness', async () => {
+      const { open, content } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const before = await open('ada', dialect, 'editor')
+      before.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      before.close()
+      await witness.until(() => witness.stateOf(ada.id) === undefined)
 
-  test('[S7] of one user do not use up those of the others', async () => {
-    const tenant = await given.tenant(server)
-    await givenIds(tenant, { mallory: 33_333 })
-    const door = { ...place, token: await tokenFor(tenant, 'mallory') }
-    const mallory = rawClient(server, 'realtime', door)
-    await mallory.entered()
-    expect(await mallory.update(typed(1))).toBe('refused')
-    expect(await mallory.update(typed(1_000_000))).toBe('saved')
-    const ada = rawClient(server, 'realtime', { ...door, token: await tokenFor(tenant, 'ada') })
-    expect(await ada.update(typed(2))).toBe('saved')
-  }, 60_000)
+      const vic = await open('vic', dialect, 'viewer')
+      vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
+      await vic.arrived()
+      const after = await open('ada', dialect, 'editor')
+      expect(await after.update(ada.type('mine'))).toBe('saved')
+      expect(await content()).toBe('mine')
+      after.sendAwareness(ada.id, 2, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      // The viewer is told what everyone is told, and cannot take it back.
+      vic.sendAwareness(ada.id, 2_000, { name: 'Vic' })
+      vic.sendAwareness(ada.id, 2_000, null)
+      await vic.arrived()
+      after.sendAwareness(ada.id, 3, { name: 'Ada', cursor: 1 })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
+    })
+
+    test('[R31] nobody but its owner speaks in awareness for a client id that has written', async () => {
+      const { open } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const writer = await open('ada', dialect, 'editor')
+      expect(await writer.update(ada.type('mine'))).toBe('saved')
+      for (const role of ['viewer', 'editor'] as const) {
+        const other = await open(`other-${role}`, dialect, role)
+        other.sendAwareness(ada.id, 1_000, { name: 'not Ada' })
+        await other.arrived()
+      }
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      expect(writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
+    })
+
+    test('[R31] the first write takes a client id from an editor who only claimed it in awareness', async () => {
+      const { open } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const eve = await open('eve', dialect, 'editor')
+      eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      const writer = await open('ada', dialect, 'editor')
+      expect(await writer.update(ada.type('mine'))).toBe('saved')
+      await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      expect(await eve.update(ada.type('not mine'))).toBe('refused')
+    })
+
+    test('[R31] a client id that an editor held is free for another once its holder may only read', async () => {
+      const { open, grant } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const eve = await open('eve', dialect, 'editor')
+      eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      const writer = await open('ada', dialect, 'editor')
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await writer.arrived()
+      expect(witness.stateOf(ada.id)).toEqual({ name: 'Eve' })
+      await grant('eve', 'viewer')
+      writer.sendAwareness(ada.id, 2, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+    })
+
+    test('[R31] a viewer who becomes an editor keeps its own client id and writes with it', async () => {
+      const { open, grant, content } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const own = yjsClient()
+      const vic = await open('vic', dialect, 'viewer')
+      vic.sendAwareness(own.id, 1, { name: 'Vic' })
+      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic' })
+      await grant('vic', 'editor')
+      expect(await vic.update(own.type('now'))).toBe('saved')
+      expect(await content()).toBe('now')
+      vic.sendAwareness(own.id, 2, { name: 'Vic', cursor: 1 })
+      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic', cursor: 1 })
+    })
+  })
+})
+
+test('[R31] a viewer on one of two servers does not take a client id that writes on the other', async () => {
+  const databaseUrl = await createPostgresDatabase()
+  const data = { dataDir: '/tmp/unused', databaseUrl }
+  const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])
+  const [one, other] = servers
+  const tenant = await given.tenant(one)
+  const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
+    entered(rawClient(at, 'yjs', { ...place, token: await tokenFor(tenant, userId, { role }) }))
+  const ada = yjsClient()
+  // The room on the other server is loaded before the id has an owner.
+  const vic = await open(other, 'vic', 'viewer')
+  const witness = await open(other, 'wit', 'editor')
+  expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
+  vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
+  await witness.until(() => witness.stateOf(ada.id) !== undefined)
+  // Writing makes the other server read what was stored, and with it whose the id is.
+  void witness.update(yjsClient().type('other '))
+  await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+  const moved = await open(other, 'ada', 'editor')
+  expect(await moved.update(ada.type('two '))).toBe('saved')
+  moved.sendAwareness(ada.id, 1, { name: 'Ada' })
+  await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+  endRawClients()
+  await Promise.all(servers.map((server) => server.stop()))
 })
