@@ -56,8 +56,9 @@ its text says otherwise; fields that only v2 knows are ignored under v1.
 
 ## Ids
 
-Ids are chosen by you. They have at most 256 characters, are not blank, contain neither \`/\` nor control characters, and
-are not \`.\` or \`..\`.
+Ids are chosen by you; paths and URLs are fine. They have at most 256 characters, are not blank, contain no control
+characters, and are not \`.\` or \`..\`. In the name of an editor, \`organizationId/documentId/editorId\`, each id is
+percent-encoded ([editors](../guides/editors.md#names-and-tokens)).
 
 ## Pages
 

@@ -139,11 +139,11 @@ export class Gateway {
     })
   }
 
-  #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, { dialect, url }: Endpoint): void {
+  #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, endpoint: Endpoint): void {
     socket.setNoDelay(true)
     const connection = new Connection(newId('conn'), ws, socket, this.#turns, this.#answers)
     const identify = (token: string) => this.#identify(connection, token, page)
-    const client = dialect({ connection, hub: this.#parts.hub, identify }, url)
+    const client = endpoint.dialect({ connection, hub: this.#parts.hub, identify }, endpoint.name)
     const page: OpenPage = {
       origin: request.headers.origin,
       host: request.headers.host,
@@ -154,7 +154,7 @@ export class Gateway {
     }
     ws.on('close', () => this.#parts.pages.leave(page))
     this.#arriving.add(connection)
-    this.#identifyByAddress(connection, request.headers, page, url, client)
+    this.#identifyByAddress(connection, request.headers, page, endpoint.token, client)
       .then((isLetIn) => {
         if (isLetIn && connection.isOpen) this.#listen(ws, socket, connection, client)
         else client.closed()
@@ -184,7 +184,7 @@ export class Gateway {
     connection: Connection,
     headers: IncomingHttpHeaders,
     page: OpenPage,
-    url: URL,
+    token: string | null,
     client: DialectClient,
   ): Promise<boolean> {
     try {
@@ -194,7 +194,6 @@ export class Gateway {
         client.enter(backend)
         return true
       }
-      const token = url.searchParams.get('token')
       if (token !== null) client.enter(await this.#identify(connection, token, page))
       else if (client.needsToken)
         throw new Denial('unauthenticated', 'token_missing: The address has no token.')
@@ -304,27 +303,31 @@ function receive(connection: Connection, client: DialectClient, data: Buffer, is
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-type Dialect = (arrival: Arrival, url: URL) => DialectClient
+/** `name` is what follows the path of the dialect, as it was sent. */
+type Dialect = (arrival: Arrival, name: string) => DialectClient
 
 interface Endpoint {
   dialect: Dialect
-  url: URL
+  name: string
+  token: string | null
 }
 
 const dialects: Record<string, Dialect> = {
-  yjs: (arrival, url) => new YjsClient(arrival, url.pathname.slice('/yjs/'.length)),
+  yjs: (arrival, name) => new YjsClient(arrival, name),
   hocuspocus: (arrival) => new HocuspocusClient(arrival),
   realtime: (arrival) => new JsonClient(arrival),
 }
 
+/** The path is read as it was sent: a `URL` resolves dots in it, also those that are percent-encoded. */
 function endpointOf(address: string): Endpoint | undefined {
   if (!URL.canParse(address, 'http://host')) return undefined
-  const url = new URL(address, 'http://host')
-  const [, name = '', ...rest] = url.pathname.split('/')
-  const dialect = Object.hasOwn(dialects, name) ? dialects[name] : undefined
+  const [, path = ''] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(address) ?? []
+  const [, endpoint = '', ...rest] = path.split('/')
+  const dialect = Object.hasOwn(dialects, endpoint) ? dialects[endpoint] : undefined
   // The rest is the name of an editor; what is wrong with it, only an open socket can say.
-  const fits = name === 'yjs' || rest.every((part) => part === '')
-  return dialect && fits ? { dialect, url } : undefined
+  const fits = endpoint === 'yjs' || rest.every((part) => part === '')
+  const token = new URL(address, 'http://host').searchParams.get('token')
+  return dialect && fits ? { dialect, name: rest.join('/'), token } : undefined
 }
 
 /** Before the handshake the answer is HTTP, in the envelope. */

@@ -22,8 +22,8 @@ function decoded(part: string): string {
   }
 }
 
-/** The longest name: each of 768 characters may take three bytes, and each byte three characters. */
-export const maxNameLength = 3 * 256 * 9 + 2
+/** The longest name: each of 768 characters may have four bytes, and each byte takes three characters. */
+export const maxNameLength = 3 * 256 * 12 + 2
 
 export const namePattern =
   'The name of an editor is organizationId/documentId/editorId, each percent-encoded.'

@@ -1,0 +1,41 @@
+import { editorName } from '@plenum/client'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isId, placeIn } from './place.ts'
+
+const anyId = fc
+  .oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.webUrl(),
+    fc.constantFrom('%', '/', '%2F', 'a/b', '..a'),
+  )
+  .filter(isId)
+
+describe('the name of an editor', () => {
+  test('[0.6] [R1] that the client makes of any ids means these ids', () => {
+    fc.assert(
+      fc.property(anyId, anyId, anyId, (organizationId, documentId, editorId) => {
+        const name = editorName(organizationId, documentId, editorId)
+        expect(placeIn(name)).toEqual({ organizationId, documentId, editorId })
+        // A provider puts it into an address, which must not change it.
+        expect(new URL(`ws://host/yjs/${name}`).pathname).toBe(`/yjs/${name}`)
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test.each([
+    ['org_1/doc_1/note', { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }],
+    ['a%2Fb/c/d', { organizationId: 'a/b', documentId: 'c', editorId: 'd' }],
+    ['a/b%252Fc/d', { organizationId: 'a', documentId: 'b%2Fc', editorId: 'd' }],
+    ['a/50%/d', { organizationId: 'a', documentId: '50%', editorId: 'd' }],
+    ['a/b/c/d', undefined],
+    ['a/b', undefined],
+    ['', undefined],
+    ['a/../d', undefined],
+    ['a/%2E/d', undefined],
+    ['a//d', undefined],
+  ])('[R1] %j means %j', (name, place) => {
+    expect(placeIn(name)).toEqual(place)
+  })
+})
