@@ -1,4 +1,5 @@
 import type { Attack } from '../attack.ts'
+import { deleteFlood } from './delete-flood.ts'
 import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
 import { nothing } from './nothing.ts'
@@ -12,6 +13,7 @@ export const attacks: readonly Attack[] = [
   slowDocumentWrites,
   slowDocumentReads,
   slowDocumentSockets,
+  deleteFlood,
   largeWrites,
   largeLists,
 ]

@@ -76,6 +76,7 @@ const numbers: [name: string, key: Key, least: number, most: number][] = [
   ['LIMIT_API_KEY_REQUESTS_PER_MINUTE', 'limits.apiKeyRequestsPerMinute', 0, 100_000_000],
   ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
   ['LIMIT_PRODUCTION_KEYS', 'limits.productionKeysPerWorkspace', 0, 1_000_000],
+  ['LIMIT_EDITOR_BYTES', 'limits.editorBytes', 65_536, 1024 ** 3],
   ['LIMIT_CONNECTIONS', 'limits.connections', 0, 10_000_000],
   ['LIMIT_CREATED_BY_OPENING_PER_MINUTE', 'limits.createdByOpeningPerMinute', 0, 1_000_000],
   ['LIMIT_CREATED_BY_OPENING_PER_DAY', 'limits.createdByOpeningPerDay', 0, 1_000_000_000],

@@ -54,7 +54,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     return text
   }
 
-  test('[S2] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
+  test('[S2] [S8] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
     const ranges = 190_000
@@ -70,7 +70,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     expect(held).toBeLessThan(maxHeldMs)
   }, 120_000)
 
-  test('[S2] updates that came early are not tried again for each one that comes', async () => {
+  test('[S2] [S8] updates that came early are not tried again for each one that comes', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
     // Each lacks what its last struct refers to.
@@ -93,7 +93,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     expect(held).toBeLessThan(maxHeldMs)
   }, 120_000)
 
-  test('[S2] bursts of many sockets at once do not hold the event loop, and all of them are stored', async () => {
+  test('[S2] [S8] bursts of many sockets at once do not hold the event loop, and all of them are stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const sockets = await Promise.all(times(20, (i) => connect(server, token, `org_1/doc_1/note${i}`)))

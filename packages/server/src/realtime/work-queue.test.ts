@@ -43,7 +43,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S2] lets the event loop go on when it takes long, in order, and is all done', async () => {
+  test('[S2] [S8] lets the event loop go on when it takes long, in order, and is all done', async () => {
     const { client, done, turns } = scene()
     const ada = client('ada')
     for (const i of times(30)) ada.run(`${i}`, 1)
@@ -57,7 +57,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S1] of a client with little to do is not behind the backlog of others', async () => {
+  test('[S1] [S8] of a client with little to do is not behind the backlog of others', async () => {
     const { client, done, turns } = scene()
     const loud = times(10).map((i) => client(`loud ${i}`))
     for (const one of loud) for (const i of times(10)) one.run(`loud ${i}`, 1)
@@ -118,7 +118,7 @@ describe('work of clients', () => {
 })
 
 describe('a fair queue', () => {
-  test('[S1] gives the next turn to the tenant, then to the user, with the least time', () => {
+  test('[S8] gives the next turn to the tenant, then to the user, with the least time', () => {
     const queue = new FairQueue<string>()
     const owners = { a: 'k1/u1', b: 'k1/u1', c: 'k1/u2', d: 'k2/u1', e: 'k2/u1', f: 'k2/u1' }
     for (const [item, owner] of Object.entries(owners)) {
@@ -138,7 +138,7 @@ describe('a fair queue', () => {
     expect(order.indexOf('f')).toBeLessThan(order.indexOf('b'))
   })
 
-  test('[S1] has each item once, and not after it was deleted', () => {
+  test('[S8] has each item once, and not after it was deleted', () => {
     const queue = new FairQueue<string>()
     const owner = { apiKey: 'k1', userId: 'u1' }
     for (const item of ['a', 'b', 'a']) queue.add(item, owner)

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { burstOf, sendBurst, yjsUpdate } from '../../packages/server/test/bursts.ts'
+import { text, update } from '../../packages/server/test/update-scenes.ts'
+import type { Attack } from '../attack.ts'
+import { userToken } from '../tenant.ts'
+
+const client = 7
+/** Characters from one deleted range to the next. */
+const distance = 8
+/** What fits into one update of at most 1 MiB. */
+const maxRangesPerUpdate = 120_000
+const deletesPerUpdate = 9
+
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i))
+const deleted = (clocks: readonly number[]) =>
+  update({ deletes: [{ client, ranges: clocks.map((clock) => [clock, 1] as const) }] })
+
+/** One-character deletes all over an editor in which much is deleted, 40 KB of them at a time. */
+export const deleteFlood: Attack = {
+  name: 'one-character deletes',
+  async prepare({ url, attacker, size }) {
+    const [ranges, sockets, bursts] = size === 'short' ? [100_000, 2, 2] : [1_000_000, 5, 6]
+    const token = await userToken(attacker, 'mallory')
+    const connect = async () => {
+      const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/flood?token=${token}`)
+      await once(socket, 'open')
+      return socket
+    }
+    const first = await connect()
+    for (let from = 0; from < ranges; from += maxRangesPerUpdate) {
+      const count = Math.min(maxRangesPerUpdate, ranges - from)
+      const clock = from * distance
+      const place = clock > 0 ? { origin: [client, clock - 1] as const } : { parent: 'content' }
+      const content = text('x'.repeat(count * distance))
+      const written = update({ structs: [{ client, clock, structs: [{ ...place, content }] }] })
+      sendBurst(first, burstOf([written, deleted(times(count, (i) => clock + i * distance))].map(yjsUpdate)))
+      await stored(first)
+    }
+    const others = await Promise.all(times(sockets - 1, connect))
+    const floods = [first, ...others].map((socket, index) => ({ socket, offset: 2 + index }))
+    return async () => {
+      const flood = async ({ socket, offset }: (typeof floods)[number]) => {
+        for (let burst = 0; burst < bursts; burst++) {
+          const updates = times(830, (i) => {
+            const at = (burst * 830 + i) * deletesPerUpdate
+            return deleted(times(deletesPerUpdate, (j) => (at + j) * distance + offset))
+          })
+          sendBurst(socket, burstOf(updates.map(yjsUpdate)))
+          await stored(socket)
+        }
+        socket.terminate()
+      }
+      await Promise.all(floods.map(flood))
+    }
+  },
+}
+
+/** Everything that the client sent before is stored: the server sends an update without content back. */
+async function stored(socket: WebSocket): Promise<void> {
+  const nothing = Buffer.from(yjsUpdate(Uint8Array.of(0, 0)))
+  const receipt = new Promise<void>((resolve, reject) => {
+    const onClose = (code: number) => reject(new Error(`The server closed the socket with ${code}.`))
+    const onMessage = (data: Buffer) => {
+      if (!data.equals(nothing)) return
+      socket.off('message', onMessage).off('close', onClose)
+      resolve()
+    }
+    socket.on('message', onMessage).on('close', onClose)
+  })
+  socket.send(nothing)
+  await receipt
+}
