@@ -315,11 +315,10 @@ export interface NotificationConfigTable {
   config: string
 }
 
-/** A deletion that takes more than one transaction, until it is finished. */
+/** A deletion that takes more than one transaction, until it is finished. `scope` is JSON: what is deleted. */
 export interface DeletionTable {
   deletion_id: string
   api_key: string
-  /** JSON: what is deleted. */
   scope: string
   /** Another server may carry it on from this time. */
   leased_until: number
