@@ -22,6 +22,8 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     SECRET_KEY: 'a secret key that only the attacks use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
+    // The default, which benchmarks switch off.
+    LIMIT_CREATED_BY_OPENING_PER_MINUTE: '100',
     LOG_LEVEL: 'fatal',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }

@@ -1,5 +1,7 @@
 import type { Attack } from '../attack.ts'
+import { creationByOpening } from './creation-by-opening.ts'
 import { deleteFlood } from './delete-flood.ts'
+import { largeDeletion } from './large-deletion.ts'
 import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
 import { nothing } from './nothing.ts'
@@ -16,4 +18,6 @@ export const attacks: readonly Attack[] = [
   deleteFlood,
   largeWrites,
   largeLists,
+  largeDeletion,
+  creationByOpening,
 ]

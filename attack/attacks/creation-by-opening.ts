@@ -1,0 +1,57 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { WebSocket } from 'ws'
+import type { Attack } from '../attack.ts'
+
+/** Far more than the default settings let one user create by opening. */
+const mostOrganizations = 500
+
+/** A viewer of one document opens documents of organizations that do not exist, as fast as the server answers. */
+export const creationByOpening: Attack = {
+  name: 'a viewer who creates organizations by opening documents',
+  async prepare({ url, attacker, size }) {
+    const { client } = attacker
+    await client.documents.add({
+      organizationId: 'org_1',
+      createOrganization: true,
+      documents: [{ documentId: 'doc_1' }],
+    })
+    const { data } = await client.auth.generateToken({
+      userId: 'mallory',
+      userProperties: { name: 'Mallory', email: 'mallory@example.com' },
+      permissions: {
+        resources: [{ type: 'document', id: 'doc_1', organizationId: 'org_1', accessRole: 'viewer' }],
+      },
+    })
+    const address = `${url.replace(/^http/, 'ws')}/realtime?token=${data.token}`
+    const [sockets, ms] = size === 'short' ? [4, 3_000] : [8, 10_000]
+    return async () => {
+      let isOver = false
+      const openAll = async (_: unknown, name: number) => {
+        const socket = new WebSocket(address)
+        await once(socket, 'open')
+        let next = 1
+        const open = () => {
+          const ref = next++
+          const organizationId = `org_${name}_${ref}`
+          socket.send(JSON.stringify({ type: 'open', ref, organizationId, documentId: 'doc', topics: [] }))
+        }
+        socket.on('message', (message: Buffer) => {
+          const { type, ref } = JSON.parse(message.toString()) as { type: string; ref?: number }
+          if (isOver || ref === undefined) return
+          if (type === 'opened') socket.send(JSON.stringify({ type: 'close', ref }))
+          open()
+        })
+        for (let opened = 0; opened < 50; opened++) open()
+        await pause(ms)
+        socket.terminate()
+      }
+      await Promise.all(Array.from({ length: sockets }, openAll))
+      isOver = true
+      const { data: created } = await client.organizations.get({ pageSize: 1000 })
+      if (created.length > mostOrganizations) {
+        throw new Error(`${created.length} organizations or more were created by opening documents.`)
+      }
+    }
+  },
+}
