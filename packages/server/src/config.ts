@@ -5,8 +5,10 @@ export interface Limits {
   bodyBytes: number
   crdtBodyBytes: number
   jsonDepth: number
-  /** All keys of one body: making an object costs V8 microseconds a key. */
+  /** All keys of one body: making an object costs V8 microseconds a key. CRDT data is not counted. */
   jsonKeys: number
+  /** Strings, arrays and objects of one body, likewise. */
+  jsonValues: number
   createWorkspacePerHour: number
   workspaceRequestsPerMinute: number
   /** 0 is unlimited. */
@@ -128,7 +130,8 @@ export function readConfig(env: Environment): Config {
       bodyBytes: integer('LIMIT_BODY_BYTES', 1024 * 1024, 1024, 1024 ** 3),
       crdtBodyBytes: integer('LIMIT_CRDT_BODY_BYTES', 10 * 1024 * 1024, 1024, 1024 ** 3),
       jsonDepth: integer('LIMIT_JSON_DEPTH', 64, 8, 1000),
-      jsonKeys: integer('LIMIT_JSON_KEYS', 60_000, 1000, 10_000_000),
+      jsonKeys: integer('LIMIT_JSON_KEYS', 10_000, 1000, 10_000_000),
+      jsonValues: integer('LIMIT_JSON_VALUES', 50_000, 1000, 100_000_000),
       createWorkspacePerHour: integer('LIMIT_CREATE_WORKSPACE_PER_HOUR', 10, 0, 1_000_000),
       workspaceRequestsPerMinute: integer('LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 60, 0, 10_000_000),
       apiKeyRequestsPerMinute: integer('LIMIT_API_KEY_REQUESTS_PER_MINUTE', 0, 0, 100_000_000),

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import type { ApiError, Input, Operation, Operations, Output, Version } from '@plenum/protocol'
 import type { Credentials } from './access/credentials.ts'
 import type { Pages } from './access/pages.ts'
@@ -38,6 +39,27 @@ export interface Services {
   readonly snapshots: Pick<SnapshotWriter, 'write'>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
+}
+
+/** A large value of the input as it was sent: JSON that is only known to have so many levels. */
+export class UnparsedJson {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  /** A value of the same kind. */
+  get sample(): '' | Record<string, never> | never[] {
+    const [first] = this.bytes
+    if (first === 0x22) return ''
+    return first === 0x7b ? {} : []
+  }
+
+  /** Stands for the value where requests are compared. */
+  toJSON(): string {
+    return hash('sha256', this.bytes, 'base64')
+  }
 }
 
 /** All that an operation may touch. */

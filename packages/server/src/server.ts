@@ -16,7 +16,7 @@ import { type Config, ConfigError } from './config.ts'
 import { createStoredDocuments } from './editors/stored-documents.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
-import { parseBody } from './http/body.ts'
+import { readBody } from './http/body.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { answerBrowser } from './http/cors.ts'
 import { answerFailures, toApiError } from './http/errors.ts'
@@ -231,12 +231,16 @@ function createApp(
         .send(failure.toBody())
     },
   })
+  const { jsonDepth, jsonKeys, jsonValues, bodyBytes } = config.limits
+  const bodyLimits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       const encoding = request.headers['content-encoding']
-      const { jsonDepth: maxDepth, jsonKeys: maxKeys } = config.limits
-      done(null, parseBody(body as Buffer, { encoding, maxDepth, maxKeys }))
+      const { unparsedField } = request.routeOptions.config
+      const read = readBody(body as Buffer, { ...bodyLimits, encoding, unparsedField })
+      if (!(read instanceof Promise)) return done(null, read)
+      read.then((found) => done(null, found), done)
     } catch (error) {
       done(error as Error)
     }

@@ -12,7 +12,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/config.ts': { ours: ['server/store'], theirs: [] },
   'server/platform': {
     ours: ['protocol', 'server/config.ts'],
-    theirs: ['pino', 'prom-client', 'rate-limiter-flexible'],
+    theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse'],
   },
   'server/editors': { ours: ['server/platform'], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/realtime': {
@@ -69,7 +69,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/store',
       'server/platform',
     ],
-    theirs: ['fastify', 'typebox', 'secure-json-parse'],
+    theirs: ['fastify', 'typebox'],
   },
   'server/server.ts': { ours: ['protocol', 'server'], theirs: ['fastify'] },
   'server/version.ts': { ours: [], theirs: [] },

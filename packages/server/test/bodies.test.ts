@@ -246,18 +246,28 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     }
   })
 
-  test('[0.7] up to 60,000 keys are stored and read back, more are refused before they are parsed', async () => {
+  test('[0.7] up to 10,000 keys are stored and read back, more are refused before they are parsed', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
     // Beside them stand the four keys that lead there.
-    const most = fields(59_990)
+    const most = fields(9_990)
     expect(await stored('keys', JSON.stringify(most).slice(1, -1))).toEqual(most)
-    const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(60_000) }))
+    const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(10_000) }))
     expect({ status, body }).toEqual({
       status: 400,
       body: {
-        error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 60000 keys.' },
+        error: { status: 'INVALID_ARGUMENT', message: 'Request body must not have more than 10000 keys.' },
       },
     })
+  })
+
+  test('[0.7] up to 50,000 strings, arrays and objects are stored and read back; numbers do not count', async () => {
+    const list = (count: number) => Array.from({ length: count }, (_, index) => [[], 'x', {}][index % 3])
+    const numbers = Array.from({ length: 100_000 }, (_, index) => index % 10)
+    const most = { x: list(49_000), numbers }
+    expect(await stored('values', JSON.stringify(most).slice(1, -1))).toEqual(most)
+    expect(await send('/organizations/get', JSON.stringify({ data: { x: list(50_000) } }))).toEqual(
+      refused('Request body must not have more than 50000 strings, arrays and objects.'),
+    )
   })
 })

@@ -43,7 +43,7 @@ export function createStoredDocuments(
     render: (source, parts, said) => run('render', source, 0, parts, declaredIn(said)),
     capture: (source, parts, said) => run('capture', source, 0, parts, declaredIn(said)),
     replace(source, parts, said, replacement, snapshotFrom) {
-      const { length } = replacement.text
+      const { length } = replacement.json ?? replacement.text ?? ''
       return run('replace', source, length, parts, declaredIn(said), replacement, snapshotFrom)
     },
     restore: (source, parts, version, snapshotFrom) =>

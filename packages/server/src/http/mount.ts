@@ -22,6 +22,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `family.verb`, the name in metrics and logs. */
     operation?: string
+    /** The field of `data` that is handed on unparsed when the body is large. */
+    unparsedField?: string
   }
 }
 
@@ -68,7 +70,7 @@ function mountOperation(
         method: 'POST',
         url: `/${version}${path}`,
         bodyLimit,
-        config: { operation: name },
+        config: { operation: name, ...(operation.size === 'large' && { unparsedField: 'data' }) },
         onRequest: (request, _reply, done) => {
           try {
             const caller = authenticate.headers(request)

@@ -3,7 +3,8 @@ import { ApiError, type CrdtData, type CrdtRecord, type Operations } from '@plen
 import { newId } from '../access/ids.ts'
 import { kindError } from '../editors/content.ts'
 import { sourceOf } from '../editors/document-threads.ts'
-import { type Handlers, partial } from '../handler.ts'
+import type { Replacement } from '../editors/stored-work.ts'
+import { type Handlers, partial, UnparsedJson } from '../handler.ts'
 import * as documents from '../store/documents.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { StoredLog } from '../store/editor-log.ts'
@@ -116,16 +117,18 @@ interface PreparedContent {
   contentKey: string
 }
 
-function replacementOf({ type, contentKey, data }: Sent) {
-  const error = kindError(type, data)
+function replacementOf({ type, contentKey, data }: Sent): Replacement {
+  const error = kindError(type, data instanceof UnparsedJson ? data.sample : data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
+  // A copy: a thread would be sent the whole body.
+  if (data instanceof UnparsedJson) return { type, contentKey, json: Uint8Array.from(data.bytes) }
   return { type, contentKey, text: typeof data === 'string' ? data : JSON.stringify(data) }
 }
 
 interface Sent {
   type: ContentType
   contentKey?: string
-  data: CrdtData
+  data: CrdtData | UnparsedJson
 }
 
 const present = (id: string, stored: StoredLog, json: Uint8Array): CrdtRecord => ({

@@ -35,7 +35,7 @@ describe('[R10] messages of clients', () => {
     expect(message).toMatchObject({ topics: ['presence', 'liveState'] })
   })
 
-  test('[R10] depth, keys and bytes are bounded before a value is made of them', () => {
+  test('[R10] depth, keys, values and bytes are bounded before a value is made of them', () => {
     const set = (data: string) =>
       read(`{"type":"setLiveState","ref":1,"id":1,"liveStateDataId":"a","data":{"a":${data}}}`)
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
@@ -44,6 +44,11 @@ describe('[R10] messages of clients', () => {
     expect(() => set(deep(63))).toThrow('nested deeper than 64')
     expect(set(keys(9_994))).toMatchObject({ type: 'setLiveState' })
     expect(() => set(keys(9_995))).toThrow('more than 10000 keys')
+    const values = (count: number) =>
+      `[${Array.from({ length: count }, (_, i) => ['[]', '{}', '"x"', 1][i % 4]).join()}]`
+    // Beside the numbers, which do not count, and the five that lead there.
+    expect(set(values(66_000))).toMatchObject({ type: 'setLiveState' })
+    expect(() => set(values(67_000))).toThrow('more than 50000 strings, arrays and objects')
     expect(() => set(`"${'x'.repeat(limits.jsonBytes)}"`)).toThrow('bytes')
     expect(() => readMessage(Buffer.from('{"type":"ping"}'), 5)).toThrow('at most 5 bytes')
     expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')

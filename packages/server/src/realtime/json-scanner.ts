@@ -7,8 +7,9 @@ export function checkJson(
   to: number,
   maxDepth: number,
   maxKeys = Infinity,
+  maxValues = Infinity,
 ): void {
-  new JsonScanner(bytes, from, to, maxDepth, maxKeys).document()
+  new JsonScanner(bytes, from, to, maxDepth, { keys: maxKeys, values: maxValues }).document()
 }
 
 const proto = '__proto__'
@@ -23,15 +24,17 @@ class JsonScanner {
   private at: number
   private readonly end: number
   private readonly maxDepth: number
-  private readonly maxKeys: number
+  private readonly max: { keys: number; values: number }
   private keys = 0
+  /** Strings that are no keys, arrays and objects. */
+  private values = 0
 
-  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number, maxKeys: number) {
+  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number, max: JsonScanner['max']) {
     this.bytes = bytes
     this.at = from
     this.end = to
     this.maxDepth = maxDepth
-    this.maxKeys = maxKeys
+    this.max = max
   }
 
   document(): void {
@@ -42,6 +45,7 @@ class JsonScanner {
   private value(depth: number): void {
     this.space()
     const byte = this.peek()
+    if (byte === quote || byte === 0x7b || byte === 0x5b) this.countValue()
     if (byte === quote) this.string()
     else if (byte === 0x7b || byte === 0x5b) this.members(byte === 0x7b, depth)
     else if (byte === 0x2d || isDigit(byte)) this.number()
@@ -49,6 +53,11 @@ class JsonScanner {
     else if (byte === 0x66) this.word('false')
     else this.word('null')
     this.space()
+  }
+
+  private countValue(): void {
+    if (++this.values <= this.max.values) return
+    this.refuse('too_large', `A value has more than ${this.max.values} strings, arrays and objects.`)
   }
 
   private members(hasKeys: boolean, depth: number): void {
@@ -65,7 +74,9 @@ class JsonScanner {
   }
 
   private key(): void {
-    if (++this.keys > this.maxKeys) this.refuse('too_large', `A value has more than ${this.maxKeys} keys.`)
+    if (++this.keys > this.max.keys) {
+      this.refuse('too_large', `A value has more than ${this.max.keys} keys.`)
+    }
     this.space()
     if (this.string() === proto.length) this.refuse('forbidden', `${proto} is not allowed as a key.`)
     this.space()
