@@ -197,7 +197,7 @@ describe.each(stores)('presence on %s', (store) => {
         [{ ...place, users: [] }, 'users must not be empty.'],
         [{ ...place, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
         [
-          { ...place, users: [{ userId: 'a/b' }] },
+          { ...place, users: [{ userId: 'a\nb' }] },
           expect.stringMatching(/^users\[0\]\.userId must not contain/),
         ],
         [
