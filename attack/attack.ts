@@ -13,6 +13,8 @@ export interface Scene {
 export interface Attack {
   /** Says what the attacker does. */
   name: string
+  /** By how much the memory of the server may grow, where the attack is one on memory. */
+  maxMegabytes?: number
   /** Builds what the attack needs, unmeasured. The function it returns is the attack; it ends by itself. */
   prepare(scene: Scene): Promise<() => Promise<void>>
 }

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { postgresForTests } from '../scripts/services.ts'
-import { promised } from './attack.ts'
+import { type Attack, promised } from './attack.ts'
 import { attacks } from './attacks/index.ts'
 import { measure, type Measured } from './measure.ts'
 
@@ -32,7 +32,7 @@ for (const database of ['sqlite', 'postgres'] as const) {
     const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
     const size = values.short ? 'short' : 'full'
     const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
-    const verdict = verdictOf(measured)
+    const verdict = verdictOf(attack, measured)
     isHeld &&= verdict === 'held'
     const delays = columns.map((probe) => Math.round(measured.worstMs[probe]))
     const { loopMs, grownMegabytes } = measured
@@ -43,8 +43,11 @@ for (const database of ['sqlite', 'postgres'] as const) {
 await postgres?.stop()
 process.exitCode = isHeld ? 0 : 1
 
-function verdictOf({ worstMs, loopMs, failures }: Measured): string {
+function verdictOf(
+  { maxMegabytes = Infinity }: Attack,
+  { worstMs, loopMs, grownMegabytes, failures }: Measured,
+): string {
   if (failures.length > 0) return `${failures.length} failed, first ${failures[0]}`
   const isInTime = Object.values(worstMs).every((ms) => ms <= promised.delayMs) && loopMs <= promised.loopMs
-  return isInTime ? 'held' : 'broken'
+  return isInTime && grownMegabytes <= maxMegabytes ? 'held' : 'broken'
 }

@@ -1,4 +1,5 @@
 import type { Attack } from '../attack.ts'
+import { costlyBodies } from './costly-bodies.ts'
 import { creationByOpening } from './creation-by-opening.ts'
 import { deleteFlood } from './delete-flood.ts'
 import { largeDeletion } from './large-deletion.ts'
@@ -8,6 +9,7 @@ import { nothing } from './nothing.ts'
 import { slowDocumentReads } from './slow-document-reads.ts'
 import { slowDocumentSockets } from './slow-document-sockets.ts'
 import { slowDocumentWrites } from './slow-document-writes.ts'
+import { slowReaders } from './slow-readers.ts'
 
 /** The first shows what the machine does by itself. */
 export const attacks: readonly Attack[] = [
@@ -20,4 +22,6 @@ export const attacks: readonly Attack[] = [
   largeLists,
   largeDeletion,
   creationByOpening,
+  slowReaders,
+  costlyBodies,
 ]

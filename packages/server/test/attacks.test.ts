@@ -17,5 +17,6 @@ describe.each(stores)('attacks on %s', (store) => {
     expect(measured.failures).toEqual([])
     for (const ms of Object.values(measured.worstMs)) expect(ms).toBeLessThan(maxDelayMs)
     expect(measured.loopMs).toBeLessThan(promised.loopMs)
+    expect(measured.grownMegabytes).toBeLessThan(attack.maxMegabytes ?? Infinity)
   })
 })

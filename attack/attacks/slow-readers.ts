@@ -1,0 +1,63 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as encoding from 'lib0/encoding'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import type { Attack, Scene } from '../attack.ts'
+import { userToken } from '../tenant.ts'
+
+const partBytes = 1_000_000
+
+/**
+ * Readers of one large document who ask for it and then read nothing. Every second one claims to know something of it, so
+ * that the server would have to make an answer for this reader alone.
+ */
+export const slowReaders: Attack = {
+  name: 'slow readers of a large document',
+  maxMegabytes: 200,
+  async prepare({ url, attacker, size }) {
+    const [readers, megabytes, ms] = size === 'short' ? [40, 10, 3_000] : [40, 20, 8_000]
+    await writeDocument(url, await userToken(attacker, 'writer'), megabytes)
+    const sockets = await Promise.all(
+      Array.from({ length: readers }, async (_, index) =>
+        connect(url, await userToken(attacker, `reader_${index}`, 'viewer')),
+      ),
+    )
+    return async () => {
+      for (const [index, socket] of sockets.entries()) {
+        socket.pause()
+        socket.send(sync(0, index % 2 === 0 ? Uint8Array.of(0) : Uint8Array.of(1, index, 1)))
+      }
+      await pause(ms)
+      for (const socket of sockets) socket.terminate()
+    }
+  },
+}
+
+async function writeDocument(url: string, token: string, parts: number): Promise<void> {
+  const doc = new Y.Doc()
+  const writer = await connect(url, token)
+  const text = doc.getText('content')
+  const updates: Uint8Array[] = []
+  doc.on('update', (update: Uint8Array) => updates.push(update))
+  for (let part = 0; part < parts; part++) text.insert(text.length, `${part % 10}`.repeat(partBytes))
+  for (const update of updates) {
+    writer.send(sync(2, update))
+    // The echo says that it is stored.
+    await once(writer, 'message')
+  }
+  writer.close()
+}
+
+async function connect(url: Scene['url'], token: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/yjs/org_1/large/note?token=${token}`)
+  socket.on('error', () => {})
+  await once(socket, 'message')
+  return socket
+}
+
+const sync = (kind: number, bytes: Uint8Array): Uint8Array =>
+  encoding.encode((encoder) => {
+    for (const number of [0, kind]) encoding.writeVarUint(encoder, number)
+    encoding.writeVarUint8Array(encoder, bytes)
+  })
