@@ -24,6 +24,11 @@ interface TenantShare<T> extends Share {
 export class FairQueue<T> {
   readonly #tenants = new Map<string, TenantShare<T>>()
   readonly #owners = new Map<T, WorkOwner>()
+  readonly #now: () => number
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   get size(): number {
     return this.#owners.size
@@ -57,11 +62,11 @@ export class FairQueue<T> {
     const [item] = user.waiting as Iterable<T> as [T]
     user.waiting.delete(item)
     this.#owners.delete(item)
-    const startedAt = performance.now()
+    const startedAt = this.#now()
     try {
       work(item)
     } finally {
-      const tookMs = performance.now() - startedAt
+      const tookMs = this.#now() - startedAt
       tenant.spentMs += tookMs
       user.spentMs += tookMs
       this.#prune({ apiKey, userId })
