@@ -14,7 +14,8 @@ const partBytes = 1_000_000
  */
 export const slowReaders: Attack = {
   name: 'slow readers of a large document',
-  maxMegabytes: 200,
+  // A thread puts the document together, which takes it a multiple of its size.
+  maxMegabytes: 300,
   async prepare({ url, attacker, size }) {
     const [readers, megabytes, ms] = size === 'short' ? [40, 10, 3_000] : [40, 20, 8_000]
     await writeDocument(url, await userToken(attacker, 'writer'), megabytes)

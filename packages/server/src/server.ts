@@ -5,6 +5,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify'
 import { Credentials } from './access/credentials.ts'
@@ -24,6 +25,7 @@ import { createExecute } from './http/execute.ts'
 import { createRateLimits } from './http/limits.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages.ts'
+import { RequestTurns } from './http/request-turns.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
@@ -198,6 +200,12 @@ export function createServer(parts: Parts): Server {
   }
 }
 
+/** Whose body it is: credentials that are in the body are not known yet. */
+function callerOf({ caller, ip }: FastifyRequest): string {
+  const { apiKey, workspaceId, address = ip } = { ...caller } as Partial<Record<string, string>>
+  return apiKey ?? workspaceId ?? address
+}
+
 /** Short, and different after each start. */
 function createRequestIds(): () => string {
   const run = randomBytes(4).toString('hex')
@@ -233,12 +241,14 @@ function createApp(
   })
   const { jsonDepth, jsonKeys, jsonValues, bodyBytes } = config.limits
   const bodyLimits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
+  const turns = new RequestTurns()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       const encoding = request.headers['content-encoding']
       const { unparsedField } = request.routeOptions.config
-      const read = readBody(body as Buffer, { ...bodyLimits, encoding, unparsedField })
+      const enterTurn = () => turns.enter(callerOf(request))
+      const read = readBody(body as Buffer, { ...bodyLimits, encoding, unparsedField, enterTurn })
       if (!(read instanceof Promise)) return done(null, read)
       read.then((found) => done(null, found), done)
     } catch (error) {

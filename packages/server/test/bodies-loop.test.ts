@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { heldDuring } from './event-loop.ts'
 import * as given from './given.ts'
 import { useServer } from './harness.ts'
+import { open } from './raw.ts'
 
 const ordinaryBytes = 1024 * 1024 - 200
 const crdtBytes = 10 * 1024 * 1024 - 200
@@ -68,6 +70,43 @@ describe('bodies that take long to parse', () => {
     ['keys', list(59_000, (i) => `{"k${i}":1}`)],
   ])('[S2] 1 MiB of too many %s are refused without holding the event loop', async (_name, value) => {
     expect(await heldBy('/v2/organizations/add', organization(value), 400)).toBeLessThan(50)
+  })
+
+  test.each([
+    ['32 KB', 3_200],
+    ['90 KB', 9_900],
+  ])('[S2] 30 bodies of %s that arrive together do not hold the event loop together', async (_size, keys) => {
+    const { headers } = await given.tenant(server)
+    const body = `{"data":{"x":${list(keys, (i) => `{"${i.toString(36)}":1}`)}}}`
+    const fields = {
+      ...headers,
+      host: 'x',
+      'content-type': 'application/json',
+      'content-length': body.length,
+    }
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+    const request = `POST /v2/organizations/get HTTP/1.1\r\n${lines.join('')}\r\n${body}`
+    const connections = await Promise.all(
+      Array.from({ length: 30 }, async () => {
+        const connection = open(server.url)
+        await once(connection.socket, 'connect')
+        return connection
+      }),
+    )
+    let least = Infinity
+    for (let attempt = 0; attempt < 4 && least >= 25; attempt++) {
+      // All but the last byte is there before, so that all of them are read in one go.
+      for (const { send } of connections) send(request.slice(0, -1))
+      await expect.poll(() => connections.every(({ socket }) => socket.writableLength === 0)).toBe(true)
+      const held = await heldDuring(async () => {
+        for (const { send } of connections) send('}')
+        const answers = await Promise.all(connections.map(({ answer }) => answer()))
+        for (const answer of answers) expect(answer).toMatchObject({ status: 200 })
+      })
+      least = Math.min(least, held)
+    }
+    for (const { socket } of connections) socket.destroy()
+    expect(least).toBeLessThan(50)
   })
 
   const crdt: [name: string, type: string, data: string, status: number][] = [
