@@ -158,7 +158,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     'no token': [editorName, auth, 0],
     'an unknown kind of sync': [editorName, sync, 3, nothing],
     'no update': [editorName, sync, 2],
-    'a name that is too long': ['x'.repeat(8_000), auth, 0, ''],
+    'a name that is too long': ['x'.repeat(10_000), auth, 0, ''],
   }
   test.each(Object.entries(bad))('[R8] %s is no message, and ends the connection', async (_, parts) => {
     const tenant = await given.tenant(server)
