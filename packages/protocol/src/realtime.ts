@@ -162,5 +162,8 @@ export const limits = {
   /** An update of 1 MiB and what is around it. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,
-  awarenessBytes: 65_536,
+  /** The data of a presence, as JSON. */
+  presenceBytes: 16_384,
+  /** One awareness state, as JSON. */
+  awarenessBytes: 16_384,
 } as const

@@ -97,7 +97,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect(view.users.get('eve')?.timestamp).toBeGreaterThan(1)
   })
 
-  test('[R12] what is left out keeps its value, null removes the data, too much is refused', async () => {
+  test('[R12] [R34] what is left out keeps its value, null removes the data, too much is refused', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -112,12 +112,12 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual({ onlineStatus: 'away', data: { cursor: null } })
     ada.send({ type: 'setPresence', ref: 1, status: 'online' })
     await eventually(own).toEqual({ onlineStatus: 'online', data: { cursor: null } })
-    ada.send({ type: 'setPresence', ref: 1, data: { much: 'é'.repeat(33_000) } })
+    ada.send({ type: 'setPresence', ref: 1, data: { much: 'é'.repeat(8_200) } })
     expect(await ada.take('error')).toEqual({
       type: 'error',
       ref: 1,
       status: 'INVALID_ARGUMENT',
-      message: 'The data of a presence must not be larger than 64 KiB.',
+      message: 'The data of a presence must not be larger than 16 KiB.',
     })
     ada.send({ type: 'setPresence', ref: 1, status: 'offline', data: null })
     await eventually(own).toEqual({ onlineStatus: 'offline', data: undefined })
@@ -335,5 +335,58 @@ describe('presence of the dead', () => {
     yjs.pause()
     await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
     yjs.terminate()
+  })
+})
+
+describe.each(stores)('much presence on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant, userId: string) =>
+    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
+  const large = 'x'.repeat(16_000)
+
+  test('[R36] of a list above 1 MiB the rest follows what opened says', async () => {
+    const tenant = await given.tenant(server)
+    const users = await Promise.all(
+      Array.from({ length: 80 }, async (_, index) => {
+        const client = await connect(tenant, `user_${index}`)
+        await client.open('doc_1', { topics: [] })
+        client.send({ type: 'setPresence', ref: 1, data: { index, large } })
+        await client.settled()
+        return client
+      }),
+    )
+    const late = await connect(tenant, 'late')
+    const view = new View(late)
+    const { presence = [] } = await late.open()
+    const bytes = Buffer.byteLength(JSON.stringify(presence))
+    expect(bytes).toBeLessThan(1024 * 1024 + 100)
+    expect(bytes).toBeGreaterThan(1_000_000)
+    await eventually(() => view.users.size).toBe(81)
+    for (const [index] of users.entries()) {
+      expect(view.users.get(`user_${index}`)?.data).toEqual({ index, large })
+    }
+  })
+
+  test('[R34] a connection keeps 1 MiB of presence data in all its documents, and what it gives up is free', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await connect(tenant, 'ada')
+    const documents = 66
+    for (let ref = 1; ref <= documents; ref++) await ada.open(`doc_${ref}`, { ref, topics: [] })
+    const set = (ref: number, data: object | null) =>
+      ada.send({ type: 'setPresence', ref, data: data as Record<string, unknown> })
+    for (let ref = 1; ref <= documents; ref++) set(ref, { large })
+    expect(await ada.take('error')).toEqual({
+      type: 'error',
+      ref: documents,
+      status: 'RESOURCE_EXHAUSTED',
+      message: 'A connection has at most 1 MiB of presence data and awareness states.',
+    })
+    set(1, null)
+    set(documents, { large })
+    ada.send({ type: 'close', ref: 2 })
+    await ada.open('doc_2', { ref: 200, topics: [] })
+    set(200, { large })
+    await ada.settled()
+    expect(ada.messages).toEqual([])
   })
 })

@@ -227,7 +227,7 @@ export class EditorSession implements Editor {
     if (bytes.length <= limits.awarenessBytes) {
       this.#document.host.sendBytes(encodeFrame(this.#channel as number, 'awareness', bytes))
     } else {
-      this.#failed(new ApiError('INVALID_ARGUMENT', 'An awareness state must not be larger than 64 KiB.'))
+      this.#failed(new ApiError('INVALID_ARGUMENT', 'An awareness state must not be larger than 16 KiB.'))
     }
   }
 

@@ -446,7 +446,7 @@ describe('[K9] the awareness of an editor', () => {
     bob.awareness.destroy()
   })
 
-  test('[K9] must not be larger than 64 KiB', async () => {
+  test('[K9] must not be larger than 16 KiB', async () => {
     const { editor, errors } = await openSynced()
     editor.awareness.setLocalState({ text: 'x'.repeat(limits.awarenessBytes) })
     await settle()

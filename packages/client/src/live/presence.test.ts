@@ -102,9 +102,9 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual([['away', { cursor: 2 }]])
   })
 
-  test('[K6] must not be larger than 64 KiB', async () => {
+  test('[K6] must not be larger than 16 KiB', async () => {
     const { document } = await openDocument()
-    expect(() => document.presence.set({ data: { text: 'x'.repeat(65_536) } })).toThrow('64 KiB')
+    expect(() => document.presence.set({ data: { text: 'x'.repeat(16_384) } })).toThrow('16 KiB')
     expect(published()).toEqual([])
   })
 

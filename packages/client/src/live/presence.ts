@@ -45,8 +45,8 @@ export class PresenceList implements Presence {
 
   set({ status, data }: OwnPresence): void {
     const copy = data && copyOf(data)
-    if (copy && byteLength(copy) > limits.awarenessBytes) {
-      throw new ApiError('INVALID_ARGUMENT', 'The data of a presence must not be larger than 64 KiB.')
+    if (copy && byteLength(copy) > limits.presenceBytes) {
+      throw new ApiError('INVALID_ARGUMENT', 'The data of a presence must not be larger than 16 KiB.')
     }
     if (status !== undefined) this.#status = status
     if (copy !== undefined) this.#data = copy

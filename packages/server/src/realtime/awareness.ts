@@ -1,9 +1,6 @@
-import { isUtf8 } from 'node:buffer'
-import * as decoding from 'lib0/decoding'
-import * as encoding from 'lib0/encoding'
-import { limits } from '@plenum/protocol/realtime'
+import type { BytePace } from './byte-pace.ts'
+import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
-import { checkJson } from './json-scanner.ts'
 
 /** A session that has the editor open, and whose user it is. */
 export interface Owner {
@@ -12,6 +9,10 @@ export interface Owner {
   readonly email: string | undefined
   /** Whether the user may write, by the latest decision. */
   readonly isWriter: boolean
+  /** Bounds what its state makes everyone in the editor receive. */
+  readonly pace: BytePace
+  /** Says how large its state is; false if the connection has no room for it. */
+  keep(bytes: number): boolean
 }
 
 interface State {
@@ -22,15 +23,22 @@ interface State {
   clock: number
   /** JSON of an object. */
   json: string
+  /** Of the JSON. */
+  bytes: number
 }
 
-/** All states of an editor: whoever joins is sent them at once. */
-const mostBytes = 512 * 1024
-/** Clients echo what they hear of others, so a message may name all of a room. */
-const mostEntries = 1_000
-const mostDepth = 32
-/** Clients count by one; from here on we still can. */
-const mostClock = 2 ** 32
+/** From that size on a message takes no more states. */
+const maxPartBytes = 64 * 1024
+/** What is around a state. */
+const bytesAround = 16
+
+/** States that are sent in one message. */
+interface Part {
+  clients: number[]
+  update: Uint8Array
+  /** How long it takes until a change that was left out may be sent. */
+  waitMs: number
+}
 
 /**
  * The awareness states of an editor: cursors, names, colours. Best effort and never stored. A session speaks for one Yjs
@@ -39,34 +47,39 @@ const mostClock = 2 ** 32
 export class AwarenessStates {
   readonly #states = new Map<number, State>()
   readonly #clientOf = new Map<string, number>()
-  readonly #changed = new Map<number, { clock: number; json: string }>()
+  /** Clients whose change was not sent yet. */
+  readonly #changed = new Set<number>()
   readonly #gone = new GoneClients()
   readonly #ownerOf: (client: number) => string | undefined
-  #bytes = 0
 
   /** `ownerOf`: the user who has written with that client id, if anybody has. */
   constructor(ownerOf: (client: number) => string | undefined) {
     this.#ownerOf = ownerOf
   }
 
-  get hasChanges(): boolean {
-    return this.#changed.size > 0
+  /** How many changes wait to be sent. */
+  get changes(): number {
+    return this.#changed.size
   }
 
-  get size(): number {
-    return this.#states.size
+  /** Those who have a state. */
+  get clients(): Iterable<number> {
+    return this.#states.keys()
   }
 
   /** `renewed`: the session says again what is known of it, as clients do every 15 s. */
-  receive(owner: Owner, bytes: Uint8Array): 'malformed' | 'renewed' | 'changed' {
-    const entries = read(bytes)
-    if (entries === undefined) return 'malformed'
+  receive(owner: Owner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
+    const own = this.#clientOf.get(owner.sessionId)
+    const isWanted = (client: number) =>
+      own === undefined ? this.#maySpeakFor(client, owner) : own === client
+    const entries = readAwareness(bytes, isWanted)
+    if (typeof entries === 'string') return entries
     const changes = entries.filter((entry) => this.#receive(owner, entry))
     return changes.length > 0 ? 'changed' : 'renewed'
   }
 
   /** Whether the state is another one now. */
-  #receive(owner: Owner, { client, clock, json }: Entry): boolean {
+  #receive(owner: Owner, { client, clock, json }: AwarenessEntry): boolean {
     const own = this.#clientOf.get(owner.sessionId)
     if (own !== undefined && own !== client) return false
     if (!this.#maySpeakFor(client, owner)) return false
@@ -75,6 +88,7 @@ export class AwarenessStates {
       const isSameUser = known.owner.userId === owner.userId
       // A client that reconnects finds its state held by its dead predecessor.
       if (isSameUser && clock < known.ownClock) return false
+      known.owner.keep(0)
       this.#clientOf.delete(known.owner.sessionId)
       this.#clientOf.set(owner.sessionId, client)
       known.owner = owner
@@ -89,8 +103,8 @@ export class AwarenessStates {
     }
     if (!json.trimStart().startsWith('{')) return false
     const trueJson = withTrueIdentity(json, owner)
-    const bytes = this.#bytes - (known?.json.length ?? 0) + trueJson.length
-    if (bytes > mostBytes) return false
+    const bytes = Buffer.byteLength(trueJson)
+    if (!owner.keep(bytes)) return false
     this.#clientOf.set(owner.sessionId, client)
     // Clients take over the number under which they hear of themselves, and some say so.
     if (known && clock === known.clock && trueJson === known.json) {
@@ -98,11 +112,10 @@ export class AwarenessStates {
       return false
     }
     const before = known?.clock ?? this.#gone.get(client)?.clock ?? -1
-    const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson }
-    this.#bytes = bytes
+    const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson, bytes }
     this.#states.set(client, state)
     this.#gone.delete(client)
-    this.#changed.set(client, state)
+    this.#changed.add(client)
     return trueJson !== known?.json
   }
 
@@ -131,81 +144,56 @@ export class AwarenessStates {
   #forget(client: number, sessionId: string, clock: number): void {
     const known = this.#states.get(client)
     if (!known) return
-    this.#bytes -= known.json.length
     this.#states.delete(client)
     this.#clientOf.delete(sessionId)
-    this.#changed.set(client, { clock, json: 'null' })
+    this.#changed.add(client)
+    known.owner.keep(0)
     const { userId, isWriter } = known.owner
     this.#gone.add(client, { clock, userId, isWriter })
   }
 
-  /** What changed since the last call, as an awareness update. */
-  takeChanges(): Uint8Array {
-    const update = write(this.#changed)
-    this.#changed.clear()
-    return update
-  }
-
-  /** Everything, for a client that joins. */
-  all(): Uint8Array {
-    return write(this.#states)
-  }
-}
-
-/** Says nothing; keeps clients from giving a quiet connection up. */
-export const emptyAwareness: Uint8Array = Uint8Array.of(0)
-
-interface Entry {
-  client: number
-  clock: number
-  json: string
-}
-
-function read(bytes: Uint8Array): Entry[] | undefined {
-  if (bytes.length > limits.awarenessBytes * 4) return undefined
-  try {
-    const decoder = decoding.createDecoder(bytes)
-    const count = decoding.readVarUint(decoder)
-    if (count > mostEntries) return undefined
-    const entries: Entry[] = []
-    for (let i = 0; i < count; i++) {
-      const client = decoding.readVarUint(decoder)
-      const clock = decoding.readVarUint(decoder)
-      const json = decoding.readVarUint8Array(decoder)
-      if (clock > mostClock || json.length > limits.awarenessBytes || !isUtf8(json)) return undefined
-      // Clients compare states by recursion, so nesting is bounded; and they assign the keys they read.
-      checkJson(json, 0, json.length, mostDepth)
-      entries.push({ client, clock, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() })
+  /** What has changed and may be sent now, as much as one message holds. Editors come first: viewers cannot delay them. */
+  takeChanges(): Part {
+    const now = performance.now()
+    let waitMs = Infinity
+    const ready: number[] = []
+    const readyOfViewers: number[] = []
+    for (const client of this.#changed) {
+      const owner = this.#states.get(client)?.owner
+      const wait = owner?.pace.waitMs(now) ?? 0
+      waitMs = Math.min(waitMs, wait)
+      if (wait === 0) (owner?.isWriter === false ? readyOfViewers : ready).push(client)
     }
-    return decoding.hasContent(decoder) ? undefined : entries
-  } catch {
-    return undefined
+    const part = this.#take([...ready, ...readyOfViewers])
+    for (const client of part.clients) {
+      this.#changed.delete(client)
+      const state = this.#states.get(client)
+      state?.owner.pace.spend(state.bytes, now)
+    }
+    return { ...part, waitMs }
   }
-}
 
-/** Fields by which a state may say who its user is. What they claim is made true; names and colours are left as sent. */
-function withTrueIdentity(json: string, { userId, email }: Owner): string {
-  if (!identityHints.test(json)) return json
-  const state = JSON.parse(json) as Record<string, unknown>
-  const correct = (claim: Record<string, unknown>, keys: readonly string[]) => {
-    for (const key of keys) if (Object.hasOwn(claim, key)) claim[key] = userId
-    if (Object.hasOwn(claim, 'email')) claim.email = email ?? null
+  /** The states of these clients as they are now, as many as one message holds; takes those out. */
+  takeStates(clients: Set<number>): Uint8Array {
+    const part = this.#take(clients)
+    for (const client of part.clients) clients.delete(client)
+    return part.update
   }
-  correct(state, ['userId'])
-  const { user } = state
-  if (typeof user === 'object' && user !== null) correct(user as Record<string, unknown>, ['id', 'userId'])
-  return JSON.stringify(state)
-}
 
-const identityHints = /"(?:id|userId|email)"|\\u/
-
-function write(states: ReadonlyMap<number, { clock: number; json: string }>): Uint8Array {
-  const encoder = encoding.createEncoder()
-  encoding.writeVarUint(encoder, states.size)
-  for (const [client, { clock, json }] of states) {
-    encoding.writeVarUint(encoder, client)
-    encoding.writeVarUint(encoder, clock)
-    encoding.writeVarString(encoder, json)
+  #take(from: Iterable<number>): Omit<Part, 'waitMs'> {
+    const clients: number[] = []
+    const entries: AwarenessEntry[] = []
+    let bytes = 0
+    for (const client of from) {
+      if (bytes >= maxPartBytes) break
+      clients.push(client)
+      const state = this.#states.get(client)
+      // Of a client that is forgotten nothing can be said; others give it up by themselves.
+      const clock = state?.clock ?? this.#gone.get(client)?.clock
+      if (clock === undefined) continue
+      entries.push({ client, clock, json: state?.json ?? 'null' })
+      bytes += (state?.bytes ?? 0) + bytesAround
+    }
+    return { clients, update: writeAwareness(entries) }
   }
-  return encoding.toUint8Array(encoder)
 }

@@ -4,6 +4,9 @@ import type { Framing, Member, Row } from './editor-member.ts'
 /** Rows of more bytes are not merged: that would read all of them again. */
 const maxMergedBytes = 64 * 1024
 
+/** Clients choose their channels and session ids, so there may be as many framings as clients. */
+const maxKeptFrames = 64
+
 export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): void {
   if (rows.length === 0) return
   let bytes = 0
@@ -14,33 +17,19 @@ export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): 
 }
 
 function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
-  broadcast(
-    members,
-    (framing) => framing.update(update),
-    (member, frame) => member.send(frame),
-  )
+  const frameFor = framesBy((framing) => framing.update(update))
+  for (const member of members) member.send(frameFor(member.framing))
 }
 
-/** Clients that are behind get the latest state once they have caught up. */
-export function broadcastAwareness(members: Iterable<Member>, update: Uint8Array): void {
-  broadcast(
-    members,
-    (framing) => framing.awareness(update),
-    (member, frame) => member.sendIfQuick(frame),
-  )
-}
-
-/** Encodes it once for each framing. */
-function broadcast(
-  members: Iterable<Member>,
-  encode: (framing: Framing) => Buffer,
-  send: (member: Member, frame: Buffer) => void,
-): void {
+/** Encodes it once for each framing, if there are few. */
+export function framesBy(encode: (framing: Framing) => Buffer): (framing: Framing) => Buffer {
   const frames = new Map<string, Buffer>()
-  for (const member of members) {
-    const { framing } = member
+  return (framing) => {
     let frame = frames.get(framing.key)
-    if (frame === undefined) frames.set(framing.key, (frame = encode(framing)))
-    send(member, frame)
+    if (frame === undefined) {
+      frame = encode(framing)
+      if (frames.size < maxKeptFrames) frames.set(framing.key, frame)
+    }
+    return frame
   }
 }

@@ -5,6 +5,7 @@ import type { WebSocket } from 'ws'
 import { type Answer, AnswersInFlight } from './answers-in-flight.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
+import { ByteBudget } from './byte-budget.ts'
 import type { WorkOwner } from './fair-queue.ts'
 import { FairTurns } from './fair-turns.ts'
 import { lengthOf, type Message } from './frames.ts'
@@ -12,6 +13,8 @@ import type { WorkHost } from './work-queue.ts'
 
 /** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
 export const mostQueued = 1024 * 1024
+/** Presence data and awareness states that the server keeps for one connection, which may have 2,000 of them. */
+const maxStateBytes = 1024 * 1024
 /** How long a client may take nothing of what waits for it. */
 const stalledMs = 10_000
 /** How long answers to one client are made without a pause. */
@@ -27,6 +30,8 @@ export class Connection implements WorkHost, InboxHost {
   readonly turns: FairTurns
   /** Whose time its work takes: until it is known who the client is, a user of its own. */
   owner: WorkOwner
+  /** What the server keeps of what the client shows to others. */
+  readonly states = new ByteBudget(maxStateBytes)
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox

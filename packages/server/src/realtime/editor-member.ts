@@ -18,8 +18,8 @@ export interface Member extends Owner, Sender {
   /** Whether it may write at this moment. */
   readonly canWrite: boolean
   send(frame: Buffer): void
-  /** Leaves the frame out for a client that is behind. */
-  sendIfQuick(frame: Buffer): void
+  /** Leaves the frame out for a client that is behind; false then. It holds the states of these Yjs clients. */
+  sendAwareness(frame: Buffer, clients: readonly number[]): boolean
   /** Sends instead of what was left out the state as it is now, if the client has caught up. */
   makeUp(): void
   /** Asks for what was refused before, if anything was: it may be stored now. */

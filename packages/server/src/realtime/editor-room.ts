@@ -4,7 +4,8 @@ import { sourceOf } from '../editors/document-threads.ts'
 import type { EditorLog } from '../store/editor-log.ts'
 import type { Place } from '../store/editors.ts'
 import { AwarenessStates } from './awareness.ts'
-import { broadcastAwareness, broadcastRows } from './broadcast.ts'
+import { createAwarenessBroadcast } from './awareness-broadcast.ts'
+import { broadcastRows } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import { mergeMany } from './crdt-work.ts'
@@ -22,6 +23,7 @@ import {
   type StoredRow,
 } from './editor-member.ts'
 import type { WorkOwner } from './fair-queue.ts'
+import type { PacedBroadcast } from './paced-broadcast.ts'
 import { indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
@@ -49,13 +51,14 @@ export class EditorRoom {
   readonly place: Place
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
+  readonly #awarenessBroadcast: PacedBroadcast<Member>
   readonly log: CommittedLog
   readonly content: RoomContent
   /** Knows everything that is stored, and what waits to be. */
   #index: DocumentIndex
   readonly #owners: ClientOwners
   readonly #limits: RoomLimits
-  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'makeSpace' | 'awarenessChanged' | 'drop'>
+  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'makeSpace' | 'drop'>
   readonly #early = new EarlyUpdates<Pending>()
   readonly #queue = new UpdateQueue<Pending>()
   #exists: boolean
@@ -88,6 +91,8 @@ export class EditorRoom {
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
     this.#limits = new RoomLimits(this.log, this.#owners, maxBytes)
+    const { awareness: states, members } = this
+    this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: parts.run })
   }
 
   /** What a client says that the editor holds; counts if it does not exist yet. */
@@ -360,13 +365,7 @@ export class EditorRoom {
   }
 
   awarenessChanged(): void {
-    if (this.awareness.hasChanges) this.#parts.awarenessChanged(this)
-  }
-
-  publishAwareness(): void {
-    if (!this.awareness.hasChanges) return
-    const update = this.awareness.takeChanges()
-    broadcastAwareness(this.members, update)
+    if (this.awareness.changes > 0) this.#awarenessBroadcast.start()
   }
 
   get isIdle(): boolean {

@@ -57,6 +57,9 @@ function scene({
     grown() {},
     readPresence: async () => [],
     readLiveStates: async () => undefined,
+    run: (_document, steps) => {
+      while (!steps.next().done);
+    },
     failed: (error) => failures.push(error),
   })
   const newRoom = (): EditorRoom =>
@@ -69,7 +72,7 @@ function scene({
       maxBytes: Infinity,
       wake: (one) => void waiting.add(one),
       makeSpace() {},
-      awarenessChanged() {},
+      run() {},
       drop: (one, reason, message) => {
         document.forget(one)
         for (const member of one.members) member.end(reason, message)

@@ -1,9 +1,12 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
+import { emptyAwareness } from './awareness-update.ts'
+import { BytePace } from './byte-pace.ts'
 import { type Framing, isEarly, type Member, readOnly } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
 import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
+import { StepTaker } from './step-taker.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -30,10 +33,14 @@ const askAgainMs = 1_000
 /** Updates of one client that may wait for its answer. */
 const mostEarly = 10_000
 
+/** Of what one client shows: cursors that move thirty times a second take some 10 KB. */
+const maxAwarenessBytesPerSecond = 32 * 1024
+
 /** One client in one editor, in whatever dialect. */
 export class EditorSession implements Member {
   readonly framing: Voice
   readonly sessionId: string
+  readonly pace = new BytePace(maxAwarenessBytesPerSecond)
   readonly #participant: Participant
   readonly #ended: (reason: CloseReason, message: string) => void
   #room: EditorRoom | undefined
@@ -48,7 +55,11 @@ export class EditorSession implements Member {
   #isAnswering = false
   /** Updates that wait in a room where much waits; the connection is on hold for each. */
   #holds = 0
-  #missedAwareness = false
+  /** Yjs clients whose awareness states the client was not sent yet. */
+  readonly #unsentAwareness = new Set<number>()
+  #isCatchingUp = false
+  /** When it was sent all of them. */
+  #sentAllAt = -Infinity
   #wasRefused = false
   #isFinishing = false
   #hasLeft = false
@@ -118,7 +129,7 @@ export class EditorSession implements Member {
     describe?.(room)
     room.members.add(this)
     if (asks) this.askForMore()
-    if (room.awareness.size > 0) this.send(this.framing.awareness(room.awareness.all()))
+    this.#sendAllAwareness(room)
     this.#waiting.start()
   }
 
@@ -247,6 +258,7 @@ export class EditorSession implements Member {
     this.#run((room) => {
       const heard = room.awareness.receive(this, update)
       if (heard === 'malformed') return this.end('badMessage', 'Malformed awareness update.')
+      if (heard === 'tooLarge') return this.end('badMessage', 'An awareness state has at most 16 KiB.')
       room.awarenessChanged()
       const { document } = this.#participant
       if (heard === 'changed') document.active(this.#participant)
@@ -255,7 +267,41 @@ export class EditorSession implements Member {
   }
 
   queryAwareness(): void {
-    this.#run((room) => this.send(this.framing.awareness(room.awareness.all())))
+    this.#run((room) => {
+      // Whoever asks again so soon has been sent everything, and the changes since.
+      const isSoon = performance.now() - this.#sentAllAt < askAgainMs
+      if (isSoon || !this.#sendAllAwareness(room)) this.send(this.framing.awareness(emptyAwareness))
+    })
+  }
+
+  /** False if there is nothing to send. */
+  #sendAllAwareness(room: EditorRoom): boolean {
+    this.#sentAllAt = performance.now()
+    for (const client of room.awareness.clients) this.#unsentAwareness.add(client)
+    const hasStates = this.#unsentAwareness.size > 0
+    this.#catchUp(room)
+    return hasStates
+  }
+
+  /** Sends the states that were left out, a few in each message, as fast as the client takes them. */
+  #catchUp(room: EditorRoom): void {
+    if (this.#isCatchingUp || this.#unsentAwareness.size === 0) return
+    this.#isCatchingUp = true
+    const { turns, owner } = this.#participant.connection
+    const onError = () => this.end('unavailable', 'The document cannot be read.')
+    turns.add(new StepTaker(owner, this.#awarenessSteps(room), onError))
+  }
+
+  *#awarenessSteps({ awareness }: EditorRoom): Generator<undefined> {
+    const { connection } = this.#participant
+    try {
+      while (this.#unsentAwareness.size > 0 && !connection.isBehind && !this.#isSilent) {
+        this.send(this.framing.awareness(awareness.takeStates(this.#unsentAwareness)))
+        yield
+      }
+    } finally {
+      this.#isCatchingUp = false
+    }
   }
 
   /** The client may write now: asks for what was refused before. */
@@ -284,17 +330,21 @@ export class EditorSession implements Member {
     if (!this.#isSilent) this.#participant.connection.send(frame)
   }
 
-  sendIfQuick(frame: Buffer): void {
-    if (this.#participant.connection.isBehind) this.#missedAwareness = true
-    else this.send(frame)
+  sendAwareness(frame: Buffer, clients: readonly number[]): boolean {
+    const isSent = this.#unsentAwareness.size === 0 && !this.#participant.connection.isBehind
+    if (isSent) this.send(frame)
+    else for (const client of clients) this.#unsentAwareness.add(client)
+    return isSent
+  }
+
+  keep(bytes: number): boolean {
+    return this.#participant.connection.states.keep(this, bytes)
   }
 
   /** Called every now and then. */
   makeUp(): void {
     if (this.#mustAsk) this.askForMore()
-    if (!this.#missedAwareness || this.#participant.connection.isBehind || !this.#room) return
-    this.#missedAwareness = false
-    this.send(this.framing.awareness(this.#room.awareness.all()))
+    if (this.#room) this.#catchUp(this.#room)
   }
 
   end(reason: CloseReason, message: string): void {

@@ -17,8 +17,9 @@ export function binaryFrame(...parts: readonly Uint8Array[]): Buffer {
   return frameOf(binaryMessage(...parts))
 }
 
-export function textFrame(text: string): Buffer {
-  return frameOf(textMessage(Buffer.from(text)))
+/** `rest`: UTF-8 that follows. */
+export function textFrame(text: string, ...rest: readonly Uint8Array[]): Buffer {
+  return frameOf(textMessage(Buffer.from(text), ...rest))
 }
 
 export function frameOf({ opcode, parts }: Message): Buffer {

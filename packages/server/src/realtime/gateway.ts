@@ -13,7 +13,6 @@ import { Connection } from './connection.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
 import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
-import { FairTurns } from './fair-turns.ts'
 import type { Hub } from './hub.ts'
 import {
   Denial,
@@ -99,7 +98,6 @@ export class Gateway {
   /** Those of whom the address or the headers say who they are, until that is checked. */
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
-  readonly #turns = new FairTurns()
   readonly #answers = new AnswersInFlight()
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
@@ -141,7 +139,7 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, endpoint: Endpoint): void {
     socket.setNoDelay(true)
-    const connection = new Connection(newId('conn'), ws, socket, this.#turns, this.#answers)
+    const connection = new Connection(newId('conn'), ws, socket, this.#parts.hub.turns, this.#answers)
     const identify = (token: string) => this.#identify(connection, token, page)
     const client = endpoint.dialect({ connection, hub: this.#parts.hub, identify }, endpoint.name)
     const page: OpenPage = {
@@ -279,13 +277,13 @@ export class Gateway {
     await Promise.race([this.#parts.hub.idle(), pause(finishMs)])
     const closing = [...this.#arriving, ...Array.from(this.#held, ({ connection }) => connection)]
     for (const connection of closing) connection.inbox.stop()
-    await this.#turns.idle()
+    await this.#parts.hub.turns.idle()
     await this.#parts.hub.idle()
     for (const connection of closing) connection.close('restarting', 'The server is shutting down.')
     for (let waits = 0; this.#held.size > 0 && waits < 20; waits++) await pause(100)
     for (const connection of closing) connection.terminate()
     clearInterval(this.#sweeping)
-    await this.#turns.idle()
+    await this.#parts.hub.turns.idle()
     await this.#parts.hub.idle()
     this.#parts.hub.close()
     this.#parts.pages.close()

@@ -16,10 +16,12 @@ import { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { CreationLimits } from './creation-limits.ts'
 import { EditorRoom } from './editor-room.ts'
+import { FairTurns } from './fair-turns.ts'
 import { Gate } from './gate.ts'
 import type { Identity } from './identify.ts'
 import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
+import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
@@ -28,8 +30,6 @@ export interface HubParts extends Omit<AppenderParts, 'commits'> {
   limits: Limits
 }
 
-/** Awareness of a room is told together when it changes several times within this. */
-const awarenessMs = 15
 /** A room that nobody has open is kept so long, for those who come back. */
 const keptSweeps = 20
 
@@ -54,13 +54,14 @@ export class Hub {
   readonly #keys = new Map<string, OpenKey>()
   /** For whatever asks the database because a client came. A user is a lane. */
   readonly gate = new Gate(askedAtOnce)
+  /** For what clients send, and what is sent to many of them. */
+  readonly turns = new FairTurns()
   readonly #commits: Commits
   readonly #appender: Appender
   readonly #creations: CreationLimits
   /** Stores what clients set. */
   readonly liveStates: LiveStateWriter
   readonly #unsubscribe: () => void
-  readonly #changedAwareness = new Set<EditorRoom>()
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
 
   constructor(parts: HubParts) {
@@ -90,6 +91,11 @@ export class Hub {
     const id = idOf(organizationId, documentId)
     let document = key.documents.get(id)
     if (document === undefined) {
+      const failed = (error: unknown) =>
+        this.#parts.log.error(
+          { err: error, organizationId, documentId },
+          'something of an open document could not be read',
+        )
       document = new OpenDocument({
         apiKey,
         organizationId,
@@ -103,11 +109,8 @@ export class Hub {
           this.gate.pass(laneOf(document.participants), () => this.#readPresence(document, userIds)),
         readLiveStates: (document, seq) =>
           this.gate.pass(laneOf(document.participants), () => this.#readLiveStates(document, seq)),
-        failed: (error) =>
-          this.#parts.log.error(
-            { err: error, organizationId, documentId },
-            'something of an open document could not be read',
-          ),
+        run: (document, steps) => this.#run(document, steps),
+        failed,
       })
       key.documents.set(id, document)
     }
@@ -176,7 +179,7 @@ export class Hub {
         maxBytes: this.#parts.limits.editorBytes,
         wake: this.#appender.wake,
         makeSpace: this.#appender.makeSpace,
-        awarenessChanged: (room) => this.#awarenessChanged(room),
+        run: (steps) => this.#run(document, steps),
         drop: (room, reason, message) => {
           document.forget(room)
           for (const member of room.members) member.end(reason, message)
@@ -205,15 +208,12 @@ export class Hub {
     return states
   }
 
-  #awarenessChanged(room: EditorRoom): void {
-    if (this.#changedAwareness.size === 0) {
-      setTimeout(() => {
-        const rooms = [...this.#changedAwareness]
-        this.#changedAwareness.clear()
-        for (const one of rooms) one.publishAwareness()
-      }, awarenessMs)
-    }
-    this.#changedAwareness.add(room)
+  /** What is sent to many takes the time of the document, so that no user pays for it and documents share alike. */
+  #run({ apiKey, organizationId, documentId }: OpenDocument, steps: Iterator<unknown>): void {
+    const owner = { apiKey, userId: `document ${idOf(organizationId, documentId)}` }
+    const onError = (error: unknown) =>
+      this.#parts.log.error({ err: error, organizationId, documentId }, 'a broadcast failed')
+    this.turns.add(new StepTaker(owner, steps, onError))
   }
 
   #receive(message: BusMessage): void {

@@ -1,19 +1,17 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 import type { Present } from '../store/presence.ts'
 import { Turns } from '../store/turns.ts'
+import { PresenceBroadcast, type PresenceSubscriber } from './presence-broadcast.ts'
+import { PresenceFields } from './presence-fields.ts'
 import { type Known, type PresentClient, PresentPerson } from './present-person.ts'
-import { RefFrames } from './ref-frames.ts'
 
 export interface PresenceParts {
   now: () => number
   /** The entries that backends keep: of these users, or all. */
   read: (userIds?: readonly string[]) => Promise<Present[]>
   failed: (error: unknown) => void
-}
-
-/** Who is told of changes. */
-export interface PresenceSubscriber {
-  presenceChanged(frames: RefFrames, userIds: readonly string[]): void
+  /** Does one step after the other, in turns with other work. */
+  run: (steps: Iterator<unknown>) => void
 }
 
 /** What a client says of itself; what is undefined stays as it is. */
@@ -23,17 +21,17 @@ export interface OwnPresence {
   data: string | null | undefined
 }
 
-/** Changes within this are told together. */
-const pauseMs = 15
+/** What a client is sent at once when it opens the document; the rest of the list follows. */
+const maxListBytes = 1024 * 1024
+/** Changes that were not told yet and are looked at for somebody who opens the document. */
+const maxLooks = 200
 
 /** Who is in an open document: the users of all clients, in whatever dialect, and those that backends add. Never stored. */
 export class LivePresence {
   readonly #parts: PresenceParts
   readonly #people = new Map<string, PresentPerson>()
   readonly #clients = new Map<Known, PresentClient>()
-  readonly #subscribers = new Set<PresenceSubscriber>()
-  readonly #changed = new Set<PresentPerson>()
-  #publishing: NodeJS.Timeout | undefined
+  readonly #broadcast: PresenceBroadcast
   #loading: Promise<void> | undefined
   readonly #reads = new Turns()
   #words = 0
@@ -43,6 +41,8 @@ export class LivePresence {
 
   constructor(parts: PresenceParts) {
     this.#parts = parts
+    const { now, run } = parts
+    this.#broadcast = new PresenceBroadcast({ now, run, looked: (person) => this.#looked(person) })
   }
 
   enter(of: Known, tellsIdleness: boolean): void {
@@ -180,37 +180,51 @@ export class LivePresence {
   }
 
   subscribe(subscriber: PresenceSubscriber): void {
-    this.#subscribers.add(subscriber)
+    this.#broadcast.subscribe(subscriber)
   }
 
   unsubscribe(subscriber: PresenceSubscriber): void {
-    this.#subscribers.delete(subscriber)
+    this.#broadcast.unsubscribe(subscriber)
   }
 
-  /** Everybody, as JSON. */
-  all(): string {
-    this.#publish()
-    return `[${[...this.#people.values()].flatMap(({ shown }) => shown?.json ?? []).join()}]`
-  }
-
-  /** These users as they are shown now, as the fields of a message. */
-  fieldsOf(userIds: Iterable<string>): string {
-    const users: string[] = []
-    const left: string[] = []
-    for (const userId of userIds) {
-      const shown = this.#people.get(userId)?.shown
-      if (shown) users.push(shown.json)
-      else left.push(userId)
+  /** Everybody, as JSON; `rest` are the users for whom there was no room. */
+  all(): { json: string; rest: string[] } {
+    let looks = 0
+    for (const person of this.#broadcast.waiting()) {
+      this.#broadcast.update(person)
+      if (++looks === maxLooks) break
     }
-    return `"users":[${users.join()}],"left":${JSON.stringify(left)}`
+    const users: string[] = []
+    const rest: string[] = []
+    let bytes = 0
+    for (const { userId, shown } of this.#people.values()) {
+      if (!shown) continue
+      bytes += Buffer.byteLength(shown.json)
+      if (bytes <= maxListBytes) users.push(shown.json)
+      else rest.push(userId)
+    }
+    return { json: `[${users.join()}]`, rest }
+  }
+
+  /** As many of these users as one message holds, as they are shown now; takes them out. */
+  takeFields(userIds: Set<string>): string {
+    const fields = new PresenceFields()
+    for (const userId of userIds) {
+      if (fields.isFull) break
+      fields.add(userId, this.#people.get(userId))
+      userIds.delete(userId)
+    }
+    return fields.toString()
   }
 
   /** Called every now and then: time may have changed something. */
   sweep(now: number): void {
     if (now < this.#nextChangeAt) return
     this.#nextChangeAt = Infinity
-    for (const person of this.#people.values()) this.#changed.add(person)
-    this.#publish()
+    for (const person of this.#people.values()) {
+      if (person.changesAt <= now) this.#change(person)
+      else this.#nextChangeAt = Math.min(this.#nextChangeAt, person.changesAt)
+    }
   }
 
   #add(userId: string): PresentPerson {
@@ -220,30 +234,11 @@ export class LivePresence {
   }
 
   #change(person: PresentPerson): void {
-    this.#changed.add(person)
-    this.#publishing ??= setTimeout(() => this.#publish(), pauseMs)
+    this.#broadcast.changed(person)
   }
 
-  #publish(): void {
-    clearTimeout(this.#publishing)
-    this.#publishing = undefined
-    const now = this.#parts.now()
-    const userIds: string[] = []
-    for (const person of this.#changed) {
-      person.expire(now)
-      const shown = person.look(now)
-      this.#nextChangeAt = Math.min(this.#nextChangeAt, person.nextChangeAt(now))
-      if (person.isNobody) this.#people.delete(person.userId)
-      const isSame = shown?.face === person.shown?.face
-      // The lead may be another client with the same to say.
-      if (shown && person.shown && isSame) person.shown.lead = shown.lead
-      if (isSame) continue
-      person.shown = shown
-      userIds.push(person.userId)
-    }
-    this.#changed.clear()
-    if (userIds.length === 0 || this.#subscribers.size === 0) return
-    const frames = new RefFrames('presence', this.fieldsOf(userIds))
-    for (const subscriber of this.#subscribers) subscriber.presenceChanged(frames, userIds)
+  #looked(person: PresentPerson): void {
+    this.#nextChangeAt = Math.min(this.#nextChangeAt, person.changesAt)
+    if (person.isNobody) this.#people.delete(person.userId)
   }
 }

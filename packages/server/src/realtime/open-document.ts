@@ -20,6 +20,8 @@ export interface DocumentParts {
   /** Entries of backends in the presence list: of these users, or all. */
   readPresence: (document: OpenDocument, userIds?: readonly string[]) => Promise<Present[]>
   readLiveStates: (document: OpenDocument, seq: number) => ReturnType<LiveStateParts['read']>
+  /** Does one step after the other, in turns with other work. */
+  run: (document: OpenDocument, steps: Iterator<unknown>) => void
   failed: (error: unknown) => void
 }
 
@@ -56,7 +58,12 @@ export class OpenDocument {
     this.organizationId = parts.organizationId
     this.documentId = parts.documentId
     const { now, failed } = parts
-    this.presence = new LivePresence({ now, failed, read: (userIds) => parts.readPresence(this, userIds) })
+    this.presence = new LivePresence({
+      now,
+      failed,
+      read: (userIds) => parts.readPresence(this, userIds),
+      run: (steps) => parts.run(this, steps),
+    })
     this.liveStates = new LiveStates({
       failed,
       read: (seq) => parts.readLiveStates(this, seq),

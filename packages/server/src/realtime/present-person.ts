@@ -1,9 +1,13 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 import { keptMs, type Present } from '../store/presence.ts'
+import { BytePace } from './byte-pace.ts'
 
 /** A user without a sign of activity counts as away, and then as offline, after so long. */
 const awayMs = 5 * 60_000
 const offlineMs = 10 * 60_000
+
+/** Cursors that move twenty times a second take some 6 KB. */
+const maxBytesPerSecond = 32 * 1024
 
 const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
 const better = (one: OnlineStatus, other: OnlineStatus) =>
@@ -17,6 +21,7 @@ export interface Known {
     readonly name: string | undefined
     readonly email: string | undefined
   }
+  readonly canWrite: boolean
 }
 
 /** One client of a person. Words are numbered in the order in which they were heard, those of backends too. */
@@ -57,9 +62,24 @@ export class PresentPerson {
   /** Number of the word by which a backend took the person off the list. */
   hiddenWord = 0
   shown: Shown | undefined
+  /** When time alone may change how the person is shown. */
+  changesAt = Infinity
+  /** The number of the change by which it is shown as it is. */
+  change = 0
+  /** Whether subscribers do not know yet how it is shown. */
+  mustTell = false
+  /** Bounds what one user makes everyone in the document receive. */
+  readonly pace = new BytePace(maxBytesPerSecond)
 
   constructor(userId: string) {
     this.userId = userId
+  }
+
+  /** Whether the entry comes from somebody who may write, or from a backend. */
+  get isWriter(): boolean {
+    if (this.rest) return true
+    for (const { of } of this.clients) if (of.canWrite) return true
+    return false
   }
 
   get isNobody(): boolean {
@@ -92,8 +112,21 @@ export class PresentPerson {
     return { face, json: `${face},"timestamp":${now}}`, status, lead }
   }
 
-  /** When time alone may change how the person is shown. */
-  nextChangeAt(now: number): number {
+  /** Brings `shown` up to date; true if it is another one now. */
+  update(now: number): boolean {
+    this.expire(now)
+    const shown = this.look(now)
+    this.changesAt = this.#nextChangeAt(now)
+    if (shown?.face !== this.shown?.face) {
+      this.shown = shown
+      return true
+    }
+    // The lead may be another client with the same to say.
+    if (shown && this.shown) this.shown.lead = shown.lead
+    return false
+  }
+
+  #nextChangeAt(now: number): number {
     let next = this.rest ? endOf(this.rest) : Infinity
     for (const client of this.clients) {
       const since = idleSince(client)

@@ -1,22 +1,25 @@
 import { textFrame } from './frames.ts'
 
-/** A message to many clients who differ only in the `ref` that each has for the document; framed once for each ref. */
+/** Clients choose their refs, so there may be as many frames as clients. Most clients have few documents, and low refs. */
+const maxKeptFrames = 64
+
+/** A message to many clients who differ only in the `ref` that each has for the document; encoded once for all of them. */
 export class RefFrames {
   readonly #type: string
-  readonly #fields: string
+  readonly #rest: Buffer
   readonly #frames = new Map<number, Buffer>()
 
   /** `fields`: the others, as JSON without the braces. */
   constructor(type: string, fields: string) {
     this.#type = type
-    this.#fields = fields
+    this.#rest = Buffer.from(`,${fields}}`)
   }
 
   of(ref: number): Buffer {
     let frame = this.#frames.get(ref)
     if (!frame) {
-      frame = textFrame(`{"type":"${this.#type}","ref":${ref},${this.#fields}}`)
-      this.#frames.set(ref, frame)
+      frame = textFrame(`{"type":"${this.#type}","ref":${ref}`, this.#rest)
+      if (this.#frames.size < maxKeptFrames) this.#frames.set(ref, frame)
     }
     return frame
   }

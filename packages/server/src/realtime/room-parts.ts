@@ -5,6 +5,7 @@ import type { Crdt } from './crdt.ts'
 import type { DocumentIndex } from './document-index.ts'
 import type { EditorRoom } from './editor-room.ts'
 
+/** What a room is made of, and whom it tells. */
 export interface RoomParts {
   apiKey: string
   place: Place
@@ -18,8 +19,8 @@ export interface RoomParts {
   wake: (room: EditorRoom) => void
   /** A snapshot would make space. */
   makeSpace: (room: EditorRoom) => void
-  /** Awareness has changed: call `publishAwareness` soon. */
-  awarenessChanged: (room: EditorRoom) => void
+  /** Does one step after the other, in turns with other work. */
+  run: (steps: Iterator<unknown>) => void
   /** The room does not know any more what is stored. */
   drop: (room: EditorRoom, reason: CloseReason, message: string) => void
 }

@@ -1,6 +1,6 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import { emptyAwareness } from '../awareness.ts'
+import { emptyAwareness } from '../awareness-update.ts'
 import { type Connection, isFinal } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import type { Place } from '../../store/editors.ts'

@@ -12,14 +12,18 @@ import type { Connection } from '../connection.ts'
 import { textMessage } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
-import type { PresenceSubscriber } from '../live-presence.ts'
 import type { LiveStateSubscriber } from '../live-states.ts'
 import type { Listener, Participant } from '../participant.ts'
 import { isId } from '../place.ts'
+import type { PresenceSubscriber } from '../presence-broadcast.ts'
 import { RefFrames } from '../ref-frames.ts'
+import { StepTaker, whenItsTurn } from '../step-taker.ts'
 import { WorkQueue } from '../work-queue.ts'
 
 type Message<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+
+/** Users whose changes a client is told later. It is closed when there are more: then opening the document again is cheaper. */
+const maxMissedUsers = 50_000
 
 /** What a document needs of its client. */
 export interface DocumentHost {
@@ -47,6 +51,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   #sentSeq = 0
   /** Users of whose changes the client was not told, because it was busy. */
   readonly #missed = new Set<string>()
+  #isCatchingUp = false
 
   constructor(host: DocumentHost, identity: Identity, opening: Message<'open'>) {
     this.#host = host
@@ -86,7 +91,14 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     const { liveStates } = this.participant.document
     // They may have been forgotten since.
     while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
-    if (!this.participant.hasEnded) this.#answer(liveStates.position as Position)
+    if (this.participant.hasEnded) return
+    // Many may have waited for the same, and their answers may be large.
+    const { turns, owner } = this.#host.connection
+    await whenItsTurn(turns, owner, () => {
+      // They may have been forgotten once more, and the client may have left.
+      if (liveStates.position && !this.participant.hasEnded) this.#answer(liveStates.position)
+    })
+    if (!this.participant.hasEnded && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
   /** What is told now and what follows have no gap between them: both come from what the document has told so far. */
@@ -94,15 +106,19 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#isOpen = true
     if (!this.#isFinishing) {
       this.#sentSeq = position.seq
-      this.#sendOpened(position)
-      if (this.#wants('presence')) this.participant.document.presence.subscribe(this)
+      const presence = this.#wants('presence') ? this.participant.document.presence.all() : undefined
+      this.#sendOpened(position, presence?.json)
+      if (presence) {
+        this.participant.document.presence.subscribe(this)
+        this.#miss(presence.rest)
+      }
     }
     // Even if the client does not want them: how much there is bounds what it may set.
     this.participant.document.liveStates.subscribe(this)
     this.#waiting.start()
   }
 
-  #sendOpened(position: Position): void {
+  #sendOpened(position: Position, presence: string | undefined): void {
     const { ref, since } = this.#opening
     const { document, role } = this.participant
     const isResumed = since?.epoch === position.epoch && since.seq <= position.seq
@@ -110,7 +126,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       `"type":"opened","ref":${ref},"accessRole":"${role}"`,
       `"position":${JSON.stringify(position)},"reset":${!isResumed}`,
     ]
-    if (this.#wants('presence')) fields.push(`"presence":${document.presence.all()}`)
+    if (presence) fields.push(`"presence":${presence}`)
     if (this.#wants('liveState')) {
       const states = document.liveStates.bytesSince(isResumed ? since.seq : 0)
       this.#answerWith(`{${fields.join()},"liveStates":`, states)
@@ -138,11 +154,19 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   setPresence({ ref, status, data }: Message<'setPresence'>): void {
     const json = data ? JSON.stringify(data) : data
-    if (json && Buffer.byteLength(json) > limits.awarenessBytes) {
-      const message = 'The data of a presence must not be larger than 64 KiB.'
-      return this.#host.send({ type: 'error', ref, status: 'INVALID_ARGUMENT', message })
+    const bytes = json ? Buffer.byteLength(json) : 0
+    const refuse = (status: ErrorStatus, message: string) =>
+      this.#host.send({ type: 'error', ref, status, message })
+    if (bytes > limits.presenceBytes) {
+      return refuse('INVALID_ARGUMENT', 'The data of a presence must not be larger than 16 KiB.')
     }
-    this.run(() => this.participant.document.presence.set(this.participant, { status, data: json }))
+    this.run(() => {
+      if (data !== undefined && !this.#host.connection.states.keep(this, bytes)) {
+        const message = 'A connection has at most 1 MiB of presence data and awareness states.'
+        return refuse('RESOURCE_EXHAUSTED', message)
+      }
+      this.participant.document.presence.set(this.participant, { status, data: json })
+    })
   }
 
   setLiveState(message: Message<'setLiveState'>, bytes: number): void {
@@ -176,9 +200,16 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     })
   }
 
-  presenceChanged(frames: RefFrames, userIds: readonly string[]): void {
-    if (this.#missed.size === 0 && !this.#host.connection.isBusy) return this.#push(frames)
+  presenceChanged(frames: RefFrames, userIds: readonly string[]): boolean {
+    const isSent = this.#missed.size === 0 && !this.#host.connection.isBusy
+    if (isSent) this.#push(frames)
+    else this.#miss(userIds)
+    return isSent
+  }
+
+  #miss(userIds: readonly string[]): void {
     for (const userId of userIds) this.#missed.add(userId)
+    if (this.#missed.size > maxMissedUsers) this.participant.end('slow', 'The client reads too slowly.')
   }
 
   liveStatesChanged(frames: RefFrames, from: number): void {
@@ -193,18 +224,40 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   }
 
   makeUp(): void {
+    if (this.#isCatchingUp || !this.#mayCatchUp) return
+    this.#isCatchingUp = true
+    const { turns, owner } = this.#host.connection
+    const onError = () => this.participant.end('unavailable', 'The document cannot be read.')
+    turns.add(new StepTaker(owner, this.#catchUp(), onError))
+  }
+
+  /** Whether there is something that the client was not told, and it can be told now. */
+  get #mayCatchUp(): boolean {
+    if (!this.#isOpen || this.#isFinishing || this.#host.connection.isBusy) return false
+    return this.#missed.size > 0 || this.#lacksLiveStates
+  }
+
+  get #lacksLiveStates(): boolean {
+    const { position } = this.participant.document.liveStates
+    return this.#wants('liveState') && position !== undefined && this.#sentSeq < position.seq
+  }
+
+  *#catchUp(): Generator<undefined> {
     const { presence, liveStates } = this.participant.document
-    const { position } = liveStates
-    if (!this.#isOpen || this.#isFinishing || !position) return
-    if (this.#missed.size > 0 && !this.#host.connection.isBusy) {
-      this.#push(new RefFrames('presence', presence.fieldsOf(this.#missed)))
-      this.#missed.clear()
-    }
-    if (this.#wants('liveState') && this.#sentSeq < position.seq && !this.#host.connection.isBusy) {
-      const states = liveStates.bytesSince(this.#sentSeq)
-      this.#sentSeq = position.seq
-      const fields = `"type":"liveState","ref":${this.ref},"position":${JSON.stringify(position)}`
-      this.#answerWith(`{${fields},"states":`, states)
+    try {
+      while (this.#mayCatchUp) {
+        if (this.#missed.size > 0) this.#push(new RefFrames('presence', presence.takeFields(this.#missed)))
+        else {
+          const position = liveStates.position as Position
+          const states = liveStates.bytesSince(this.#sentSeq)
+          this.#sentSeq = position.seq
+          const fields = `"type":"liveState","ref":${this.ref},"position":${JSON.stringify(position)}`
+          this.#answerWith(`{${fields},"states":`, states)
+        }
+        yield
+      }
+    } finally {
+      this.#isCatchingUp = false
     }
   }
 
@@ -243,6 +296,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   #release(): void {
     this.#isOpen = false
+    this.#host.connection.states.keep(this, 0)
     this.#waiting.clear()
     this.participant.document.presence.unsubscribe(this)
     this.participant.document.liveStates.unsubscribe(this)

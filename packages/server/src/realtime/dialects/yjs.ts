@@ -1,7 +1,7 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import { emptyAwareness } from '../awareness.ts'
+import { emptyAwareness } from '../awareness-update.ts'
 import type { Connection } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage } from '../frames.ts'
