@@ -5,7 +5,9 @@ import { deleteFlood } from './delete-flood.ts'
 import { largeDeletion } from './large-deletion.ts'
 import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
+import { awarenessOfManyViewers } from './awareness-flood.ts'
 import { nothing } from './nothing.ts'
+import { presenceOfManyViewers, presenceUnderManyRefs } from './presence-flood.ts'
 import { slowDocumentReads } from './slow-document-reads.ts'
 import { slowDocumentSockets } from './slow-document-sockets.ts'
 import { slowDocumentWrites } from './slow-document-writes.ts'
@@ -24,4 +26,7 @@ export const attacks: readonly Attack[] = [
   creationByOpening,
   slowReaders,
   costlyBodies,
+  presenceUnderManyRefs,
+  presenceOfManyViewers,
+  awarenessOfManyViewers,
 ]

@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import * as encoding from 'lib0/encoding'
+import { limits } from '@plenum/protocol/realtime'
+import { WebSocket } from 'ws'
+import type { Attack } from '../attack.ts'
+import { userToken } from '../tenant.ts'
+
+/** As much as one state may have, less what is around it. */
+const text = 'x'.repeat(limits.awarenessBytes - 100)
+
+/** A message of y-websocket with the awareness state of one Yjs client. */
+const stateOf = (client: number, clock: number) =>
+  encoding.encode((message) => {
+    encoding.writeVarUint(message, 1)
+    encoding.writeVarUint8Array(
+      message,
+      encoding.encode((update) => {
+        for (const number of [1, client, clock]) encoding.writeVarUint(update, number)
+        encoding.writeVarString(update, JSON.stringify({ clock, text }))
+      }),
+    )
+  })
+
+/** Asks for the awareness states of everyone. */
+const query = Uint8Array.of(3)
+
+/** Viewers in one editor with large awareness states, which each changes all the time and asks for all the time. */
+export const awarenessOfManyViewers: Attack = {
+  name: 'awareness of many viewers in one editor',
+  async prepare(scene) {
+    const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
+    const sockets = await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const token = await userToken(scene.attacker, `viewer_${index}`, 'viewer')
+        const address = `${scene.url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/note?token=${token}`
+        const socket = new WebSocket(address)
+        socket.on('error', () => {})
+        await once(socket, 'open')
+        return socket
+      }),
+    )
+    return async () => {
+      const endsAt = performance.now() + ms
+      for (let clock = 1; performance.now() < endsAt; clock++) {
+        for (const [index, socket] of sockets.entries()) {
+          if (socket.readyState !== WebSocket.OPEN) continue
+          socket.send(stateOf(1_000 + index, clock))
+          socket.send(query)
+        }
+        await pause(20)
+      }
+      for (const socket of sockets) socket.terminate()
+    }
+  },
+}

@@ -1,0 +1,74 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ClientMessage, limits } from '@plenum/protocol/realtime'
+import { WebSocket } from 'ws'
+import type { Attack, Scene } from '../attack.ts'
+import { userToken } from '../tenant.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1' } as const
+/** As much presence as one client may have, less what is around it. */
+const text = 'x'.repeat(limits.presenceBytes - 100)
+
+async function viewer({ url, attacker }: Scene, userId: string): Promise<WebSocket> {
+  const token = await userToken(attacker, userId, 'viewer')
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/realtime?token=${token}`)
+  socket.on('error', () => {})
+  await once(socket, 'open')
+  return socket
+}
+
+const send = (socket: WebSocket, message: ClientMessage) => {
+  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
+}
+
+/** Opens the document under that many refs; resolves when each was answered. */
+async function open(socket: WebSocket, refs: number): Promise<void> {
+  let left = refs
+  const answered = new Promise<void>((resolve) => {
+    socket.on('message', (data: Buffer) => {
+      if (/^{"type":"(opened|error)"/.test(data.toString('latin1', 0, 20)) && --left === 0) resolve()
+    })
+  })
+  for (let ref = 0; ref < refs; ref++) send(socket, { type: 'open', ref, ...place, topics: ['presence'] })
+  await answered
+}
+
+/** Other data each time. */
+function setPresence(socket: WebSocket, ref: number): void {
+  send(socket, { type: 'setPresence', ref, data: { at: Math.random(), text } })
+}
+
+/** A few sockets that have one document open as often as one connection can. */
+export const presenceUnderManyRefs: Attack = {
+  name: 'presence of viewers who open one document many times',
+  async prepare(scene) {
+    const sockets = await Promise.all(Array.from({ length: 5 }, (_, i) => viewer(scene, `viewer_${i}`)))
+    await Promise.all(sockets.map((socket) => open(socket, 999)))
+    const rounds = scene.size === 'short' ? 4 : 20
+    return async () => {
+      for (let round = 0; round < rounds; round++) {
+        for (const socket of sockets) setPresence(socket, round)
+        await pause(500)
+      }
+      for (const socket of sockets) socket.terminate()
+    }
+  },
+}
+
+/** Many users in one document, each with as much presence as it may have, which each changes as often as it is told. */
+export const presenceOfManyViewers: Attack = {
+  name: 'presence of many viewers in one document',
+  async prepare(scene) {
+    const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
+    const sockets = await Promise.all(Array.from({ length: count }, (_, i) => viewer(scene, `viewer_${i}`)))
+    await Promise.all(sockets.map((socket) => open(socket, 1)))
+    return async () => {
+      const endsAt = performance.now() + ms
+      while (performance.now() < endsAt) {
+        for (const socket of sockets) setPresence(socket, 0)
+        await pause(20)
+      }
+      for (const socket of sockets) socket.terminate()
+    }
+  },
+}
