@@ -248,6 +248,31 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await present(tenant, many)).toHaveLength(21)
   })
 
+  test('[15.1] a document has at most 1,000 users that a backend added; those who are there can be set again', async () => {
+    const tenant = await given.tenant(server)
+    const users = Array.from({ length: 1_001 }, (_, index) => ({ userId: `u${index}` }))
+    const add = (from: number, to: number) => call(tenant, 'add', { ...place, users: users.slice(from, to) })
+    expect(await add(0, 500)).toMatchObject({ status: 200 })
+    expect(await add(400, 900)).toMatchObject({ status: 200 })
+    const full = {
+      status: 429,
+      body: {
+        error: {
+          status: 'RESOURCE_EXHAUSTED',
+          message: 'A document has at most 1000 users whom a backend shows as present.',
+        },
+      },
+    }
+    expect(await add(900, 1_001)).toMatchObject(full)
+    expect(await present(tenant)).toHaveLength(900)
+    expect(await add(900, 1_000)).toMatchObject({ status: 200 })
+    expect(await add(999, 1_001)).toMatchObject(full)
+    expect(await add(500, 1_000)).toMatchObject({ status: 200 })
+    await tenant.client.presence.delete({ ...place, userIds: ['u0'] })
+    expect(await add(1_000, 1_001)).toMatchObject({ status: 200 })
+    expect(await present(tenant)).toHaveLength(1_000)
+  })
+
   test('[4.10] v1 has no presence', async () => {
     const tenant = await given.tenant(server)
     const data = { ...place, users: [{ userId: 'u1' }], userIds: ['u1'] }

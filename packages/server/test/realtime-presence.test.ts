@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { leastHeld } from './event-loop.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 import { editorName, eventually, hocuspocusClient, socketUrl, synced, tokenFor, yjsClient } from './live.ts'
@@ -343,6 +344,8 @@ describe.each(stores)('much presence on %s', (store) => {
   const connect = async (tenant: given.Tenant, userId: string) =>
     RealtimeClient.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
   const large = 'x'.repeat(16_000)
+  const openDocuments = async () =>
+    /^plenum_open_documents (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())
 
   test('[R36] of a list above 1 MiB the rest follows what opened says', async () => {
     const tenant = await given.tenant(server)
@@ -388,5 +391,29 @@ describe.each(stores)('much presence on %s', (store) => {
     set(200, { large })
     await ada.settled()
     expect(ada.messages).toEqual([])
+  })
+
+  test('[S2] a document with as many users as backends may add is opened without holding the event loop', async () => {
+    const tenant = await given.tenant(server)
+    const name = 'ä'.repeat(1_000)
+    const users = Array.from({ length: 1_000 }, (_, index) => ({ userId: `user_${index}`, name }))
+    for (const from of [0, 500]) {
+      await tenant.client.presence.add({ ...place, users: users.slice(from, from + 500) })
+    }
+    const client = await connect(tenant, 'ada')
+    let ref = 0
+    const held = await leastHeld(
+      () => client.open('doc_1', { ref, topics: ['presence'] }),
+      // Once nobody has it open any more, the list is read anew.
+      async () => {
+        client.send({ type: 'close', ref: ref++ })
+        await eventually(async () => (await openDocuments())?.[1]).toBe('0')
+      },
+    )
+    expect(held).toBeLessThan(50)
+    const bob = await connect(tenant, 'bob')
+    const view = new View(bob)
+    await bob.open()
+    await eventually(() => view.users.size).toBe(1_002)
   })
 })

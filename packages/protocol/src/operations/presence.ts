@@ -16,10 +16,16 @@ export const presence = {
     effect: 'write',
     summary: 'Shows users as present in a document.',
     description:
-      'A user who is present already is overwritten. `status` is `online` unless sent. Users stay until they are deleted, or for 24 hours without an update. Organization and document are created when they do not exist.',
+      'A user who is present already is overwritten. `status` is `online` unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most 1,000 of them. Organization and document are created when they do not exist.',
     input: Type.Object({ ...document, users: batch(PresenceUser) }),
     output: Done,
     message: 'Presence added successfully.',
+    errors: [
+      {
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'A document has at most 1000 users whom a backend shows as present.',
+      },
+    ],
     example: {
       input: {
         ...place,

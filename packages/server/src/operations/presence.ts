@@ -1,14 +1,24 @@
-import type { Operations } from '@plenum/protocol'
+import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../handler.ts'
 import * as documents from '../store/documents.ts'
 import * as presence from '../store/presence.ts'
 import * as users from '../store/users.ts'
 import { byId, unique } from './batches.ts'
 
+/** Whoever opens the document is sent all of them: the server reads and writes them in one go. */
+const maxEntries = 1_000
+
 export const presenceHandlers: Handlers<Operations['presence']> = {
   async add({ input, caller: { apiKey }, db, now, emit }) {
     const { organizationId, documentId } = input
     const items = [...byId(input.users, (user) => user.userId).values()]
+    const userIds = items.map(({ userId }) => userId)
+    const known = await presence.findMany(db, apiKey, input, userIds, now)
+    const added = items.length - known.length
+    if (added > 0 && (await presence.count(db, apiKey, input, now, maxEntries)) + added > maxEntries) {
+      const message = `A document has at most ${maxEntries} users whom a backend shows as present.`
+      throw new ApiError('RESOURCE_EXHAUSTED', message)
+    }
     await documents.ensure(db, apiKey, organizationId, documentId, now)
     await users.ensure(
       db,
@@ -17,7 +27,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
       now,
     )
     await presence.put(db, apiKey, input, items, now)
-    emit({ kind: 'presence', organizationId, documentId, userIds: items.map(({ userId }) => userId) })
+    emit({ kind: 'presence', organizationId, documentId, userIds })
     return { success: true }
   },
 

@@ -22,6 +22,15 @@ export interface Present {
 /** Entries of the REST interface have no heartbeat, so they end after this long without a word (spec 15). */
 export const keptMs = 24 * 60 * 60 * 1000
 
+/** How many a document has, counted up to `max`. */
+export async function count(db: Db, apiKey: string, place: Place, now: number, max: number): Promise<number> {
+  const { entries } = await db
+    .selectFrom(current(db, apiKey, place, now).limit(max).as('present'))
+    .select((eb) => eb.fn.countAll<number>().as('entries'))
+    .executeTakeFirstOrThrow()
+  return entries
+}
+
 /** Sets the entries of these users, whatever they were. */
 export async function put(
   db: Db,
