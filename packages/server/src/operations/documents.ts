@@ -1,9 +1,7 @@
 import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
 import { internalDocumentId, newId } from '../access/ids.ts'
-import { type Handlers, partial, reply } from '../handler.ts'
+import { type Call, type Handlers, partial, reply } from '../handler.ts'
 import { findFolderChains } from '../store/access.ts'
-import type { ApiKey } from '../store/api-keys.ts'
-import type { Db } from '../store/db.ts'
 import * as migrations from '../store/document-migrations.ts'
 import * as documents from '../store/documents.ts'
 import * as folders from '../store/folders.ts'
@@ -54,14 +52,14 @@ export const documentHandlers: Handlers<Operations['documents']> = {
       const ids = unique(input.documentIds)
       const stored = await documents.findMany(db, caller.apiKey, organizationId, ids)
       const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
-      const found = await present(db, caller, organizationId, inFolder)
+      const found = await present(call, organizationId, inFolder)
       if (version === 'v1' || found.length === ids.length) return found
       const details = ids.map((id) => found.find((one) => one.id === id) ?? missing(id))
       return partial(new ApiError('INTERNAL', 'Error retrieving document(s).', { details }))
     }
 
     const read = async (window: Parameters<typeof documents.list>[3]) =>
-      present(db, caller, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
+      present(call, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
     const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
     if (version === 'v1') return listAll(call, read, cursor)
     const { data, extra } = await page(pages, input, (window) => read({ ...window, folderId }), cursor)
@@ -193,13 +191,13 @@ const metadata = (document: Record<string, unknown>) =>
 
 /** Documents as they are read. */
 async function present(
-  db: Db,
-  caller: Pick<ApiKey, 'apiKey' | 'options'>,
+  { db, caller, longReads }: Call<Operations['documents']['get']>,
   organizationId: string,
   stored: readonly documents.Document[],
 ): Promise<Document[]> {
   const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
-  const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds)
+  const { pause } = longReads.begin(caller.apiKey)
+  const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds, pause)
   return stored.map(({ documentId, folderId, accessType, disabled, data, createdAt, lastUpdated }) => ({
     ...data,
     id: documentId,

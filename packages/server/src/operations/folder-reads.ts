@@ -19,8 +19,6 @@ export const tooLarge = () =>
 
 /** Rows of one query. On SQLite, where they hold the event loop, the longest rows take 0.25 ms each. */
 const rowsAtOnce = 64
-/** Folders of one query for what is above them: each may have 31, at 0.1 ms. */
-const chainsAtOnce = 5
 /** An answer with more waits for others of its key. */
 const largeFolders = 1000
 
@@ -149,10 +147,7 @@ export async function readTree(
     }
   }
   const unread = [...above].filter((id) => id !== root && !tree.has(id))
-  for (let at = 0; at < unread.length; at += chainsAtOnce) {
-    if (read.isDue) await read.next()
-    const some = unread.slice(at, at + chainsAtOnce).filter((id) => !tree.has(id))
-    for (const [id, folder] of await findFolderChains(db, apiKey, organizationId, some)) tree.set(id, folder)
-  }
+  const chains = await findFolderChains(db, apiKey, organizationId, unread, read.pause)
+  for (const [id, folder] of chains) tree.set(id, folder)
   return tree
 }

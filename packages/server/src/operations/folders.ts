@@ -11,7 +11,7 @@ import { writeFolders } from './folder-json.ts'
 import { AnswerSize, cursorOf, readInside, readList, readTree } from './folder-reads.ts'
 
 export const folderHandlers: Handlers<Operations['folders']> = {
-  async add({ input, caller: { apiKey }, db, now, lock }) {
+  async add({ input, caller: { apiKey }, db, now, lock, longReads }) {
     const { organizationId } = input
     if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
@@ -20,7 +20,9 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     }
     const items = byId(input.folders, (item) => item.folderId)
     const parents = unique([...items.values()].map((item) => item.parentFolderId ?? root))
-    const tree = await findFolderChains(db, apiKey, organizationId, unique([...items.keys(), ...parents]))
+    const { pause } = longReads.begin(apiKey)
+    const ids = unique([...items.keys(), ...parents])
+    const tree = await findFolderChains(db, apiKey, organizationId, ids, pause)
 
     const added = []
     const failures = new Map<string, string>()

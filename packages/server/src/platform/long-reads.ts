@@ -16,6 +16,8 @@ export interface LongRead {
   readonly isDue: boolean
   /** Waits for the next slice. */
   next(): Promise<void>
+  /** The same, if this one has lasted long enough. */
+  readonly pause: () => Promise<void>
   /** Waits until few large answers of the same key are left; does nothing if called again. */
   becomeLarge(): Promise<void>
   /** The answer is sent, or there is none. */
@@ -95,6 +97,10 @@ class SlicedRead implements LongRead {
   async next(): Promise<void> {
     await this.#turn()
     this.#startedAt = performance.now()
+  }
+
+  readonly pause = async (): Promise<void> => {
+    if (this.isDue) await this.next()
   }
 
   async becomeLarge(): Promise<void> {
