@@ -59,6 +59,8 @@ export abstract class RawClient {
   readonly #clientId = new Y.Doc().clientID
   #clock = 0
   #reads: ((update: Uint8Array) => void)[] = []
+  /** Updates that came while an answer was awaited. The newest rows of a large document come as one, before the rest. */
+  #beforeAnswer: Uint8Array[] = []
   readonly #noticed = new Set<() => void>()
   #unsent: (Uint8Array | string)[] = []
   readonly #known = new Map<number, number>()
@@ -130,7 +132,8 @@ export abstract class RawClient {
   read(): Promise<string | undefined> {
     const answer = new Promise<Uint8Array>((resolve) => this.#reads.push(resolve))
     this.send(this.frame('syncStep1', Uint8Array.of(0), 0))
-    return this.unlessEnded(answer.then(textOf), undefined)
+    const text = answer.then((update) => textOf(...this.#beforeAnswer.splice(0), update))
+    return this.unlessEnded(text, undefined)
   }
 
   /** Says something of a Yjs client, its own or another's, and does not wait for anything. */
@@ -211,8 +214,10 @@ export abstract class RawClient {
   /** A message of the part that the dialects share. */
   protected hear(kind: Kind, bytes: Uint8Array): void {
     if (kind === 'syncStep2') this.#reads.shift()?.(bytes)
-    else if (kind === 'update') this.hearUpdate(bytes)
-    else if (kind === 'awareness') {
+    else if (kind === 'update') {
+      if (this.#reads.length > 0) this.#beforeAnswer.push(bytes)
+      this.hearUpdate(bytes)
+    } else if (kind === 'awareness') {
       for (const { client, clock, json } of awarenessIn(bytes)) {
         this.#known.set(client, clock)
         this.#states.set(client, json)
