@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { heldDuring } from '../../test/event-loop.ts'
+import { leastHeld } from '../../test/event-loop.ts'
 import { hostileUpdate } from '../../test/hostile-updates.ts'
 import { any, docOf, randomNumbers, stateOf, struct, text, type, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
@@ -177,7 +177,7 @@ describe('an index that comes from a thread', () => {
   const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const arrive = async (message: Float64Array) => {
     let index!: DocumentIndex
-    const held = await heldDuring(async () => {
+    const held = await leastHeld(async () => {
       index = await DocumentIndex.fromMessage(message)
       index.stateVector()
     })
