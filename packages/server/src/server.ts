@@ -119,6 +119,7 @@ export function createServer(parts: Parts): Server {
   const housekeeping = createHousekeeping({ database, log, now })
 
   app.decorateRequest('caller', undefined)
+  app.decorateRequest('operation', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
     connections.track(reply.raw)
@@ -134,7 +135,8 @@ export function createServer(parts: Parts): Server {
   })
   answerFailures(app)
   app.addHook('onResponse', (request, reply, done) => {
-    const { operation } = request.routeOptions.config
+    // Fastify makes `routeOptions` anew each time: only for what was refused early.
+    const operation = request.operation ?? request.routeOptions.config.operation
     if (operation !== undefined) {
       const { statusCode: status, elapsedTime } = reply
       metrics.request(operation, status, elapsedTime / 1000)
@@ -246,9 +248,11 @@ function createApp(
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     try {
       const encoding = request.headers['content-encoding']
-      const { unparsedField } = request.routeOptions.config
-      const enterTurn = () => turns.enter(callerOf(request))
-      const read = readBody(body as Buffer, { ...bodyLimits, encoding, unparsedField, enterTurn })
+      // Fastify makes `routeOptions` anew each time: small bodies do without.
+      const read = readBody(body as Buffer, encoding, bodyLimits, () => ({
+        unparsedField: request.routeOptions.config.unparsedField,
+        enterTurn: () => turns.enter(callerOf(request)),
+      }))
       if (!(read instanceof Promise)) return done(null, read)
       read.then((found) => done(null, found), done)
     } catch (error) {

@@ -2,8 +2,8 @@ const quote = 0x22
 const backslash = 0x5c
 const colon = 0x3a
 const comma = 0x2c
-const openBrace = 0x7b
-const openBracket = 0x5b
+export const openBrace = 0x7b
+export const openBracket = 0x5b
 const closeBrace = 0x7d
 const closeBracket = 0x5d
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
 import { UnparsedJson } from '../handler.ts'
 import { parseSafely, UnfitJson } from '../platform/safe-json.ts'
-import { BodyScanner, type Span } from './body-scanner.ts'
+import { BodyScanner, openBrace, openBracket, type Span } from './body-scanner.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -15,11 +15,10 @@ export interface BodyLimits {
   maxBytes: number
 }
 
-export interface BodyOptions extends BodyLimits {
-  /** The header `Content-Encoding`. */
-  encoding: string | undefined
-  /** A field of `data` that a large body may hand on unparsed. */
-  unparsedField?: string
+/** What matters for a body that is not small. */
+export interface LargeBody {
+  /** A field of `data` that is handed on unparsed. */
+  unparsedField: string | undefined
   /** Undefined: the event loop has time. */
   enterTurn: () => Promise<void> | undefined
 }
@@ -35,41 +34,60 @@ const stepBytes = 256 * 1024
  * JSON within bounds. Depth, keys and values are counted before a parser spends memory, stack and time on them. What a
  * large body takes is done in pieces that take turns with those of other callers.
  */
-export function readBody(bytes: Buffer, options: BodyOptions): unknown {
-  const { encoding } = options
+export function readBody(
+  bytes: Buffer,
+  encoding: string | undefined,
+  limits: BodyLimits,
+  largeBody: () => LargeBody,
+): unknown {
   if (bytes.length === 0) return undefined
   if (encoding !== undefined && encoding !== 'identity') throw invalid('Content-Encoding is not supported.')
   if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
-  if (bytes.length <= maxFreeBytes) return readAtOnce(bytes, options)
-  const turn = options.enterTurn()
-  if (bytes.length > maxAtOnceBytes) return readInPieces(bytes, options, turn)
-  return turn ? turn.then(() => readAtOnce(bytes, options)) : readAtOnce(bytes, options)
+  if (bytes.length <= maxFreeBytes) return readAtOnce(bytes, limits)
+  const large = largeBody()
+  const turn = large.enterTurn()
+  if (bytes.length > maxAtOnceBytes) return readInPieces(bytes, limits, large, turn)
+  return turn ? turn.then(() => readAtOnce(bytes, limits)) : readAtOnce(bytes, limits)
 }
 
-function readAtOnce(bytes: Buffer, options: BodyOptions): unknown {
-  const scanner = new BodyScanner(bytes)
-  scanner.scan()
-  checkLimits(scanner, options)
+function readAtOnce(bytes: Buffer, limits: BodyLimits): unknown {
+  if (!isSimple(bytes, limits)) {
+    const scanner = new BodyScanner(bytes)
+    scanner.scan()
+    checkLimits(scanner, limits)
+  }
   return parse(bytes)
+}
+
+/** Whether a body is so short, and opens so few brackets, that it is within bounds whatever it says: most bodies are. */
+function isSimple(bytes: Buffer, { maxDepth, maxKeys, maxValues }: BodyLimits): boolean {
+  if (bytes.length > maxKeys || bytes.length > maxValues) return false
+  let brackets = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at]
+    if (byte === openBrace || byte === openBracket) brackets++
+  }
+  return brackets <= maxDepth
 }
 
 async function readInPieces(
   bytes: Buffer,
-  options: BodyOptions,
+  limits: BodyLimits,
+  { unparsedField, enterTurn }: LargeBody,
   turn: Promise<void> | undefined,
 ): Promise<unknown> {
   await turn
-  const scanner = new BodyScanner(bytes, options.unparsedField)
-  while (!scanner.scan(stepBytes)) await options.enterTurn()
-  checkLimits(scanner, options)
+  const scanner = new BodyScanner(bytes, unparsedField)
+  while (!scanner.scan(stepBytes)) await enterTurn()
+  checkLimits(scanner, limits)
   const { found } = scanner
   const parsed = found.length === 0 ? bytes : withPlaceholders(bytes, found)
-  if (parsed.length > options.maxBytes) {
+  if (parsed.length > limits.maxBytes) {
     throw new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
   }
-  await options.enterTurn()
+  await enterTurn()
   const body = parse(parsed)
-  return found.length === 0 ? body : withUnparsed(body, options.unparsedField as string, bytes, found)
+  return found.length === 0 ? body : withUnparsed(body, unparsedField as string, bytes, found)
 }
 
 function checkLimits(

@@ -18,6 +18,8 @@ import { createValidator } from './validate.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Callers[Access] | undefined
+    /** `family.verb`, once the credentials are looked at. */
+    operation: string | undefined
   }
   interface FastifyContextConfig {
     /** `family.verb`, the name in metrics and logs. */
@@ -72,6 +74,7 @@ function mountOperation(
         bodyLimit,
         config: { operation: name, ...(operation.size === 'large' && { unparsedField: 'data' }) },
         onRequest: (request, _reply, done) => {
+          request.operation = name
           try {
             const caller = authenticate.headers(request)
             if (!(caller instanceof Promise)) {
