@@ -4,7 +4,7 @@ import type { Bus } from '../platform/bus.ts'
 import type { Db } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
-import { AccessChanged, type Commits } from './commits.ts'
+import { AccessChanged, type Commits, type Sender } from './commits.ts'
 import { Compaction, type CompactionParts } from './compaction.ts'
 import { type Batch, isAllowed } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
@@ -301,5 +301,10 @@ export class Appender {
 const createsEditor = ([, { entry }]: readonly [EditorRoom, Batch]) =>
   entry !== undefined && entry.create !== null
 
-const sendersOf = (batches: readonly (readonly [EditorRoom, Batch])[]) =>
-  batches.flatMap(([, { pending }]) => pending.filter(({ isNews }) => isNews).map(({ from }) => from))
+function sendersOf(batches: readonly (readonly [EditorRoom, Batch])[]): Sender[] {
+  const senders: Sender[] = []
+  for (const [, { pending }] of batches) {
+    for (const { isNews, from } of pending) if (isNews) senders.push(from)
+  }
+  return senders
+}

@@ -18,10 +18,13 @@ function client(turns = new FairTurns(), { isIdentified = true } = {}) {
   const inbox = new ConnectionInbox(ws as unknown as WebSocket, host)
   const delivered: string[] = []
   const start = (work: (text: string) => void = () => {}) =>
-    inbox.start((data) => {
-      delivered.push(data.toString().replaceAll('\0', ''))
-      work(data.toString())
-    })
+    inbox.start(
+      (data) => {
+        delivered.push(data.toString().replaceAll('\0', ''))
+        work(data.toString())
+      },
+      () => {},
+    )
   const send = (data: string | Buffer) => ws.emit('message', Buffer.from(data), true)
   return { inbox, state, delivered, start, send }
 }

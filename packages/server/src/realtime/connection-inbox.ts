@@ -62,10 +62,20 @@ export class ConnectionInbox implements TurnTaker {
     return this.#queue.length > 0
   }
 
-  start(deliver: (data: Buffer, isBinary: boolean) => void): void {
+  /** `heard` is called as soon as a message arrives. */
+  start(deliver: (data: Buffer, isBinary: boolean) => void, heard: () => void): void {
     this.#isStarted = true
+    const { turns } = this.#host
     this.#ws.on('message', (data: Buffer, isBinary) => {
-      if (!this.#isStopped) this.#add(data.length, () => deliver(data, isBinary))
+      heard()
+      if (this.#isStopped) return
+      if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
+      const startedAt = turns.begin()
+      try {
+        deliver(data, isBinary)
+      } finally {
+        turns.end(startedAt)
+      }
     })
     this.#updatePause()
   }
@@ -106,7 +116,7 @@ export class ConnectionInbox implements TurnTaker {
   #add(bytes: number, deliver: () => void): void {
     const { turns } = this.#host
     const message = { bytes: bytes + messageOverheadBytes, deliver }
-    if (!this.hasWaiting && this.#isReady && turns.isFree) return turns.spend(() => this.#deliver(message))
+    if (this.#mayDeliver) return turns.spend(() => this.#deliver(message))
     this.#queue.push(message)
     this.#queuedBytes += message.bytes
     this.#updatePause()
@@ -127,6 +137,11 @@ export class ConnectionInbox implements TurnTaker {
   #deliver({ bytes, deliver }: Waiting): void {
     if (this.#holds > 0) this.#bytesOnHold += bytes
     deliver()
+  }
+
+  /** Whether a message that comes now need not wait. */
+  get #mayDeliver(): boolean {
+    return this.#queue.length === 0 && this.#host.turns.isFree && this.#isReady
   }
 
   get #isReady(): boolean {

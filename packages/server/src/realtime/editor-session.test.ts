@@ -90,7 +90,10 @@ function scene({
       terminate() {},
     })
     const connection = new Connection(`c-${userId}`, ws as unknown as WebSocket, socket as unknown as Socket)
-    connection.inbox.start(() => {})
+    connection.inbox.start(
+      () => {},
+      () => {},
+    )
     const identity = {
       apiKey: 'k1',
       userId,

@@ -9,10 +9,13 @@ interface Share {
 }
 
 interface UserShare<T> extends Share {
+  userId: string
+  tenant: TenantShare<T>
   waiting: Set<T>
 }
 
 interface TenantShare<T> extends Share {
+  apiKey: string
   users: Map<string, UserShare<T>>
 }
 
@@ -22,8 +25,10 @@ interface TenantShare<T> extends Share {
  * wait behind the backlog of others.
  */
 export class FairQueue<T> {
+  /** Those in which somebody waits. */
   readonly #tenants = new Map<string, TenantShare<T>>()
-  readonly #owners = new Map<T, WorkOwner>()
+  /** By item, in whose share it waits. */
+  readonly #shares = new Map<T, UserShare<T>>()
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {
@@ -31,37 +36,43 @@ export class FairQueue<T> {
   }
 
   get size(): number {
-    return this.#owners.size
+    return this.#shares.size
   }
 
   has(item: T): boolean {
-    return this.#owners.has(item)
+    return this.#shares.has(item)
   }
 
   /** Does nothing if the item waits already. */
-  add(item: T, owner: WorkOwner): void {
-    if (this.#owners.has(item)) return
-    const tenant = shareOf(this.#tenants, owner.apiKey, (spentMs) => ({ spentMs, users: new Map() }))
-    const user = shareOf(tenant.users, owner.userId, (spentMs) => ({ spentMs, waiting: new Set() }))
+  add(item: T, { apiKey, userId }: WorkOwner): void {
+    if (this.#shares.has(item)) return
+    let tenant = this.#tenants.get(apiKey)
+    if (tenant === undefined) {
+      tenant = { apiKey, spentMs: spentByLeast(this.#tenants), users: new Map() }
+      this.#tenants.set(apiKey, tenant)
+    }
+    let user = tenant.users.get(userId)
+    if (user === undefined) {
+      user = { userId, tenant, spentMs: spentByLeast(tenant.users), waiting: new Set() }
+      tenant.users.set(userId, user)
+    }
     user.waiting.add(item)
-    this.#owners.set(item, owner)
+    this.#shares.set(item, user)
   }
 
   delete(item: T): void {
-    const owner = this.#owners.get(item)
-    if (!owner) return
-    this.#owners.delete(item)
-    this.#tenants.get(owner.apiKey)?.users.get(owner.userId)?.waiting.delete(item)
-    this.#prune(owner)
+    const user = this.#shares.get(item)
+    if (!user) return
+    this.#take(item, user)
+    this.#prune(user)
   }
 
   /** Takes the next item out and works on it. The work may add the item again. */
   takeNext(work: (item: T) => void): void {
-    const [apiKey, tenant] = leastSpent(this.#tenants)
-    const [userId, user] = leastSpent(tenant.users)
-    const [item] = user.waiting as Iterable<T> as [T]
-    user.waiting.delete(item)
-    this.#owners.delete(item)
+    const tenant = leastSpent(this.#tenants) as TenantShare<T>
+    const user = leastSpent(tenant.users) as UserShare<T>
+    const item = user.waiting.values().next().value as T
+    this.#take(item, user)
     const startedAt = this.#now()
     try {
       work(item)
@@ -69,30 +80,30 @@ export class FairQueue<T> {
       const tookMs = this.#now() - startedAt
       tenant.spentMs += tookMs
       user.spentMs += tookMs
-      this.#prune({ apiKey, userId })
+      this.#prune(user)
     }
   }
 
-  /** Forgets shares that nobody waits in. */
-  #prune({ apiKey, userId }: WorkOwner): void {
-    const tenant = this.#tenants.get(apiKey)
-    if (tenant?.users.get(userId)?.waiting.size === 0) tenant.users.delete(userId)
-    if (tenant?.users.size === 0) this.#tenants.delete(apiKey)
+  #take(item: T, user: UserShare<T>): void {
+    user.waiting.delete(item)
+    this.#shares.delete(item)
+  }
+
+  /** Forgets shares in which nobody waits. */
+  #prune(user: UserShare<T>): void {
+    const { userId, tenant, waiting } = user
+    // The work on an item may have ended the share and begun a new one.
+    if (waiting.size > 0 || tenant.users.get(userId) !== user) return
+    tenant.users.delete(userId)
+    if (tenant.users.size === 0) this.#tenants.delete(tenant.apiKey)
   }
 }
 
-/** A new share begins with the least time that another one has spent. */
-function shareOf<S extends Share>(shares: Map<string, S>, id: string, create: (spentMs: number) => S): S {
-  let share = shares.get(id)
-  if (share === undefined) {
-    share = create(shares.size > 0 ? leastSpent(shares)[1].spentMs : 0)
-    shares.set(id, share)
-  }
-  return share
-}
+/** What a new share begins with: otherwise it would come before all others for long. */
+const spentByLeast = (shares: ReadonlyMap<string, Share>) => leastSpent(shares)?.spentMs ?? 0
 
-function leastSpent<S extends Share>(shares: ReadonlyMap<string, S>): [string, S] {
-  let least: [string, S] | undefined
-  for (const entry of shares) if (least === undefined || entry[1].spentMs < least[1].spentMs) least = entry
-  return least as [string, S]
+function leastSpent<S extends Share>(shares: ReadonlyMap<string, S>): S | undefined {
+  let least: S | undefined
+  for (const share of shares.values()) if (least === undefined || share.spentMs < least.spentMs) least = share
+  return least
 }

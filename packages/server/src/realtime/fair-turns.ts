@@ -27,17 +27,27 @@ export class FairTurns {
 
   /** Does it now and counts its time. */
   spend(work: () => void): void {
-    // Work inside of other work is counted with that.
-    if (this.#isRunning) return work()
-    const startedAt = performance.now()
-    this.#isRunning = true
+    const startedAt = this.begin()
     try {
       work()
     } finally {
-      this.#isRunning = false
-      this.#spentMs += performance.now() - startedAt
-      this.#schedule()
+      this.end(startedAt)
     }
+  }
+
+  /** Work begins whose time counts until `end` is called with the answer. */
+  begin(): number | undefined {
+    // Work inside of other work is counted with that.
+    if (this.#isRunning) return undefined
+    this.#isRunning = true
+    return performance.now()
+  }
+
+  end(startedAt: number | undefined): void {
+    if (startedAt === undefined) return
+    this.#isRunning = false
+    this.#spentMs += performance.now() - startedAt
+    this.#schedule()
   }
 
   /** Gives it turns until nothing is left that can be done; the first one at once if there is time. */

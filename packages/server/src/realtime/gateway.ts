@@ -211,8 +211,8 @@ export class Gateway {
     const hear = () => {
       held.heardAt = held.sweeps
     }
-    ws.on('message', hear).on('ping', hear).on('pong', hear)
-    connection.inbox.start((data, isBinary) => receive(connection, client, data, isBinary))
+    ws.on('ping', hear).on('pong', hear)
+    connection.inbox.start((data, isBinary) => receive(connection, client, data, isBinary), hear)
     ws.on('close', () => {
       guard?.()
       this.#held.delete(held)

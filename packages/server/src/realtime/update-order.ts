@@ -48,37 +48,47 @@ export interface Rules {
 export const isDivisible = ({ start, end, ref }: Struct) =>
   end - start > 1 && ref !== contentRefs.gc && ref !== contentRefs.deleted
 
-/**
- * Takes each struct after those that it refers to, as Yjs does, and looks where it comes to lie. Structs that refer to
- * each other in a circle would stay pending for ever.
- */
-export function* checkOrder(clients: Iterable<Client>, rules: Rules): Generator<void, void> {
-  for (const client of clients) if (client.settled < client.structs.length) yield* settle(client, rules)
-}
-
 /** Structs that are looked at in one step: about a millisecond. */
 export const structsPerStep = 1024
 
-/** A loop, not a recursion; each turn settles a struct, or begins or ends the wait for one. */
-function* settle(first: Client, rules: Rules): Generator<void, void> {
-  const waiting = [{ client: first, until: first.end }]
-  first.isWaiting = true
-  for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
-    const { client, until } = top
-    const struct = client.structs[client.settled]
-    if (struct === undefined || progressOf(client) > until) {
-      client.isWaiting = false
-      waiting.pop()
-    } else if (isMissing(struct.left, struct.leftClock)) {
-      waiting.push(waitFor(struct.left, struct.leftClock))
-    } else if (isMissing(struct.right, struct.rightClock)) {
-      waiting.push(waitFor(struct.right, struct.rightClock))
-    } else {
-      struct.place = placeFor(struct, rules)
-      if (struct.place !== collected) check(client, struct, rules)
-      client.settled++
-      if (client.settled % structsPerStep === 0) yield
+/**
+ * Takes each struct of a client after those that it refers to, as Yjs does, and looks where it comes to lie. Structs that
+ * refer to each other in a circle would stay pending for ever. A loop, not a recursion; each turn settles a struct, or begins
+ * or ends the wait for one.
+ */
+export class OrderCheck {
+  readonly #waiting: { client: Client; until: number }[]
+  readonly #rules: Rules
+
+  constructor(first: Client, rules: Rules) {
+    this.#waiting = [{ client: first, until: first.end }]
+    first.isWaiting = true
+    this.#rules = rules
+  }
+
+  /** Settles some structs; false when all are settled. */
+  step(): boolean {
+    const waiting = this.#waiting
+    const rules = this.#rules
+    let settled = 0
+    for (let top = waiting.at(-1); top !== undefined; top = waiting.at(-1)) {
+      const { client, until } = top
+      const struct = client.structs[client.settled]
+      if (struct === undefined || progressOf(client) > until) {
+        client.isWaiting = false
+        waiting.pop()
+      } else if (isMissing(struct.left, struct.leftClock)) {
+        waiting.push(waitFor(struct.left, struct.leftClock))
+      } else if (isMissing(struct.right, struct.rightClock)) {
+        waiting.push(waitFor(struct.right, struct.rightClock))
+      } else {
+        struct.place = placeFor(struct, rules)
+        if (struct.place !== collected) check(client, struct, rules)
+        client.settled++
+        if (++settled === structsPerStep) return true
+      }
     }
+    return false
   }
 }
 

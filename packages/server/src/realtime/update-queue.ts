@@ -34,6 +34,7 @@ export class UpdateQueue<T extends Item> {
 
   /** Those that are taken next: at least one, however large it is. */
   next(): readonly T[] {
+    if (this.#items.length <= 1) return this.#items
     let count = 0
     let bytes = 0
     for (const { update, isNews } of this.#items) {

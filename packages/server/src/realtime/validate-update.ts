@@ -3,7 +3,7 @@ import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs } from './update-contents.ts'
-import { checkOrder, isDivisible, structsPerStep, type Client, type Struct } from './update-order.ts'
+import { isDivisible, OrderCheck, structsPerStep, type Client, type Struct } from './update-order.ts'
 import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
@@ -58,10 +58,14 @@ const anywhere = () => inRootList
  * pending, nothing throws and its clocks become `clocks`. Takes time in proportion to the bytes and never throws.
  */
 export function validateUpdate(bytes: Uint8Array, known: StateVector, options: Options = {}): Verdict {
-  const steps = validateInSteps(bytes, known, options)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done) return value
+  try {
+    const steps = new Validation(bytes, known, options).run()
+    for (;;) {
+      const { done, value } = steps.next()
+      if (done) return { ok: true, value }
+    }
+  } catch (error) {
+    return refusedWith(error)
   }
 }
 
@@ -74,9 +78,13 @@ export function* validateInSteps(
   try {
     return { ok: true, value: yield* new Validation(bytes, known, options).run() }
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, fault: error.fault }
-    throw error
+    return refusedWith(error)
   }
+}
+
+function refusedWith(error: unknown): Verdict {
+  if (error instanceof Refusal) return { ok: false, fault: error.fault }
+  throw error
 }
 
 class Validation {
@@ -89,6 +97,9 @@ class Validation {
   /** Clients of which nothing is known. */
   private strangers = 0
   private structs = 0
+  /** Of the client whose structs are read: how many are left, and the clock of the next one. */
+  private unread = 0
+  private clock = 0
   private subdocs = 0
   private deletes = 0
   /** Clients without structs of whom something new is deleted. */
@@ -118,12 +129,22 @@ class Validation {
     const clients = reader.count(5)
     if (clients > bounds.clients) this.refuseMore('clients')
     let previous = Infinity
-    for (let i = 0; i < clients; i++) previous = yield* this.readStructs(previous)
+    for (let i = 0; i < clients; i++) {
+      const client = this.beginClient(previous)
+      while (this.readStructs(client)) yield
+      this.endClient(client)
+      previous = client.id
+    }
     this.readDeleteSet()
     if (reader.left > 0) reader.refuse('malformed', 'Bytes are left over.')
     if (this.needsOrder) {
       const { placeOf = anywhere, isStored = false } = this.options
-      yield* checkOrder(this.clients.values(), { placeOf, maxNesting: bounds.nesting, allowsParts: isStored })
+      const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
+      for (const client of this.clients.values()) {
+        if (client.settled === client.structs.length) continue
+        const check = new OrderCheck(client, rules)
+        while (check.step()) yield
+      }
     }
     return this.summary()
   }
@@ -189,10 +210,10 @@ class Validation {
   }
 
   /**
-   * Answers the client. The highest comes first, as every encoder writes them: where Yjs merges updates, it relies on that
-   * and loses structs.
+   * The client whose structs follow. The highest comes first, as every encoder writes them: where Yjs merges updates, it
+   * relies on that and loses structs.
    */
-  private *readStructs(previous: number): Generator<void, number> {
+  private beginClient(previous: number): Client {
     const { reader } = this
     const count = reader.count(2)
     this.structs += count
@@ -203,7 +224,7 @@ class Validation {
     if (count === 0) reader.refuse('malformed', `Client ${id} is named without structs.`)
     if (id >= previous) reader.refuse('malformed', 'Clients are not in order.')
     client.isNamed = true
-    let clock = reader.uint()
+    const clock = reader.uint()
     if (clock > known) {
       const message = `Client ${id} goes on at ${clock}, but is known to ${known} only.`
       reader.refuse('gap', message, { client: id, clock })
@@ -212,18 +233,29 @@ class Validation {
 
     this.joins = 0
     this.lastRef = contentRefs.gc
-    for (let i = 0; i < count; i++) {
-      clock = this.readStruct(client, clock)
-      if (i % structsPerStep === structsPerStep - 1) yield
-    }
-    if (clock <= known) return id
+    this.unread = count
+    this.clock = clock
+    return client
+  }
+
+  /** Reads some of its structs; false when all are read. */
+  private readStructs(client: Client): boolean {
+    const some = Math.min(this.unread, structsPerStep)
+    for (let i = 0; i < some; i++) this.clock = this.readStruct(client, this.clock)
+    this.unread -= some
+    return this.unread > 0
+  }
+
+  private endClient(client: Client): void {
+    const { reader, clock } = this
+    const { id, known } = client
+    if (clock <= known) return
     client.end = clock
     client.to = reader.at
     this.isNews = true
     if (this.options.mayWrite?.(id) === false) {
       reader.refuse('foreign_client', `The sender may not write as client ${id}.`)
     }
-    return id
   }
 
   /** Answers the clock after it. */
