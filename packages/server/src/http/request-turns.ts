@@ -1,3 +1,4 @@
+import { LaneQueue } from '../platform/lane-queue.ts'
 import { isLoopLate } from '../platform/loop-time.ts'
 
 /**
@@ -5,28 +6,19 @@ import { isLoopLate } from '../platform/loop-time.ts'
  * iteration of the loop, caller by caller in turn: many requests that arrive together do not hold the loop together.
  */
 export class RequestTurns {
-  /** By caller, the requests that wait. The caller whose turn it is comes first. */
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #waiting = new LaneQueue<() => void>()
 
   /** Undefined: the request can begin at once. */
   enter(caller: string): Promise<void> | undefined {
-    if (this.#waiting.size === 0 && !isLoopLate()) return undefined
+    if (this.#waiting.isEmpty && !isLoopLate()) return undefined
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(caller)
-      if (waiting) waiting.push(resolve)
-      else this.#waiting.set(caller, [resolve])
-      if (this.#waiting.size === 1 && !waiting) setImmediate(() => this.#begin())
+      if (this.#waiting.isEmpty) setImmediate(() => this.#begin())
+      this.#waiting.add(caller, resolve)
     })
   }
 
   #begin(): void {
-    for (const [caller, waiting] of this.#waiting) {
-      const begin = waiting.shift()
-      this.#waiting.delete(caller)
-      if (waiting.length > 0) this.#waiting.set(caller, waiting)
-      begin?.()
-      break
-    }
-    if (this.#waiting.size > 0) setImmediate(() => this.#begin())
+    this.#waiting.take()?.()
+    if (!this.#waiting.isEmpty) setImmediate(() => this.#begin())
   }
 }

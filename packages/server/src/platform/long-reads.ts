@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises'
+import { LaneQueue } from './lane-queue.ts'
 
 /** Long enough to get something done, short enough that nobody notices it. */
 const sliceMs = 5
@@ -30,14 +30,14 @@ interface Key {
 }
 
 /**
- * Lets long reads share the event loop with everything else: in one turn of it one slice runs, however many reads there
- * are. A read that fits into its first slice waits for nobody.
+ * Lets long reads share the event loop with everything else: in one iteration of it one slice runs, however many reads there
+ * are, key by key in turn. A read that fits into its first slice waits for nobody.
  */
 export class LongReads {
   readonly #sliceMs: number
   readonly #maxLargePerKey: number
   readonly #keys = new Map<string, Key>()
-  #lastTurn: Promise<void> = Promise.resolve()
+  readonly #slices = new LaneQueue<() => void>()
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? sliceMs
@@ -47,15 +47,22 @@ export class LongReads {
   begin(key: string): LongRead {
     return new SlicedRead(
       this.#sliceMs,
-      () => this.#turn(),
+      () => this.#turn(key),
       () => this.#enter(key),
       () => this.#leave(key),
     )
   }
 
-  #turn(): Promise<void> {
-    this.#lastTurn = this.#lastTurn.then(() => setImmediate())
-    return this.#lastTurn
+  #turn(key: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#slices.isEmpty) setImmediate(() => this.#runSlice())
+      this.#slices.add(key, resolve)
+    })
+  }
+
+  #runSlice(): void {
+    this.#slices.take()?.()
+    if (!this.#slices.isEmpty) setImmediate(() => this.#runSlice())
   }
 
   async #enter(name: string): Promise<void> {

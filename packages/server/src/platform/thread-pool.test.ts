@@ -96,6 +96,31 @@ describe('[V5] threads', () => {
     await Promise.all(tasks)
   })
 
+  test('[S3] a lane that sends one job after the other does not come before one that waits', async () => {
+    const { run, beginning, end } = start({ slowAfterMs: never, quickThreads: 1, quickPerLane: 1 })
+    const tasks = [run('a1')]
+    await beginning('a1')
+    tasks.push(run('b1'))
+    end('a1')
+    await beginning('a1', 'b1')
+    tasks.push(run('c1'), run('c2'))
+    end('b1')
+    await beginning('a1', 'b1', 'c1')
+    // Both had their last turn before lane `c`.
+    tasks.push(run('b2'), run('a2'))
+    end('c1')
+    await beginning('a1', 'b1', 'c1', 'a2')
+    end('a2')
+    await beginning('a1', 'b1', 'c1', 'a2', 'b2')
+    tasks.push(run('a3'))
+    end('b2')
+    await beginning('a1', 'b1', 'c1', 'a2', 'b2', 'c2')
+    end('c2')
+    await beginning('a1', 'b1', 'c1', 'a2', 'b2', 'c2', 'a3')
+    end('a3')
+    await Promise.all(tasks)
+  })
+
   test('[S3] work that takes long makes room for others, and starts over when its turn comes', async () => {
     const { run, beginning, end } = start({
       slowAfterMs: 1,

@@ -76,6 +76,9 @@ interface Running {
   state: 'quick' | 'overdue' | 'slow' | 'stopping'
 }
 
+/** Lanes whose last turn is remembered. */
+const maxLastTurns = 1_000
+
 /**
  * Worker threads that lanes share. All work begins on a quick thread. Work that takes longer goes on as slow work if a slow
  * thread is free for its lane. Otherwise it keeps its thread until other work needs it: then it is stopped, and starts over
@@ -85,6 +88,8 @@ export class ThreadPool {
   readonly #options: Required<PoolOptions>
   readonly #start: () => Worker | Promise<Worker>
   readonly #lanes = new Map<string, Lane>()
+  /** Of lanes without jobs. */
+  readonly #lastTurns = new Map<string, number>()
   readonly #queues: Record<Queue, Set<Job>> = { quick: new Set(), slow: new Set(), background: new Set() }
   /** The work that began first comes first. */
   readonly #running = new Set<Running>()
@@ -141,7 +146,8 @@ export class ThreadPool {
 
   #laneOf(name: string): Lane {
     let lane = this.#lanes.get(name)
-    if (!lane) this.#lanes.set(name, (lane = { name, jobs: 0, bytes: 0, turn: 0 }))
+    if (!lane)
+      this.#lanes.set(name, (lane = { name, jobs: 0, bytes: 0, turn: this.#lastTurns.get(name) ?? 0 }))
     return lane
   }
 
@@ -149,8 +155,17 @@ export class ThreadPool {
     clearTimeout(waiting)
     owner.jobs--
     owner.bytes -= bytes
-    if (owner.jobs === 0) this.#lanes.delete(owner.name)
+    if (owner.jobs === 0) this.#forget(owner)
     settle()
+  }
+
+  /** When its last turn was stays known: who sends one job after the other does not come before those who wait. */
+  #forget({ name, turn }: Lane): void {
+    this.#lanes.delete(name)
+    this.#lastTurns.delete(name)
+    this.#lastTurns.set(name, turn)
+    const [oldest] = this.#lastTurns.keys()
+    if (oldest !== undefined && this.#lastTurns.size > maxLastTurns) this.#lastTurns.delete(oldest)
   }
 
   #startNext(): void {

@@ -1,10 +1,8 @@
-/**
- * Lets so many in at a time; the others wait, for as long as it takes. Whoever stands alone in a lane is not kept waiting by
- * those who crowd in another one.
- */
+import { LaneQueue } from '../platform/lane-queue.ts'
+
+/** Lets so many in at a time; the others wait, lane by lane, for as long as it takes. */
 export class Gate {
-  /** Who waits, by lane. The lane whose turn it is comes first. */
-  readonly #lanes = new Map<string, (() => void)[]>()
+  readonly #waiting = new LaneQueue<() => void>()
   #free: number
 
   constructor(most: number) {
@@ -13,31 +11,14 @@ export class Gate {
 
   async pass<T>(lane: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--
-    else await this.#turn(lane)
+    else await new Promise<void>((resolve) => this.#waiting.add(lane, resolve))
     try {
       return await work()
     } finally {
-      this.#next()
-    }
-  }
-
-  #turn(lane: string): Promise<void> {
-    return new Promise((resolve) => {
-      const waiting = this.#lanes.get(lane)
-      if (waiting) waiting.push(resolve)
-      else this.#lanes.set(lane, [resolve])
-    })
-  }
-
-  #next(): void {
-    for (const [lane, waiting] of this.#lanes) {
-      const next = waiting.shift()
-      this.#lanes.delete(lane)
-      if (waiting.length > 0) this.#lanes.set(lane, waiting)
+      const next = this.#waiting.take()
       // On SQLite nothing else would have its turn before all of them are through.
       if (next) setImmediate(next)
-      return
+      else this.#free++
     }
-    this.#free++
   }
 }

@@ -74,7 +74,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     durability: options.durability,
     exclusive: true,
     read,
-    async write(work) {
+    async write(work, scope) {
       const result = await turns.take(async () => {
         const logIsLong = checkpoints.beforeWrite()
         if (logIsLong) await logIsLong
@@ -89,7 +89,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           rollback(writer)
           throw error
         }
-      })
+      }, scope)
       checkpoints.committed()
       if (options.durability === 'full') {
         try {

@@ -1,17 +1,21 @@
-/** One after the other, in the order of asking. */
+import { LaneQueue } from '../platform/lane-queue.ts'
+import { isLoopLate } from '../platform/loop-time.ts'
+
+/** One after the other, lane by lane. Many short turns in a row let the event loop do other things in between. */
 export class Turns {
   #taken = false
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new LaneQueue<() => void>()
 
-  async take<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  async take<T>(work: () => Promise<T>, lane = ''): Promise<T> {
+    if (this.#taken) await new Promise<void>((resolve) => this.#waiting.add(lane, resolve))
     this.#taken = true
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#taken = false
+      const next = this.#waiting.take()
+      if (!next) this.#taken = false
+      else if (isLoopLate()) setImmediate(next)
+      else next()
     }
   }
 }

@@ -1,0 +1,25 @@
+/** Items that wait, taken lane by lane in turn: who waits in one lane is not kept waiting by those who crowd in another one. */
+export class LaneQueue<T> {
+  /** The lane whose turn it is comes first. */
+  readonly #lanes = new Map<string, T[]>()
+
+  get isEmpty(): boolean {
+    return this.#lanes.size === 0
+  }
+
+  add(lane: string, item: T): void {
+    const waiting = this.#lanes.get(lane)
+    if (waiting) waiting.push(item)
+    else this.#lanes.set(lane, [item])
+  }
+
+  take(): T | undefined {
+    for (const [lane, waiting] of this.#lanes) {
+      const item = waiting.shift()
+      this.#lanes.delete(lane)
+      if (waiting.length > 0) this.#lanes.set(lane, waiting)
+      return item
+    }
+    return undefined
+  }
+}
