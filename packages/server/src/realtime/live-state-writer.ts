@@ -1,6 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../platform/bus.ts'
+import { LaneQueue } from '../platform/lane-queue.ts'
 import type { Log } from '../platform/log.ts'
 import type { Db } from '../store/db.ts'
 import * as stored from '../store/live-states.ts'
@@ -31,15 +32,19 @@ interface Pending {
 
 type Result = Awaited<ReturnType<typeof stored.set>>
 
-/** Changes of one document in one transaction; the others wait for the next. */
-const mostChanges = 500
+/** What one transaction stores; the rest waits for the next. */
+const most = { documents: 50, changesPerDocument: 500 }
 /** A transaction that takes longer leaves the other documents to the next. */
 const longMs = 20
 
-/** Stores what clients set, of all documents that wait in one transaction, and answers once it is durable. */
+/** Stores what clients set, of several documents in one transaction, and answers once it is durable. API keys take turns. */
 export class LiveStateWriter {
   readonly #parts: WriterParts
   readonly #waiting = new Map<OpenDocument, Pending[]>()
+  /** The documents in `#waiting`. */
+  readonly #order = new LaneQueue<OpenDocument>()
+  /** What the last transaction had no time for: comes before everything else. */
+  #left = new Map<OpenDocument, Pending[]>()
   #busy: Promise<void> | undefined
 
   constructor(parts: WriterParts) {
@@ -50,7 +55,7 @@ export class LiveStateWriter {
   set(document: OpenDocument, change: stored.Change, from: Sender, outcome: Outcome): void {
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push({ change, from, outcome })
-    else this.#waiting.set(document, [{ change, from, outcome }])
+    else this.#add(document, [{ change, from, outcome }])
     this.#busy ??= this.#run()
   }
 
@@ -60,7 +65,7 @@ export class LiveStateWriter {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.size > 0) {
+    while (this.#waiting.size > 0 || this.#left.size > 0) {
       // What arrives in one turn of the event loop is stored together.
       await new Promise((resolve) => setImmediate(resolve))
       await this.#store(await this.#takeAllowed())
@@ -88,16 +93,32 @@ export class LiveStateWriter {
     return taken
   }
 
+  #add(document: OpenDocument, pending: Pending[]): void {
+    this.#waiting.set(document, pending)
+    this.#order.add(document.apiKey, document)
+  }
+
   #putBack(document: OpenDocument, pending: readonly Pending[]): void {
-    this.#waiting.set(document, [...pending, ...(this.#waiting.get(document) ?? [])])
+    const waiting = this.#waiting.get(document)
+    if (waiting) waiting.unshift(...pending)
+    else this.#add(document, [...pending])
   }
 
   #take(): Map<OpenDocument, Pending[]> {
-    const taken = new Map<OpenDocument, Pending[]>()
-    for (const [document, waiting] of this.#waiting) {
-      taken.set(document, waiting.splice(0, mostChanges))
-      if (waiting.length === 0) this.#waiting.delete(document)
+    let taken = this.#left
+    this.#left = new Map()
+    if (taken.size > 0) return taken
+    taken = new Map()
+    const rest = new Map<OpenDocument, Pending[]>()
+    while (taken.size < most.documents) {
+      const document = this.#order.take()
+      if (!document) break
+      const waiting = this.#waiting.get(document) as Pending[]
+      taken.set(document, waiting.splice(0, most.changesPerDocument))
+      this.#waiting.delete(document)
+      if (waiting.length > 0) rest.set(document, waiting)
     }
+    for (const [document, waiting] of rest) this.#add(document, waiting)
     return taken
   }
 
@@ -132,7 +153,7 @@ export class LiveStateWriter {
     }
     for (const [document, pending] of taken) {
       if (results.has(document)) this.#settle(document, pending, results.get(document))
-      else this.#putBack(document, pending)
+      else this.#left.set(document, pending)
     }
   }
 
