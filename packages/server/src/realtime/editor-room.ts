@@ -24,7 +24,7 @@ import {
 } from './editor-member.ts'
 import type { WorkOwner } from './fair-queue.ts'
 import type { PacedBroadcast } from './paced-broadcast.ts'
-import { indexOf } from './stored-index.ts'
+import { checkStored, indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
@@ -38,9 +38,6 @@ import { withoutClients } from './without-clients.ts'
  * those beyond may count as news once more.
  */
 const maxChunksPerUpdate = 2_048
-
-/** What is checked in one go, in about 2 ms. */
-const maxCheckedAtOnceBytes = 64 * 1024
 
 /**
  * An open editor: what is stored of it, what waits to be stored, and who is to be told. A cache that may vanish at any
@@ -187,7 +184,7 @@ export class EditorRoom {
     const refusal = this.#limits.refusal(verdict.value, this.#queue.bytes, from.userId)
     if (refusal?.code === 'full') this.#parts.makeSpace(this)
     if (refusal) return refusal
-    this.#learn(verdict.value, maxChunksPerUpdate)
+    this.#learn(this.#index, verdict.value, maxChunksPerUpdate)
     pending.update = verdict.value.update
     pending.owners = this.#owners.add(verdict.value.clients, from.userId)
     this.#queue.push(pending)
@@ -195,8 +192,8 @@ export class EditorRoom {
     return undefined
   }
 
-  #learn(accepted: Accepted, maxChunks = Infinity): void {
-    this.#index.take(accepted, maxChunks)
+  #learn(index: DocumentIndex, accepted: Accepted, maxChunks?: number): void {
+    index.take(accepted, maxChunks)
     for (const { client, to } of accepted.changes) this.#early.arrived(client, to)
   }
 
@@ -263,7 +260,13 @@ export class EditorRoom {
       })
     }
     const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq: this.log.seq })
-    this.#index = await indexOf(this.log, source, this.#parts.crdt)
+    const { index, seq } = await indexOf(this.log, source, this.#parts.crdt)
+    this.#index = index
+    // Rows of others that were published in this very moment.
+    for (const bytes of this.log.partsAfter(seq)) {
+      const verdict = index.check(bytes, { isStored: true })
+      if (verdict.ok && verdict.value.isNews) index.take(verdict.value)
+    }
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
@@ -328,21 +331,22 @@ export class EditorRoom {
 
   /** The same for rows that others have stored. False if they do not fit. */
   async take(rows: readonly Row[]): Promise<boolean> {
-    for (const row of rows) {
-      if (!(await this.#knows(row.bytes))) return false
-      if (this.#isDropped) return true
+    for (let index; index !== this.#index;) {
+      index = this.#index
+      for (const row of rows) {
+        if (!(await this.#takeStored(index, row.bytes))) return false
+        if (this.#isDropped) return true
+      }
+      // A review may have made the index anew.
     }
     // One of our own may have come back from the disk meanwhile.
     this.#publish(rows.filter(({ seq }) => seq > this.log.seq))
     return true
   }
 
-  async #knows(update: Uint8Array): Promise<boolean> {
-    const isLarge = update.length > maxCheckedAtOnceBytes
-    const verdict = isLarge
-      ? await this.#index.checkStored(update)
-      : this.#index.check(update, { isStored: true })
-    if (verdict.ok && verdict.value.isNews) this.#learn(verdict.value)
+  async #takeStored(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
+    const verdict = await checkStored(index, update)
+    if (verdict.ok && verdict.value.isNews) this.#learn(index, verdict.value)
     return verdict.ok
   }
 
