@@ -33,8 +33,8 @@ interface DeletionDeps {
 
 /** How long a request waits for a deletion before it is refused. */
 const maxWaitMs = 10_000
-/** How often a request that waits looks whether the deletion is finished. */
-const pollMs = 20
+/** How often a request that waits looks whether another server has finished the deletion. */
+const pollMs = 200
 /** Requests that looked for deletions just before one began have read what they need by then. */
 const graceMs = 100
 /** How often deletions are looked for that no server works on. */
@@ -55,6 +55,8 @@ export class Deletions {
   readonly #deps: DeletionDeps
   /** Those that are not finished, by API key. All of them where this process alone writes. */
   readonly #unfinished = new Map<string, Map<string, Deletion>>()
+  /** By API key: what wakes the requests that wait. */
+  readonly #waiting = new Map<string, Set<() => void>>()
   readonly #inBackground = new Map<string, Promise<void>>()
   #timer: NodeJS.Timeout | undefined
   #isStopped = false
@@ -72,24 +74,42 @@ export class Deletions {
   async settled(apiKey: string, mention: Mention): Promise<void> {
     const until = performance.now() + maxWaitMs
     while (await this.meets(apiKey, mention)) {
-      if (performance.now() > until) throw beingDeleted()
-      await pause(pollMs)
+      const leftMs = until - performance.now()
+      if (leftMs <= 0) throw beingDeleted()
+      await this.#oneFinished(apiKey, leftMs)
     }
   }
 
   /** Whether a deletion takes away something that is named. */
   async meets(apiKey: string, mention: Mention): Promise<boolean> {
     const { read, exclusive } = this.#deps.database
+    if (!exclusive) return stored.meets(read, apiKey, mention)
     for (const { scope } of this.#unfinished.get(apiKey)?.values() ?? []) {
       if (await stored.overlaps(read, apiKey, scope, mention)) return true
     }
-    return !exclusive && stored.meets(read, apiKey, mention)
+    return false
+  }
+
+  /** Resolves when a deletion of the key is finished, or may be: another server does not tell. */
+  #oneFinished(apiKey: string, leftMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(apiKey) ?? new Set()
+      this.#waiting.set(apiKey, waiting)
+      const end = () => {
+        clearTimeout(timer)
+        waiting.delete(end)
+        if (waiting.size === 0) this.#waiting.delete(apiKey)
+        resolve()
+      }
+      const timer = setTimeout(end, this.#deps.database.exclusive ? leftMs : Math.min(pollMs, leftMs))
+      waiting.add(end)
+    })
   }
 
   /**
-   * Removes everything inside, and tells which members or notifications that were, unless that is little enough for the transaction that removes the rest: then it gives
-   * undefined. That transaction must call `finish`, and `ended` must be called after it. `isWanted` is asked in the
-   * transaction that begins the deletion.
+   * Removes everything inside the scope in short transactions, and gives the ids of removed members or notifications. Gives
+   * undefined if the scope is small enough for the operation's own transaction. Otherwise that transaction must call
+   * `finish`, and its caller `ended`. `isWanted` is asked in the transaction that begins the deletion.
    */
   async begin(
     apiKey: string,
@@ -219,6 +239,7 @@ export class Deletions {
     const unfinished = this.#unfinished.get(apiKey)
     unfinished?.delete(deletionId)
     if (unfinished?.size === 0) this.#unfinished.delete(apiKey)
+    for (const wake of [...(this.#waiting.get(apiKey) ?? [])]) wake()
   }
 }
 
