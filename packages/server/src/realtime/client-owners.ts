@@ -96,6 +96,7 @@ export class ClientOwners {
   /** What is stored counts, whoever has written here in the meantime. */
   learn(owners: Iterable<ClientOwner>): void {
     for (const [client, userId] of owners) {
+      if (this.#owners.get(client) === userId) continue
       this.#set(client, userId)
       this.#onOwned(client, userId)
     }

@@ -17,6 +17,8 @@ interface UserShare<T> extends Share {
 interface TenantShare<T> extends Share {
   apiKey: string
   users: Map<string, UserShare<T>>
+  /** What the user who was next had spent: new users begin with it. */
+  newUserMs: number
 }
 
 /**
@@ -29,6 +31,8 @@ export class FairQueue<T> {
   readonly #tenants = new Map<string, TenantShare<T>>()
   /** By item, in whose share it waits. */
   readonly #shares = new Map<T, UserShare<T>>()
+  /** What the tenant who was next had spent: new tenants begin with it. */
+  #newTenantMs = 0
   readonly #now: () => number
 
   constructor(now: () => number = () => performance.now()) {
@@ -48,12 +52,12 @@ export class FairQueue<T> {
     if (this.#shares.has(item)) return
     let tenant = this.#tenants.get(apiKey)
     if (tenant === undefined) {
-      tenant = { apiKey, spentMs: spentByLeast(this.#tenants), users: new Map() }
+      tenant = { apiKey, spentMs: this.#newTenantMs, users: new Map(), newUserMs: 0 }
       this.#tenants.set(apiKey, tenant)
     }
     let user = tenant.users.get(userId)
     if (user === undefined) {
-      user = { userId, tenant, spentMs: spentByLeast(tenant.users), waiting: new Set() }
+      user = { userId, tenant, spentMs: tenant.newUserMs, waiting: new Set() }
       tenant.users.set(userId, user)
     }
     user.waiting.add(item)
@@ -71,6 +75,8 @@ export class FairQueue<T> {
   takeNext(work: (item: T) => void): void {
     const tenant = leastSpent(this.#tenants) as TenantShare<T>
     const user = leastSpent(tenant.users) as UserShare<T>
+    this.#newTenantMs = tenant.spentMs
+    tenant.newUserMs = user.spentMs
     const item = user.waiting.values().next().value as T
     this.#take(item, user)
     const startedAt = this.#now()
@@ -98,9 +104,6 @@ export class FairQueue<T> {
     if (tenant.users.size === 0) this.#tenants.delete(tenant.apiKey)
   }
 }
-
-/** What a new share begins with: otherwise it would come before all others for long. */
-const spentByLeast = (shares: ReadonlyMap<string, Share>) => leastSpent(shares)?.spentMs ?? 0
 
 function leastSpent<S extends Share>(shares: ReadonlyMap<string, S>): S | undefined {
   let least: S | undefined

@@ -70,7 +70,8 @@ export class PacedBroadcast<Recipient> {
       }
     } finally {
       this.#isRunning = false
-      if (this.#source.waiting() > 0) this.start(Math.max(waitMs, pauseMs))
+      // Infinity: nothing waited when it was looked at.
+      if (this.#source.waiting() > 0) this.start(waitMs === Infinity ? pauseMs : Math.max(waitMs, pauseMs))
     }
   }
 

@@ -55,7 +55,9 @@ export class PresenceBroadcast {
 
   /** The person may be shown differently now. */
   changed(person: PresentPerson): void {
-    ;(person.isWriter ? this.#writers : this.#others).add(person)
+    const [mine, other] = person.isWriter ? [this.#writers, this.#others] : [this.#others, this.#writers]
+    mine.add(person)
+    other.delete(person)
     this.#broadcast.start()
   }
 
