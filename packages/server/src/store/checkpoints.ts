@@ -88,6 +88,7 @@ export class Checkpoints {
   async #copy(): Promise<void> {
     this.#dirty = false
     const { frames } = await this.#ask()
+    this.#isStuck = false
     if (frames >= longLogFrames) await this.#parts.withoutWriters(() => this.#restart())
   }
 
