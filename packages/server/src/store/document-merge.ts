@@ -1,15 +1,24 @@
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
+import { sqliteOf } from './prepared.ts'
+import { removersOf, removeSome } from './removal.ts'
 import { notRemoved } from './removed-grants.ts'
+import type { Schema } from './schema.ts'
+import { someRows, type Table } from './some-rows.ts'
 
-/** Tables whose rows belong to a document, and what tells the rows of one document apart. */
-const inside = {
-  presence: 'user_id',
-  live_states: 'live_state_data_id',
-  editors: 'editor_id',
-  notifications: 'notification_id',
-  notification_configs: 'user_id',
-} as const
+/**
+ * Tables whose rows belong to a document, what tells the rows of one document apart, and how many rows one statement
+ * moves on SQLite, which holds the event loop meanwhile. The rows of an editor bring its log along.
+ */
+const inside: readonly [Table, key: string, rowsTogether: number][] = [
+  ['presence', 'user_id', 500],
+  ['live_states', 'live_state_data_id', 200],
+  ['editors', 'editor_id', 20],
+  ['notifications', 'notification_id', 200],
+  ['notification_configs', 'user_id', 500],
+]
+const grantsTogether = 500
 
 /**
  * Moves a document with everything inside to another id. What the other one has already stays as it is there, and what
@@ -30,28 +39,36 @@ export async function mergeInto(
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
   await countOn(db, apiKey, organizationId, documentId, newDocumentId)
 
-  for (const [table, key] of Object.entries(inside) as [keyof typeof inside, 'user_id'][]) {
-    // The columns of each table were checked when `inside` was written; the types of one stand for all.
-    const rows = table as 'presence'
-    await db
-      .updateTable(rows)
-      .set({ document_id: newDocumentId })
-      .where('api_key', '=', apiKey)
-      .where('organization_id', '=', organizationId)
-      .where('document_id', '=', documentId)
-      .where(key, 'not in', (query) =>
-        query
-          .selectFrom(rows)
-          .select(key)
-          .where('api_key', '=', apiKey)
-          .where('organization_id', '=', organizationId)
-          .where('document_id', '=', newDocumentId),
-      )
-      .execute()
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  for (const [table, key, rowsTogether] of inside) {
+    const isThere = sql`
+      exists (
+        select 1 from ${sql.table(table)} as there
+        where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
+          and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
+      )`
+    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${isThere}`
+    const move = (rows: RawBuilder<boolean>) =>
+      sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
+    if (sqliteOf(db)) await inSteps(rowsTogether, () => move(someRows(db, table, which, rowsTogether)))
+    else await move(which)
   }
   await moveGrants(db, apiKey, organizationId, documentId, newDocumentId)
+  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId] })
+  for (let next = 0; next < removers.length;) next = await removeSome(db, removers, next, [])
   await documents.remove(db, apiKey, organizationId, [documentId])
   return true
+}
+
+/** Runs a statement until it changes fewer rows than it may. */
+async function inSteps(
+  rowsTogether: number,
+  change: () => Promise<{ numAffectedRows?: bigint }>,
+): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await change()
+    if (numAffectedRows < rowsTogether) return
+  }
 }
 
 /** What the target does not say, the source does. A document that was shut stays shut. */
@@ -103,34 +120,40 @@ async function moveGrants(
   documentId: string,
   newDocumentId: string,
 ): Promise<void> {
-  const usersOf = (id: string) =>
-    db
+  const isOf = (id: string) => (eb: ExpressionBuilder<Schema, 'grants'>) =>
+    eb.and({ api_key: apiKey, organization_id: organizationId, resource_type: 'document', resource_id: id })
+  for (let after = '', found = grantsTogether; found === grantsTogether;) {
+    const users = await db
       .selectFrom('grants')
       .select('user_id')
-      .where('api_key', '=', apiKey)
-      .where('organization_id', '=', organizationId)
-      .where('resource_type', '=', 'document')
-      .where('resource_id', '=', id)
+      .where(isOf(documentId))
       .where(notRemoved)
-  await db
-    .deleteFrom('grants')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('resource_type', '=', 'document')
-    .where('resource_id', '=', newDocumentId)
-    .where('user_id', 'in', usersOf(documentId))
-    .where('user_id', 'not in', usersOf(newDocumentId))
-    .execute()
-  await db
-    .updateTable('grants')
-    .set({ resource_id: newDocumentId })
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('resource_type', '=', 'document')
-    .where('resource_id', '=', documentId)
-    .where(notRemoved)
-    .where('user_id', 'not in', usersOf(newDocumentId))
-    .execute()
+      .where('user_id', '>', after)
+      .orderBy('user_id')
+      .limit(grantsTogether)
+      .execute()
+    const userIds = users.map((row) => row.user_id)
+    found = userIds.length
+    after = userIds.at(-1) ?? after
+    if (found === 0) return
+    const there = await db
+      .selectFrom('grants')
+      .select('user_id')
+      .where(isOf(newDocumentId))
+      .where(notRemoved)
+      .where('user_id', 'in', userIds)
+      .execute()
+    const stay = new Set(there.map((row) => row.user_id))
+    const moving = userIds.filter((userId) => !stay.has(userId))
+    if (moving.length === 0) continue
+    await db.deleteFrom('grants').where(isOf(newDocumentId)).where('user_id', 'in', moving).execute()
+    await db
+      .updateTable('grants')
+      .set({ resource_id: newDocumentId })
+      .where(isOf(documentId))
+      .where('user_id', 'in', moving)
+      .execute()
+  }
 }
 
 /** What moves is the newest change of the target, whatever number either document has come to. */
