@@ -16,29 +16,40 @@ export interface Audience {
   verifyUserPermissions: boolean
 }
 
-/** Those whom the caller named and, with `notifyAll`, all users of the organization; each one once. */
-export async function findRecipients(
+/** Members who are looked at together: an organization may have very many. */
+const membersTogether = 500
+
+/** Those whom the caller named and, with `notifyAll`, all users of the organization; each one once, some at a time. */
+export async function* findRecipients(
   db: Db,
   caller: ApiKey,
   audience: Audience,
   now: number,
-): Promise<NewRecipient[]> {
+): AsyncGenerator<NewRecipient[]> {
   const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
-  const found = new Map<string, NewRecipient>()
-  const add = (recipient: NewRecipient) => {
-    const key = JSON.stringify([recipient.userId === null, recipient.userId ?? recipient.email])
-    if (!found.has(key)) found.set(key, recipient)
+  const wanted = async (among: readonly NewRecipient[]) => {
+    const willing = await thoseWhoWantIt(db, caller.apiKey, audience, among)
+    if (!verifyUserPermissions) return willing
+    return willing.filter(await readersOf(db, caller, audience, willing, now))
   }
-  for (const one of await findNamed(db, caller.apiKey, notifyUsers)) add({ ...one, named: true })
-  if (notifyAll) {
-    const userIds = await recipients.members(db, caller.apiKey, organizationId, now)
-    for (const userId of userIds) add({ userId, email: null, named: false })
+  const named = new Map<string, NewRecipient>()
+  for (const one of await findNamed(db, caller.apiKey, notifyUsers)) {
+    const key = keyOf(one)
+    if (!named.has(key)) named.set(key, { ...one, named: true })
   }
-  const willing = await thoseWhoWantIt(db, caller.apiKey, audience, [...found.values()])
-  if (!verifyUserPermissions) return willing
-  const mayRead = await readersOf(db, caller, audience, willing, now)
-  return willing.filter(mayRead)
+  yield wanted([...named.values()])
+
+  for (let after = '', found = notifyAll ? membersTogether : 0; found === membersTogether;) {
+    const page = { after, limit: membersTogether }
+    const userIds = await recipients.members(db, caller.apiKey, organizationId, now, page)
+    found = userIds.length
+    after = userIds.at(-1) ?? after
+    const members = userIds.map((userId) => ({ userId, email: null, named: false }))
+    yield wanted(members.filter((member) => !named.has(keyOf(member))))
+  }
 }
+
+const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null, userId ?? email])
 
 /** Tells who may read the document. An address that belongs to nobody has no grant, and enters what is public. */
 export async function readersOf(
@@ -80,10 +91,10 @@ async function findNamed(db: Db, apiKey: string, sent: readonly NotificationUser
 async function thoseWhoWantIt(
   db: Db,
   apiKey: string,
-  { organizationId, documentId, notifyAll }: Audience,
+  { organizationId, documentId }: Audience,
   among: readonly NewRecipient[],
 ): Promise<NewRecipient[]> {
-  const userIds = notifyAll ? undefined : among.flatMap(({ userId }) => userId ?? [])
+  const userIds = among.flatMap(({ userId }) => userId ?? [])
   const choices = await configs.find(db, apiKey, organizationId, [documentId], userIds)
   return among.filter(({ userId, named }) => {
     const { inbox } = userId === null ? {} : choices.effective(userId, documentId)

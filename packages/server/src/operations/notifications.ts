@@ -53,7 +53,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       db,
       apiKey,
       { organizationId, id, documentId, content, timestamp: now },
-      await findRecipients(db, caller, audience, now),
+      findRecipients(db, caller, audience, now),
     )
     return { success: true, id, message: 'Notification added successfully.' }
   },

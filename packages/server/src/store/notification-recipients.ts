@@ -20,7 +20,7 @@ export async function replace(
   db: Db,
   apiKey: string,
   { organizationId, id, timestamp }: { organizationId: string; id: string; timestamp: number },
-  recipients: readonly NewRecipient[],
+  recipients: AsyncIterable<readonly NewRecipient[]>,
 ): Promise<void> {
   await db
     .deleteFrom('notification_recipients')
@@ -28,7 +28,8 @@ export async function replace(
     .where('organization_id', '=', organizationId)
     .where('notification_id', '=', id)
     .execute()
-  for (const some of slices(recipients)) {
+  for await (const some of recipients) {
+    if (some.length === 0) continue
     await db
       .insertInto('notification_recipients')
       .values(
@@ -48,12 +49,13 @@ export async function replace(
   }
 }
 
-/** Everybody with a grant on the organization that has not expired. */
+/** Users with a grant on the organization that has not expired, some at a time in the order of their ids. */
 export async function members(
   db: Db,
   apiKey: string,
   organizationId: string,
   now: number,
+  { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
   const { type, id } = organizationLevel(organizationId)
   const rows = await db
@@ -64,6 +66,9 @@ export async function members(
     .where('resource_type', '=', type)
     .where('resource_id', '=', id)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Math.floor(now / 1000))]))
+    .where('user_id', '>', after)
+    .orderBy('user_id')
+    .limit(limit)
     .execute()
   return rows.map((row) => row.user_id)
 }

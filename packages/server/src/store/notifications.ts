@@ -13,7 +13,7 @@ export async function put(
   db: Db,
   apiKey: string,
   { organizationId, id, documentId, content, timestamp }: StoredNotification & { organizationId: string },
-  to: readonly NewRecipient[],
+  to: AsyncIterable<readonly NewRecipient[]>,
 ): Promise<void> {
   const columns = {
     document_id: documentId,
