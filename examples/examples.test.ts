@@ -54,11 +54,17 @@ describe('[E1] the example in a real browser', () => {
       }),
     )
 
+  /** What is typed goes where the focus is. */
+  async function focus(selector: string): Promise<void> {
+    await page.click(selector)
+    await page.waitForSelector(`${selector}:focus`)
+  }
+
   test('[E1] two people type into one Tiptap document through different providers', async () => {
-    await page.click('#ada .tiptap')
+    await focus('#ada .tiptap')
     await page.keyboard.type('Hello Bob')
     await expect.poll(() => text(page, '#bob .tiptap')).toEqual(['Hello Bob'])
-    await page.click('#bob .tiptap')
+    await focus('#bob .tiptap')
     await page.keyboard.press('Control+End')
     await page.keyboard.press('Enter')
     await page.keyboard.type('Hello Ada')
@@ -74,7 +80,7 @@ describe('[E1] the example in a real browser', () => {
   })
 
   test('[E1] CodeMirror shares its text as well', async () => {
-    await page.click('#ada .cm-content')
+    await focus('#ada .cm-content')
     await page.keyboard.type('const answer = 42')
     await expect.poll(() => page.innerText('#bob .cm-content')).toContain('const answer = 42')
   })

@@ -5,7 +5,7 @@ import { addSlowDocument, slowPlace } from '../slow-document.ts'
 export const slowDocumentReads: Attack = {
   name: 'REST reads of slow documents',
   async prepare(scene) {
-    const editorIds = Array.from({ length: scene.size === 'short' ? 4 : 12 }, (_, i) => `slow_${i}`)
+    const editorIds = Array.from({ length: scene.size === 'short' ? 2 : 12 }, (_, i) => `slow_${i}`)
     for (const editorId of editorIds) await addSlowDocument(scene, editorId)
     const { client } = scene.attacker
     return async () => {
