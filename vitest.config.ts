@@ -1,5 +1,6 @@
 import { defaultClientConditions, defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './scripts/longest-first.ts'
 
 const ownClock = 'packages/client/src/**/*.test.ts'
 
@@ -12,6 +13,7 @@ export default defineConfig({
     pool: 'forks',
     // Most of them wait for sockets, disks and processes most of the time.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // y-websocket writes every denial to the console, with the token.
     onConsoleLog: (log) => !log.startsWith('Permission denied to access'),
     // These end what hangs and say nothing about speed: machines may be slow.

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { Folder } from '@plenum/protocol'
@@ -52,6 +53,10 @@ describe.each(stores)('many folders on %s', (store) => {
       }))
       await server.database.write(async (db) => {
         await db.insertInto('folders').values(values).execute()
+        // PostgreSQL would do so itself within a minute; without it, it may look for each parent among all rows.
+        if (store === 'postgres' && (at === 0 || at + 1000 >= rows.length)) {
+          await sql`analyze folders`.execute(db)
+        }
       })
     }
   }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { heldDuring } from './event-loop.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
-import { seed, seedUsers } from './large-data.ts'
+import { seed } from './large-data.ts'
 
 const organizationId = 'big'
 /** S2. */

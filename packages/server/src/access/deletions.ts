@@ -239,7 +239,7 @@ export class Deletions {
     const unfinished = this.#unfinished.get(apiKey)
     unfinished?.delete(deletionId)
     if (unfinished?.size === 0) this.#unfinished.delete(apiKey)
-    for (const wake of [...(this.#waiting.get(apiKey) ?? [])]) wake()
+    for (const wake of this.#waiting.get(apiKey) ?? []) wake()
   }
 }
 
