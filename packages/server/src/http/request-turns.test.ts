@@ -1,5 +1,5 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { nextIteration } from '../platform/loop-time.ts'
 import { RequestTurns } from './request-turns.ts'
 
 const beBusy = (ms: number) => {

@@ -1,5 +1,6 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { isLoopLate, nextIteration } from './loop-time.ts'
+import { isLoopLate } from './loop-time.ts'
 
 const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);

@@ -16,6 +16,3 @@ export function isLoopLate(): boolean {
   }
   return now - startedAt >= maxIterationMs
 }
-
-/** The next iteration: timers, sockets and other requests have had their turn by then. */
-export const nextIteration = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

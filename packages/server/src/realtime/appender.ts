@@ -21,11 +21,11 @@ export interface AppenderParts extends CompactionParts {
 const tickMs = 12
 
 /** What one tick stores: on SQLite all of it takes its time at once. */
-const most = { rooms: 200, bytes: 4 * 1024 * 1024 }
+const maxPerTick = { rooms: 200, bytes: 4 * 1024 * 1024 }
 /** How long the event loop may be held to merge what one tick stores, or to tell what was stored: a room takes up to 5 ms. */
 const maxHoldMs = 8
 /** Editors that are waited for at a time, each with a connection to the database. */
-const mostAlone = 4
+const maxStoredAlone = 4
 /** A commit that got no answer may still arrive: within this after the database answers again. */
 const uncertainMs = 1_000
 /** How often an unreachable database is asked whether it is back. */
@@ -45,7 +45,7 @@ export class Appender {
   readonly #reading = new Map<EditorRoom, Promise<void>>()
   /** Rooms whose editor somebody else is writing: they wait for that, and nobody waits with them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
-  readonly #gate = new Gate(mostAlone)
+  readonly #gate = new Gate(maxStoredAlone)
   /** Rooms in which access has changed since updates were sent. */
   readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
@@ -89,7 +89,12 @@ export class Appender {
     const endsAt = performance.now() + maxHoldMs
     const hasTime = () => performance.now() < endsAt || batches.length === 0
     this.#unfinished = new Set()
-    while (this.#waiting.size > 0 && batches.length < most.rooms && bytes <= most.bytes && hasTime()) {
+    while (
+      this.#waiting.size > 0 &&
+      batches.length < maxPerTick.rooms &&
+      bytes <= maxPerTick.bytes &&
+      hasTime()
+    ) {
       this.#waiting.takeNext((room) => {
         const batch = this.#takeBatch(room)
         if (batch) batches.push([room, batch])

@@ -8,7 +8,7 @@ export class ByteBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** Says how much that one keeps from now on; false if there is no room for it, and nothing changes. */
+  /** Sets how many bytes `keeper` holds; false, and nothing changes, if that is over the budget. */
   keep(keeper: object, bytes: number): boolean {
     const total = this.#bytes - (this.#kept.get(keeper) ?? 0) + bytes
     if (total > this.#maxBytes && bytes > 0) return false

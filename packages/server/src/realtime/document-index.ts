@@ -85,8 +85,8 @@ export class DocumentIndex {
   }
 
   /**
-   * Makes known what was accepted; of clients with new structs, nothing else may have become known in between. With `maxChunks` it may leave out
-   * deletes that lie far apart from each other.
+   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` bounds the work: deletes
+   * in further chunks are not remembered.
    */
   take({ changes }: Accepted, maxChunks = Infinity): void {
     if (!this.#fits(changes)) throw new Error('It was accepted for an earlier state.')

@@ -12,7 +12,7 @@ export interface BroadcastPart<Recipient> {
   /** How many changes were looked at for it. */
   changes: number
   bytes: number
-  /** False if the recipient is behind, or knows all of it, and nothing was sent. Undefined: there is no message. */
+  /** False: nothing was sent, because the recipient is behind or knows it. Undefined: there is no message. */
   send: ((recipient: Recipient) => boolean) | undefined
   /** How long it takes until a change that was left out may be sent. */
   waitMs: number

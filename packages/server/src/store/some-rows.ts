@@ -5,7 +5,7 @@ import type { Schema } from './schema.ts'
 
 export type Table = keyof Schema
 
-/** The first rows that are so, by where they lie: neither database can limit what it deletes or updates. */
+/** At most `max` rows that match, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
 export function someRows(
   db: Db,
   table: Table,
