@@ -13,6 +13,8 @@ export interface Scene {
 export interface Attack {
   /** Says what the attacker does. */
   name: string
+  /** The attack does not touch the database, so the tests try it on one of the two. */
+  readonly withoutDatabase?: true
   /** By how much the memory of the server may grow, where the attack is one on memory. */
   maxMegabytes?: number
   /** Builds what the attack needs, unmeasured. The function it returns is the attack; it ends by itself. */

@@ -28,6 +28,7 @@ const query = Uint8Array.of(3)
 /** Viewers in one editor with large awareness states, which each changes all the time and asks for all the time. */
 export const awarenessOfManyViewers: Attack = {
   name: 'awareness of many viewers in one editor',
+  withoutDatabase: true,
   async prepare(scene) {
     const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
     const sockets = await Promise.all(

@@ -23,6 +23,7 @@ const contents = [
 /** The largest bodies that take a parser longest, many at a time. */
 export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
+  withoutDatabase: true,
   async prepare({ url, attacker, size }) {
     const ms = size === 'short' ? 3_000 : 10_000
     const send = async (path: string, body: Buffer<ArrayBuffer>) => {

@@ -20,6 +20,7 @@ const deleted = (clocks: readonly number[]) =>
 /** One-character deletes all over an editor in which much is deleted, 40 KB of them at a time. */
 export const deleteFlood: Attack = {
   name: 'one-character deletes',
+  withoutDatabase: true,
   async prepare({ url, attacker, size }) {
     const [ranges, sockets, bursts] = size === 'short' ? [100_000, 2, 2] : [1_000_000, 5, 6]
     const token = await userToken(attacker, 'mallory')

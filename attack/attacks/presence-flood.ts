@@ -41,6 +41,7 @@ function setPresence(socket: WebSocket, ref: number): void {
 /** A few sockets that ask to have one document open 999 times. The server lets each have it once. */
 export const presenceUnderManyRefs: Attack = {
   name: 'presence of viewers who open one document many times',
+  withoutDatabase: true,
   async prepare(scene) {
     const sockets = await Promise.all(Array.from({ length: 5 }, (_, i) => viewer(scene, `viewer_${i}`)))
     await Promise.all(sockets.map((socket) => open(socket, 999)))
@@ -58,6 +59,7 @@ export const presenceUnderManyRefs: Attack = {
 /** Many users in one document, each with as much presence as it may have, which each changes as often as it is told. */
 export const presenceOfManyViewers: Attack = {
   name: 'presence of many viewers in one document',
+  withoutDatabase: true,
   async prepare(scene) {
     const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
     const sockets = await Promise.all(Array.from({ length: count }, (_, i) => viewer(scene, `viewer_${i}`)))

@@ -14,6 +14,7 @@ const partBytes = 1_000_000
  */
 export const slowReaders: Attack = {
   name: 'slow readers of a large document',
+  withoutDatabase: true,
   // A thread puts the document together, which takes it a multiple of its size.
   maxMegabytes: 300,
   async prepare({ url, attacker, size }) {

@@ -201,7 +201,7 @@ describe('[V5] the thread of documents', () => {
 
   test('[V5] is ended by a small document that is made to be slow, which the event loop does not see', async () => {
     const crdt = testCrdt()
-    const parts = [slowDocument(6_000)]
+    const parts = [slowDocument(10_000)]
     const held = await heldDuring(async () => {
       const slow = expect(crdt.compact(parts)).rejects.toThrow('longer than')
       expect((await crdt.index(parts)).size).toBe(2)
