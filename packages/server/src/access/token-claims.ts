@@ -1,4 +1,5 @@
 import { ClientId } from '@plenum/protocol'
+import { decodeJwt } from 'jose'
 import type { Level } from '../store/grants.ts'
 import { isBackendUserId } from './backend-users.ts'
 import type { AccessRole } from './permissions.ts'
@@ -39,6 +40,16 @@ export class TokenError extends Error {
     super(message)
     this.name = 'TokenError'
     this.code = code
+  }
+}
+
+/** The API key that a token names. Not verified: only for deciding who takes turns with whom. */
+export function claimedApiKey(token: string): string {
+  try {
+    const { aud } = decodeJwt(token)
+    return typeof aud === 'string' ? aud : ''
+  } catch {
+    return ''
   }
 }
 

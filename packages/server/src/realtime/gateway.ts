@@ -5,6 +5,7 @@ import { ApiError } from '@plenum/protocol'
 import { closeCodes, type CloseReason, limits } from '@plenum/protocol/realtime'
 import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
+import { claimedApiKey } from '../access/token-claims.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
 import { AnswersInFlight } from './answers-in-flight.ts'
@@ -167,7 +168,7 @@ export class Gateway {
   async #identify(connection: Connection, token: string, page: OpenPage): Promise<Identity> {
     try {
       const identify = () => identifyUser(this.#parts, token, page)
-      const identity = await this.#parts.hub.gate.pass(connection.id, identify)
+      const identity = await this.#parts.hub.gate.pass(claimedApiKey(token), identify, connection.id)
       connection.owner = identity
       return identity
     } catch (error) {

@@ -52,7 +52,7 @@ interface OpenKey {
 export class Hub {
   readonly #parts: HubParts
   readonly #keys = new Map<string, OpenKey>()
-  /** For whatever asks the database because a client came. A user is a lane. */
+  /** For whatever asks the database because a client came. The lanes of a tenant are its users. */
   readonly gate = new Gate(askedAtOnce)
   /** For what clients send, and what is sent to many of them. */
   readonly turns = new FairTurns()
@@ -106,9 +106,9 @@ export class Hub {
         load: (document, editorId) => this.#load(document, editorId),
         grown: (room) => void this.#appender.catchUp(room),
         readPresence: (document, userIds) =>
-          this.gate.pass(laneOf(document.participants), () => this.#readPresence(document, userIds)),
+          this.gate.pass(apiKey, () => this.#readPresence(document, userIds), laneOf(document.participants)),
         readLiveStates: (document, seq) =>
-          this.gate.pass(laneOf(document.participants), () => this.#readLiveStates(document, seq)),
+          this.gate.pass(apiKey, () => this.#readLiveStates(document, seq), laneOf(document.participants)),
         run: (document, steps) => this.#run(document, steps),
         failed,
       })
@@ -120,8 +120,10 @@ export class Hub {
   /** Waits for a deletion outside of the gate, so that nobody waits with it. */
   async #evaluateSettled(document: OpenDocument, participants: readonly Participant[]): Promise<Verdict[]> {
     for (;;) {
-      const verdicts = await this.gate.pass(judgedIn(participants), () =>
-        this.#evaluate(document, participants),
+      const verdicts = await this.gate.pass(
+        document.apiKey,
+        () => this.#evaluate(document, participants),
+        judgedIn(participants),
       )
       if (verdicts !== 'being deleted') return verdicts
       await this.#parts.deletions.settled(document.apiKey, mentionOf(document))
@@ -164,7 +166,7 @@ export class Hub {
     const place = { organizationId, documentId, editorId }
     try {
       const lane = laneOf(document.participants)
-      const stored = await this.gate.pass(lane, () => editorLog.load(database.read, apiKey, place))
+      const stored = await this.gate.pass(apiKey, () => editorLog.load(database.read, apiKey, place), lane)
       await database.durable()
       if (stored && !stored.complete) throw new Error('Updates are missing from the log.')
       const updates = stored?.updates.map(({ bytes }) => bytes) ?? []
@@ -339,7 +341,7 @@ const judgedIn = (participants: readonly Participant[]) =>
 
 /** That of the first of them. */
 function laneOf(participants: Iterable<Participant>): string {
-  for (const { identity } of participants) return `${identity.apiKey}/${identity.userId}`
+  for (const { identity } of participants) return identity.userId
   return ''
 }
 
