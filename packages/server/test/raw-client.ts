@@ -29,6 +29,11 @@ export interface Write {
   settle: (outcome: Written) => void
 }
 
+interface Answer {
+  before: Uint8Array[]
+  update: Uint8Array
+}
+
 const open = new Set<RawClient>()
 /** Ends what a test has left open. */
 export function endRawClients(): void {
@@ -58,8 +63,8 @@ export abstract class RawClient {
   #written = 0
   readonly #clientId = new Y.Doc().clientID
   #clock = 0
-  #reads: ((update: Uint8Array) => void)[] = []
-  /** Updates that came while an answer was awaited. The newest rows of a large document come as one, before the rest. */
+  #reads: ((answer: Answer) => void)[] = []
+  /** Updates that came while an answer was awaited. */
   #beforeAnswer: Uint8Array[] = []
   readonly #noticed = new Set<() => void>()
   #unsent: (Uint8Array | string)[] = []
@@ -128,12 +133,22 @@ export abstract class RawClient {
     return this.unlessEnded<Written>(outcome, 'refused')
   }
 
-  /** The text of the editor; undefined for those who may not read it. */
-  read(): Promise<string | undefined> {
-    const answer = new Promise<Uint8Array>((resolve) => this.#reads.push(resolve))
+  /** The text of the editor as the answer has it; undefined for those who may not read it. */
+  async read(): Promise<string | undefined> {
+    const answer = await this.#ask()
+    return answer && textOf(answer.update)
+  }
+
+  /** The same with what came as an update before the answer: so come the newest rows of a large document. */
+  async readWithUpdates(): Promise<string | undefined> {
+    const answer = await this.#ask()
+    return answer && textOf(...answer.before, answer.update)
+  }
+
+  #ask(): Promise<Answer | undefined> {
+    const answer = new Promise<Answer>((resolve) => this.#reads.push(resolve))
     this.send(this.frame('syncStep1', Uint8Array.of(0), 0))
-    const text = answer.then((update) => textOf(...this.#beforeAnswer.splice(0), update))
-    return this.unlessEnded(text, undefined)
+    return this.unlessEnded<Answer | undefined>(answer, undefined)
   }
 
   /** Says something of a Yjs client, its own or another's, and does not wait for anything. */
@@ -213,7 +228,7 @@ export abstract class RawClient {
 
   /** A message of the part that the dialects share. */
   protected hear(kind: Kind, bytes: Uint8Array): void {
-    if (kind === 'syncStep2') this.#reads.shift()?.(bytes)
+    if (kind === 'syncStep2') this.#reads.shift()?.({ before: this.#beforeAnswer.splice(0), update: bytes })
     else if (kind === 'update') {
       if (this.#reads.length > 0) this.#beforeAnswer.push(bytes)
       this.hearUpdate(bytes)

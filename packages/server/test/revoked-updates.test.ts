@@ -86,7 +86,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
         const { data } = await tenant.client.crdt.get(place)
         expect(new Set(wordsIn(textIn(data[0] ?? {})))).toEqual(atEnd)
         const carol = await open('carol')
-        expect(new Set(wordsIn((await carol.read()) ?? ''))).toEqual(atEnd)
+        expect(new Set(wordsIn((await carol.readWithUpdates()) ?? ''))).toEqual(atEnd)
         expect(await carol.update(largeUpdate('carol'))).toBe('saved')
       },
     )
