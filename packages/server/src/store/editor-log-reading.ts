@@ -126,10 +126,15 @@ const selectSizes = prepared((db, { after, ...key }: Key & { after: number }) =>
     .orderBy('seq'),
 )
 
+/** The bytes of an update and their number; null if they are too many for one statement. */
+export const bytesIfFew = sql<Uint8Array | null>`
+  case when length(editor_updates.bytes) <= ${sql.lit(maxPartBytes)} then editor_updates.bytes end`
+export const byteCount = sql<number>`length(editor_updates.bytes)`
+
 const selectUpdates = prepared((db, { from, to, ...key }: Key & { from: number; to: number }) =>
   db
     .selectFrom('editor_updates')
-    .select(['seq', 'bytes'])
+    .select(['seq', bytesIfFew.as('bytes'), byteCount.as('size')])
     .where((eb) => eb.and(key))
     .where('seq', '>=', from)
     .where('seq', '<=', to)
@@ -146,10 +151,38 @@ async function readUpdates(db: Db, key: Key, after: number, upTo: number): Promi
       if (bytes > maxPartBytes && next > first) break
     }
     const [from, to] = [sizes[first]?.seq as number, sizes[next - 1]?.seq as number]
-    updates.push(...(await selectUpdates(db, { ...key, from, to })))
+    for (const { seq, bytes, size } of await selectUpdates(db, { ...key, from, to })) {
+      const whole = bytes ?? (await readLargeUpdate(db, key, seq, size))
+      if (whole) updates.push({ seq, bytes: whole })
+    }
     await setImmediate()
   }
   return updates
+}
+
+const selectPiece = prepared((db, { seq, from, ...key }: Key & { seq: number; from: number }) =>
+  db
+    .selectFrom('editor_updates')
+    .select(sql<Uint8Array>`substr(bytes, cast(${from} as integer), ${sql.lit(maxPartBytes)})`.as('bytes'))
+    .where((eb) => eb.and(key))
+    .where('seq', '=', seq),
+)
+
+/** An update that a backend wrote may have 10 MiB. Undefined if it is gone, which a compaction may do at any time. */
+export async function readLargeUpdate(
+  db: Db,
+  key: Key,
+  seq: number,
+  size: number,
+): Promise<Uint8Array | undefined> {
+  const whole = new Uint8Array(size)
+  for (let at = 0; at < size; at += maxPartBytes) {
+    const [piece] = await selectPiece(db, { ...key, seq, from: at + 1 })
+    if (!piece) return undefined
+    whole.set(piece.bytes, at)
+    await setImmediate()
+  }
+  return whole
 }
 
 const selectPart = prepared((db, { snapshotId, part, ...key }: Key & { snapshotId: string; part: number }) =>

@@ -1,5 +1,5 @@
 import type { Db } from './db.ts'
-import { follows, type Update } from './editor-log-reading.ts'
+import { byteCount, bytesIfFew, follows, readLargeUpdate, type Update } from './editor-log-reading.ts'
 import { type Key, keyOf, type Place } from './editors.ts'
 import { prepared, sqliteOf } from './prepared.ts'
 
@@ -19,7 +19,8 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
         .on('editor_updates.seq', '>', after),
     )
     .select(['editors.created_at', 'editors.seq as newest'])
-    .select(['editor_updates.seq', 'editor_updates.bytes', 'editor_updates.user_id'])
+    .select(['editor_updates.seq', 'editor_updates.user_id'])
+    .select([bytesIfFew.as('bytes'), byteCount.as('size')])
     .where('editors.api_key', '=', key.api_key)
     .where('editors.organization_id', '=', key.organization_id)
     .where('editors.document_id', '=', key.document_id)
@@ -41,9 +42,12 @@ export async function readAfter(
   const [editor] = rows
   if (!editor || editor.newest < seq) return undefined
   if (createdAt !== undefined && editor.created_at !== createdAt) return undefined
-  const updates = rows.flatMap(({ seq, bytes, user_id: userId }) =>
-    seq === null || bytes === null || userId === null ? [] : { seq, bytes, userId },
-  )
+  const updates: (Update & { userId: string })[] = []
+  for (const { seq, bytes, size, user_id: userId } of rows) {
+    if (seq === null || userId === null) continue
+    const whole = bytes ?? (await readLargeUpdate(db, keyOf(apiKey, place), seq, size))
+    if (whole) updates.push({ seq, bytes: whole, userId })
+  }
   return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
 }
 
