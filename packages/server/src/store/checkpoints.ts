@@ -20,8 +20,6 @@ export interface CheckpointParts {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/** How often a log that is far from long is measured while there are commits; later, each commit measures it. */
-const measureMs = 5
 /** How often a shorter log is copied, and a log that could not restart is tried again. */
 const intervalMs = 2000
 
@@ -33,7 +31,6 @@ export class Checkpoints {
   #running: Promise<void> | undefined
   #copying: Promise<unknown> = Promise.resolve()
   #frames = 0
-  #measuring: NodeJS.Timeout | undefined
   #dirty = false
   /** The last copy failed, or a reader outside of this process keeps the log from restarting. */
   #isStuck = false
@@ -47,16 +44,6 @@ export class Checkpoints {
   /** Something was committed. */
   committed(): void {
     this.#dirty = true
-    if (this.#frames >= longLogFrames / 4) this.#measure()
-    else {
-      this.#measuring ??= setTimeout(() => {
-        this.#measuring = undefined
-        this.#measure()
-      }, measureMs).unref()
-    }
-  }
-
-  #measure(): void {
     this.#frames = this.#parts.logFrames()
     if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
   }
@@ -80,7 +67,6 @@ export class Checkpoints {
   async close(): Promise<void> {
     this.#closed = true
     clearInterval(this.#timer)
-    clearTimeout(this.#measuring)
     await this.#running
     await this.#copying
     const worker = this.#worker
@@ -95,7 +81,6 @@ export class Checkpoints {
   async #copy(): Promise<void> {
     this.#dirty = false
     const { frames } = await this.#ask()
-    this.#isStuck = false
     if (frames >= longLogFrames) await this.#parts.withoutWriters(() => this.#restart())
   }
 
