@@ -56,7 +56,7 @@ export const presenceUnderManyRefs: Attack = {
   },
 }
 
-/** Many users in one document, each with as much presence as it may have, which each changes as often as it is told. */
+/** Many users in one document. Each has as much presence data as it may have, and changes it all the time. */
 export const presenceOfManyViewers: Attack = {
   name: 'presence of many viewers in one document',
   withoutDatabase: true,

@@ -41,7 +41,7 @@ export interface Services {
   readonly lock: Database['lock']
 }
 
-/** A large value of the input as it was sent: JSON that is only known to have so many levels. */
+/** A large value of the input, as it was sent. Only the depth of its JSON has been checked. */
 export class UnparsedJson {
   readonly bytes: Uint8Array
 

@@ -18,7 +18,7 @@ export interface Replacement {
   contentKey?: string
   /** What a text or XML holds; for maps and arrays as JSON, which is sent to a thread ten times faster than objects. */
   text?: string
-  /** Instead of `text`: any content as JSON that nobody has looked at. */
+  /** Instead of `text`: the content as JSON that was not parsed yet. */
   json?: Uint8Array
 }
 

@@ -1,5 +1,5 @@
 import { ApiError } from '@plenum/protocol'
-import { Turns } from '../store/turns.ts'
+import { Lanes } from '../store/turns.ts'
 
 /** What one caller may have in progress: each call holds its body in memory. */
 const maxPerCaller = { calls: 100, bytes: 64 * 1024 * 1024 }
@@ -7,8 +7,8 @@ const maxPerCaller = { calls: 100, bytes: 64 * 1024 * 1024 }
 interface Caller {
   calls: number
   bytes: number
-  /** By subject, the calls that take turns. */
-  queues: Map<string, { turns: Turns; calls: number }>
+  /** Calls about the same subject take turns. */
+  subjects: Lanes
 }
 
 /** Calls of one caller about the same subject run one after the other. */
@@ -16,22 +16,18 @@ export class SubjectQueues {
   readonly #callers = new Map<string, Caller>()
 
   async take<T>(scope: string, subject: string, bytes: number, run: () => Promise<T>): Promise<T> {
-    const caller = this.#callers.get(scope) ?? { calls: 0, bytes: 0, queues: new Map() }
+    const caller = this.#callers.get(scope) ?? { calls: 0, bytes: 0, subjects: new Lanes() }
     // The first call is taken however large it is.
     const isFull = caller.calls >= maxPerCaller.calls || caller.bytes + bytes > maxPerCaller.bytes
     if (caller.calls > 0 && isFull) throw tooManyCalls()
     this.#callers.set(scope, caller)
-    const queue = caller.queues.get(subject) ?? { turns: new Turns(), calls: 0 }
-    caller.queues.set(subject, queue)
     caller.calls++
     caller.bytes += bytes
-    queue.calls++
     try {
-      return await queue.turns.take(run)
+      return await caller.subjects.take(subject, run)
     } finally {
       caller.calls--
       caller.bytes -= bytes
-      if (--queue.calls === 0) caller.queues.delete(subject)
       if (caller.calls === 0) this.#callers.delete(scope)
     }
   }

@@ -1,4 +1,4 @@
-import { LaneQueue } from './lane-queue.ts'
+import { LoopTurns } from './loop-turns.ts'
 
 /** Long enough to get something done, short enough that nobody notices it. */
 const sliceMs = 5
@@ -37,7 +37,7 @@ export class LongReads {
   readonly #sliceMs: number
   readonly #maxLargePerKey: number
   readonly #keys = new Map<string, Key>()
-  readonly #slices = new LaneQueue<() => void>()
+  readonly #slices = new LoopTurns()
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? sliceMs
@@ -47,22 +47,10 @@ export class LongReads {
   begin(key: string): LongRead {
     return new SlicedRead(
       this.#sliceMs,
-      () => this.#turn(key),
+      () => this.#slices.wait(key),
       () => this.#enter(key),
       () => this.#leave(key),
     )
-  }
-
-  #turn(key: string): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#slices.isEmpty) setImmediate(() => this.#runSlice())
-      this.#slices.add(key, resolve)
-    })
-  }
-
-  #runSlice(): void {
-    this.#slices.take()?.()
-    if (!this.#slices.isEmpty) setImmediate(() => this.#runSlice())
   }
 
   async #enter(name: string): Promise<void> {

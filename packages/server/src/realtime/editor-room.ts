@@ -24,7 +24,7 @@ import {
 } from './editor-member.ts'
 import type { WorkOwner } from './fair-queue.ts'
 import type { PacedBroadcast } from './paced-broadcast.ts'
-import { checkStored, indexOf } from './stored-index.ts'
+import { indexOf } from './stored-index.ts'
 import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
@@ -345,7 +345,7 @@ export class EditorRoom {
   }
 
   async #takeStored(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
-    const verdict = await checkStored(index, update)
+    const verdict = await index.checkStored(update)
     if (verdict.ok && verdict.value.isNews) this.#learn(index, verdict.value)
     return verdict.ok
   }

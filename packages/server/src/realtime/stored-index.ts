@@ -2,10 +2,6 @@ import type { Source } from '../editors/document-threads.ts'
 import type { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
 import type { DocumentIndex } from './document-index.ts'
-import type { Verdict } from './validate-update.ts'
-
-/** What is checked in one go, in about 2 ms. */
-const maxCheckedAtOnceBytes = 64 * 1024
 
 /** Makes an index from what is stored, also from what is stored meanwhile: `seq` is the newest row in it. */
 export async function indexOf(
@@ -20,16 +16,10 @@ export async function indexOf(
     const newer = log.partsAfter(seq)
     seq = log.seq
     for (const bytes of newer) {
-      const verdict = await checkStored(index, bytes)
+      const verdict = await index.checkStored(bytes)
       if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)
       if (verdict.value.isNews) index.take(verdict.value)
     }
   }
   return { index, seq }
-}
-
-/** Checks what is stored, also if it is large. */
-export async function checkStored(index: DocumentIndex, update: Uint8Array): Promise<Verdict> {
-  if (update.length > maxCheckedAtOnceBytes) return index.checkStored(update)
-  return index.check(update, { isStored: true })
 }

@@ -122,12 +122,9 @@ async function moveGrants(
 ): Promise<void> {
   const isOf = (id: string) => (eb: ExpressionBuilder<Schema, 'grants'>) =>
     eb.and({ api_key: apiKey, organization_id: organizationId, resource_type: 'document', resource_id: id })
+  const usersOf = (id: string) => db.selectFrom('grants').select('user_id').where(isOf(id)).where(notRemoved)
   for (let after = '', found = grantsTogether; found === grantsTogether;) {
-    const users = await db
-      .selectFrom('grants')
-      .select('user_id')
-      .where(isOf(documentId))
-      .where(notRemoved)
+    const users = await usersOf(documentId)
       .where('user_id', '>', after)
       .orderBy('user_id')
       .limit(grantsTogether)
@@ -136,13 +133,7 @@ async function moveGrants(
     found = userIds.length
     after = userIds.at(-1) ?? after
     if (found === 0) return
-    const there = await db
-      .selectFrom('grants')
-      .select('user_id')
-      .where(isOf(newDocumentId))
-      .where(notRemoved)
-      .where('user_id', 'in', userIds)
-      .execute()
+    const there = await usersOf(newDocumentId).where('user_id', 'in', userIds).execute()
     const stay = new Set(there.map((row) => row.user_id))
     const moving = userIds.filter((userId) => !stay.has(userId))
     if (moving.length === 0) continue
