@@ -29,8 +29,8 @@ export interface Operation {
   versions: readonly Version[]
   access: Access
   effect: 'read' | 'write'
-  /** What it may change for sessions that are open: what they are allowed to do (spec 25.8). */
-  affects?: 'access'
+  /** Whose access to open documents it may change: of those that its input names, or everybody's (spec 25.8). */
+  changesAccess?: 'users' | 'documents' | 'organizations' | 'everybody'
   /** The option of the API key that must be on. */
   requires?: Option
   /** `optional`: the body may be left out. `flat`: the fields may stand at the top level (spec 16.1). */

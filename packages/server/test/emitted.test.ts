@@ -1,6 +1,6 @@
 import { operations, type Operation } from '@plenum/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { BusMessage } from '../src/platform/bus.ts'
+import type { AccessScope, BusMessage } from '../src/platform/bus.ts'
 import * as given from './given.ts'
 import { type Store, startServer, stores, useServer } from './harness.ts'
 
@@ -10,7 +10,7 @@ test('[R9] what may change access is a write with an API key', () => {
   const all = Object.values(operations).flatMap((family) =>
     Object.values(family as Record<string, Operation>),
   )
-  const affecting = all.filter(({ affects }) => affects !== undefined)
+  const affecting = all.filter(({ changesAccess }) => changesAccess !== undefined)
   expect(affecting.length).toBeGreaterThan(10)
   for (const { effect, access } of affecting) expect([effect, access]).toEqual(['write', 'apiKey'])
 })
@@ -30,7 +30,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     const news = () => heard.splice(0)
     return { ...tenant, news }
   }
-  const access = { kind: 'access' }
+  const access = (scope: AccessScope) => ({ kind: 'access', ...scope })
 
   test('[R20] live state: the number of the change', async () => {
     const { client, news } = await listening()
@@ -81,7 +81,10 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     for (const [id, folder] of [['d1'], ['d2', 'f1'], ['d3', 'f2'], ['d4']] as const) await add(id, folder)
     news()
     await client.documents.delete({ organizationId, documentIds: ['d1', 'missing'] }).catch(() => {})
-    expect(news()).toEqual([{ kind: 'gone', organizationId, documentIds: ['d1'] }, access])
+    expect(news()).toEqual([
+      { kind: 'gone', organizationId, documentIds: ['d1'] },
+      access({ organizationIds: ['o1'], documentIds: ['d1', 'missing'] }),
+    ])
     await client.folders.delete({ organizationId, folderId: 'f1' })
     const [gone, ...more] = news() as [Extract<BusMessage, { kind: 'gone' }>, ...unknown[]]
     expect({ ...gone, documentIds: gone.documentIds?.toSorted() }).toEqual({
@@ -89,9 +92,9 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
       organizationId,
       documentIds: ['d2', 'd3'],
     })
-    expect(more).toEqual([access])
+    expect(more).toEqual([access({ organizationIds: ['o1'] })])
     await client.organizations.delete({ organizationIds: ['o1', 'missing'] })
-    expect(news()).toEqual([{ kind: 'gone', organizationId }, access])
+    expect(news()).toEqual([{ kind: 'gone', organizationId }, access({ organizationIds: ['o1', 'missing'] })])
   })
 
   test('[R9] a document that moved: the old one is gone, the new one is to be read anew', async () => {
@@ -107,7 +110,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
       .toEqual([
         { kind: 'gone', organizationId: 'o1', documentIds: ['d1'] },
         { kind: 'moved', organizationId: 'o1', documentId: 'd2' },
-        access,
+        access({}),
       ])
   })
 
@@ -125,55 +128,58 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'domains' }])
   })
 
-  test('[R9] every operation that may change what a user may do', async () => {
+  test('[R9] every operation that may change what a user may do, and for whom', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     const organizationId = await given.organization(tenant, 'o1')
     await client.folders.add({ organizationId, folders: [{ folderId: 'f1' }, { folderId: 'f2' }] })
     expect(news()).toEqual([])
     const resource = { type: 'document', id: 'd1', organizationId } as const
-    const calls: [name: string, call: () => Promise<unknown>][] = [
-      ['add', () => client.documents.add({ organizationId, documents: [{ documentId: 'd1' }] })],
-      ['update', () => client.documents.update({ organizationId, documents: [{ documentId: 'd1' }] })],
-      ['move', () => client.documents.move({ organizationId, documentIds: ['d1'], folderId: 'f1' })],
+    const toDocument = { organizationIds: ['o1'], documentIds: ['d1'] }
+    const inOrganization = { organizationIds: ['o1'] }
+    const ofUser = { userIds: ['u1'] }
+    const calls: [scope: AccessScope, call: () => Promise<unknown>][] = [
+      [toDocument, () => client.documents.add({ organizationId, documents: [{ documentId: 'd1' }] })],
+      [toDocument, () => client.documents.update({ organizationId, documents: [{ documentId: 'd1' }] })],
+      [toDocument, () => client.documents.move({ organizationId, documentIds: ['d1'], folderId: 'f1' })],
       [
-        'access',
+        toDocument,
         () =>
           client.documents.updateAccess({ organizationId, documentIds: ['d1'], accessType: 'restricted' }),
       ],
       [
-        'disable',
+        toDocument,
         () => client.documents.updateDisableState({ organizationId, documentIds: ['d1'], disabled: true }),
       ],
       [
-        'folder',
+        inOrganization,
         () => client.folders.update({ organizationId, folders: [{ folderId: 'f1', parentFolderId: 'f2' }] }),
       ],
       [
-        'folder access',
+        inOrganization,
         () => client.folders.updateAccess({ organizationId, folderIds: ['f1'], accessType: 'public' }),
       ],
-      ['users', () => client.users.add({ ...document, users: [{ userId: 'u1' }] })],
-      ['role', () => client.users.update({ ...document, users: [{ userId: 'u1', accessRole: 'viewer' }] })],
-      ['user', () => client.users.delete({ ...document, userIds: ['u1'] })],
+      [ofUser, () => client.users.add({ ...document, users: [{ userId: 'u1' }] })],
+      [ofUser, () => client.users.update({ ...document, users: [{ userId: 'u1', accessRole: 'viewer' }] })],
+      [ofUser, () => client.users.delete({ ...document, userIds: ['u1'] })],
       [
-        'grant',
+        ofUser,
         () =>
           client.permissions.add({
             user: { userId: 'u1' },
             permissions: { resources: [{ ...resource, accessRole: 'editor' }] },
           }),
       ],
-      ['revoke', () => client.permissions.remove({ userId: 'u1', permissions: { resources: [resource] } })],
-      ['key', () => client.apiKeyConfig.update({ defaultDocumentAccessType: 'restricted' })],
+      [ofUser, () => client.permissions.remove({ userId: 'u1', permissions: { resources: [resource] } })],
+      [{}, () => client.apiKeyConfig.update({ defaultDocumentAccessType: 'restricted' })],
       [
-        'organization',
+        inOrganization,
         () => client.organizations.updateDisableState({ organizationIds: ['o1'], disabled: true }),
       ],
     ]
-    for (const [name, call] of calls) {
+    for (const [scope, call] of calls) {
       await call()
-      expect([name, news()]).toEqual([name, [access]])
+      expect([call.toString(), news()]).toEqual([call.toString(), [access(scope)]])
     }
   })
 

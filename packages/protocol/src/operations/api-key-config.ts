@@ -53,7 +53,7 @@ export const apiKeyConfig = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'everybody',
     summary: 'Changes options of the API key.',
     description:
       'Only the sent options change, and only they are answered. Unlike elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as `isPrivateCommentsEnabled`.',

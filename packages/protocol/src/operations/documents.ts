@@ -26,7 +26,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Adds documents, in a folder or in none.',
     description:
       'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -100,7 +100,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Changes the name, the access type and the metadata of documents.',
     description:
       'Sent keys are merged into the stored ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -119,7 +119,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Deletes documents and everything inside them.',
     description:
       'If one does not exist the others are deleted, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -138,7 +138,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Moves documents into a folder, all of them or none.',
     description: '`folderId: "root"` takes them out of any folder. Inherited access follows the new folder.',
     input: Type.Object({
@@ -163,7 +163,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Sets who may enter documents.',
     description: 'The type is then the document’s own and no longer inherited from its folder.',
     input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, accessType: AccessType }),
@@ -184,7 +184,7 @@ export const documents = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'documents',
     summary: 'Shuts documents for their users, or opens them again.',
     description: 'While a document is disabled no user can read or write it.',
     input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, disabled: Flag }),

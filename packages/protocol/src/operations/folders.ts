@@ -120,7 +120,7 @@ export const folders = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'organizations',
     summary: 'Renames folders and moves them.',
     description:
       'A moved folder takes everything inside it along; what inherits access follows the new parent. `parentFolderId: "root"` moves it to the top.',
@@ -138,7 +138,7 @@ export const folders = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'organizations',
     summary: 'Deletes a folder with its subfolders and their documents.',
     input: Type.Object({ organizationId: ClientId, folderId: ClientId }),
     output: Nothing,
@@ -152,7 +152,7 @@ export const folders = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'organizations',
     summary: 'Sets who may enter folders, or lets them inherit it.',
     description:
       'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`.',

@@ -79,7 +79,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'organizations',
     summary: 'Deletes organizations and everything inside them.',
     input: Type.Object({ organizationIds: ClientIds }),
     output: Outcomes,
@@ -102,7 +102,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'organizations',
     summary: 'Shuts organizations for their users, or opens them again.',
     description:
       'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',

@@ -20,7 +20,7 @@ export const permissions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'users',
     summary: 'Lets a user into organizations, folders and documents.',
     description:
       'One grant for each user and resource: a second one replaces role and expiry, also those of tokens that were ' +
@@ -114,7 +114,7 @@ export const permissions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'users',
     summary: 'Takes grants on organizations, folders and documents from a user.',
     description:
       'Removes what was granted on exactly these resources, also by tokens that were issued before; a grant that is ' +

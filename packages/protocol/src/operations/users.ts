@@ -35,7 +35,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'users',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
       'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false.',
@@ -112,7 +112,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'users',
     summary: 'Changes the profiles of users.',
     description:
       'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only.',
@@ -140,7 +140,7 @@ export const users = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
-    affects: 'access',
+    changesAccess: 'users',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
       'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too.',

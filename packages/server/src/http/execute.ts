@@ -20,6 +20,7 @@ import type { Database, Db } from '../store/db.ts'
 import type { Scope } from '../store/deletions.ts'
 import * as jobs from '../store/jobs.ts'
 import { writeJson } from '../written-json.ts'
+import { accessScope } from './access-scope.ts'
 import { scopeOf } from './authenticate.ts'
 import { type Answer, createIdempotency, type KeyedRequest } from './idempotency.ts'
 import { SubjectQueues } from './subject-queues.ts'
@@ -248,9 +249,11 @@ class OperationCall implements Call {
   committed(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
     const { bus, commitsUnderWay } = this.#executor
-    const affectsAccess = this.#operation.affects === 'access'
-    if (affectsAccess) bus.publish({ kind: 'access', apiKey: this.#apiKey })
-    return affectsAccess || this.#endsAccess ? commitsUnderWay(this.#apiKey) : undefined
+    const { changesAccess } = this.#operation
+    if (changesAccess) {
+      bus.publish({ kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) })
+    }
+    return changesAccess || this.#endsAccess ? commitsUnderWay(this.#apiKey) : undefined
   }
 }
 

@@ -6,10 +6,18 @@ interface InDocument {
   documentId: string
 }
 
+/** Who may do more or less than before: these users, anybody in these organizations or documents, or anybody at all. */
+export interface AccessScope {
+  userIds?: readonly string[]
+  organizationIds?: readonly string[]
+  /** Documents of that organization. */
+  documentIds?: readonly string[] | undefined
+}
+
 /** What has happened, and is durable. */
 export type BusMessage =
-  /** Somebody may do more or less than before: this user, or anybody if none is named. */
-  | { kind: 'access'; apiKey: string; userId?: string }
+  /** Somebody may do more or less than before. */
+  | ({ kind: 'access'; apiKey: string } & AccessScope)
   /** The auth token was reset. */
   | { kind: 'credentials'; apiKey: string }
   /** The allowed domains have changed. */

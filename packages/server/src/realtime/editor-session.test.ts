@@ -47,7 +47,7 @@ function scene({
     organizationId: 'o1',
     documentId: 'd1',
     now: () => 1_000,
-    epoch: () => epoch,
+    epochOf: () => epoch,
     evaluate: (_document, participants) =>
       Promise.all(participants.map(({ identity }) => decide(identity.userId))),
     load: async () => {

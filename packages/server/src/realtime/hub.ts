@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Credentials } from '../access/credentials.ts'
 import type { Deletions } from '../access/deletions.ts'
 import type { Decision } from '../access/permissions.ts'
@@ -21,6 +20,7 @@ import { Gate } from './gate.ts'
 import type { Identity } from './identify.ts'
 import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
+import { idOf, OpenKey } from './open-key.ts'
 import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 
@@ -38,15 +38,6 @@ const keptSweeps = 20
  * database for too long fails: all of them would, one after the other, and everybody else.
  */
 const askedAtOnce = 8
-
-/** Documents that are judged together when access changes. */
-const judgedTogether = 16
-
-interface OpenKey {
-  /** Counts the changes of access. */
-  epoch: number
-  documents: Map<string, OpenDocument>
-}
 
 /** All open documents of this server, and what happens to them from outside. */
 export class Hub {
@@ -86,7 +77,7 @@ export class Hub {
   }
 
   #open(apiKey: string, organizationId: string, documentId: string): OpenDocument {
-    const key = this.#keys.get(apiKey) ?? { epoch: 0, documents: new Map() }
+    const key = this.#keys.get(apiKey) ?? new OpenKey()
     this.#keys.set(apiKey, key)
     const id = idOf(organizationId, documentId)
     let document = key.documents.get(id)
@@ -101,7 +92,7 @@ export class Hub {
         organizationId,
         documentId,
         now: this.#parts.now,
-        epoch: () => key.epoch,
+        epochOf: (userId) => key.epochOf(userId),
         evaluate: (document, participants) => this.#evaluateSettled(document, participants),
         load: (document, editorId) => this.#load(document, editorId),
         grown: (room) => void this.#appender.catchUp(room),
@@ -223,11 +214,7 @@ export class Hub {
     if (!key) return
     switch (message.kind) {
       case 'access':
-        if (message.userId !== undefined) judgeAgain(key, message.userId)
-        else {
-          key.epoch++
-          void this.#judgeAll(key)
-        }
+        key.accessChanged(message)
         break
       case 'credentials':
         for (const document of key.documents.values()) {
@@ -250,35 +237,15 @@ export class Hub {
         this.#find(message)?.moved()
         break
       case 'gone':
-        for (const document of this.#documentsOf(message)) document.reset('gone', 'The document was deleted.')
+        for (const document of key.within({ ...message, organizationIds: [message.organizationId] })) {
+          document.reset('gone', 'The document was deleted.')
+        }
         break
-    }
-  }
-
-  /** A few at a time: a key may have thousands of documents open, and others want their turn. */
-  async #judgeAll(key: OpenKey): Promise<void> {
-    const { epoch } = key
-    const documents = [...key.documents.values()]
-    for (let from = 0; from < documents.length && epoch === key.epoch; from += judgedTogether) {
-      await Promise.all(documents.slice(from, from + judgedTogether).map((document) => document.judge()))
-      await setImmediate()
     }
   }
 
   #find({ apiKey, organizationId, documentId }: Extract<BusMessage, { documentId: string }>) {
     return this.#keys.get(apiKey)?.documents.get(idOf(organizationId, documentId))
-  }
-
-  #documentsOf({
-    apiKey,
-    organizationId,
-    documentIds,
-  }: Extract<BusMessage, { kind: 'gone' }>): OpenDocument[] {
-    const documents = [...(this.#keys.get(apiKey)?.documents.values() ?? [])]
-    const gone = documentIds && new Set(documentIds)
-    return documents.filter(
-      (one) => one.organizationId === organizationId && (gone?.has(one.documentId) ?? true),
-    )
   }
 
   /** Twice a second: judgements that time has ended, updates that wait in vain, rooms that nobody needs. */
@@ -352,14 +319,3 @@ const mentionOf = ({ organizationId, documentId }: OpenDocument) => ({
   documentIds: [documentId],
   folderIds: [],
 })
-
-/** Ids may hold any visible character, but no NUL. */
-const idOf = (organizationId: string, documentId: string) => `${organizationId}\0${documentId}`
-
-function judgeAgain(key: OpenKey, userId: string): void {
-  for (const document of key.documents.values()) {
-    for (const participant of document.participants) {
-      if (participant.identity.userId === userId) participant.judgeAgain()
-    }
-  }
-}

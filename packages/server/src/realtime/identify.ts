@@ -70,7 +70,8 @@ export async function identifyUser(
   if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  if (await signIn(database, known.caller, user, now())) bus.publish({ kind: 'access', apiKey, userId })
+  if (await signIn(database, known.caller, user, now()))
+    bus.publish({ kind: 'access', apiKey, userIds: [userId] })
   return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
 }
 

@@ -10,8 +10,8 @@ export interface DocumentParts {
   organizationId: string
   documentId: string
   now: () => number
-  /** Counts up with every change of access under this API key. */
-  epoch: () => number
+  /** Counts up with every change of access that concerns the user under the whole API key. */
+  epochOf: (userId: string) => number
   /** Judges those participants; in their order. */
   evaluate: (document: OpenDocument, participants: readonly Participant[]) => Promise<Verdict[]>
   load: (document: OpenDocument, editorId: string) => Promise<EditorRoom>
@@ -50,6 +50,7 @@ export class OpenDocument {
   /** Whether it is known to be stored. */
   exists = false
   readonly #parts: DocumentParts
+  #accessChanges = 0
   #judging: Promise<void> | undefined
 
   constructor(parts: DocumentParts) {
@@ -71,8 +72,20 @@ export class OpenDocument {
     })
   }
 
-  get epoch(): number {
-    return this.#parts.epoch()
+  /** Counts up with every change of access that concerns the user here. */
+  epochOf(userId: string): number {
+    return this.#accessChanges + this.#parts.epochOf(userId)
+  }
+
+  /** Everybody here may do more or less than before: `judge` finds out. */
+  accessChanged(): void {
+    this.#accessChanges++
+  }
+
+  /** Whether one of these users is here. */
+  has(userIds: ReadonlySet<string>): boolean {
+    for (const { identity } of this.participants) if (userIds.has(identity.userId)) return true
+    return false
   }
 
   now(): number {

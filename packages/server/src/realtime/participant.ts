@@ -65,9 +65,9 @@ export class Participant {
     return this.#role === 'editor'
   }
 
-  /** Counts what can change the judgement: under the API key, and of this participant alone. */
+  /** Counts what can change the judgement: of the user, of the document, and of this participant alone. */
   get epoch(): number {
-    return this.document.epoch + this.#changes
+    return this.document.epochOf(this.identity.userId) + this.#changes
   }
 
   /** Whether the judgement still holds at this moment. */
