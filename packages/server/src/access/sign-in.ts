@@ -39,7 +39,7 @@ export async function signIn(
     // As old as the token: it never beats a newer one, and what was changed since beats it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
     return memberships.length > 0
-  })
+  }, apiKey)
 }
 
 /**
@@ -57,7 +57,7 @@ export async function openDocument<Refusal>(
   if (await documents.exists(database.read, apiKey, organizationId, documentId)) return undefined
   const refusal = await refuse()
   if (refusal) return refusal
-  await database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, now))
+  await database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, now), apiKey)
   return undefined
 }
 

@@ -1,3 +1,4 @@
+import type { Db } from '../store/db.ts'
 import * as deletions from '../store/deletions.ts'
 import { mergeInto } from '../store/document-merge.ts'
 import * as migrations from '../store/document-migrations.ts'
@@ -9,8 +10,9 @@ import type { JobHandler } from './runner.ts'
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
   async run(database, { apiKey, payload: { organizationId, migrationId } }, now, emit) {
-    const started = await database.write((db) =>
-      migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now),
+    const started = await database.write(
+      (db) => migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now),
+      apiKey,
     )
     if (!started) return
     const moved = await database.write(async (db) => {
@@ -27,7 +29,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
       const moved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, moved ? 'completed' : 'failed', now)
       return moved ? migration : undefined
-    })
+    }, apiKey)
     if (!moved) return
     emit({ kind: 'gone', organizationId, documentIds: [moved.documentId] })
     emit({ kind: 'moved', organizationId, documentId: moved.newDocumentId })
@@ -35,6 +37,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
   },
 
   async abandon(database, { apiKey, payload: { organizationId, migrationId } }, now) {
-    await database.write((db) => migrations.advance(db, apiKey, organizationId, migrationId, 'failed', now))
+    const advance = (db: Db) => migrations.advance(db, apiKey, organizationId, migrationId, 'failed', now)
+    await database.write(advance, apiKey)
   },
 }

@@ -69,7 +69,7 @@ export class CreationLimits {
     const { database, limits } = this.#deps
     const amount = { wanted: reservedTogether, max: limits.createdByOpeningPerDay }
     try {
-      reserve.left += await database.write((db) => openings.reserve(db, apiKey, reserve.day, amount))
+      reserve.left += await database.write((db) => openings.reserve(db, apiKey, reserve.day, amount), apiKey)
     } finally {
       reserve.refilling = undefined
     }

@@ -25,7 +25,7 @@ export async function compact(
   change: NewSnapshot,
 ): Promise<boolean> {
   const key = keyOf(apiKey, place)
-  if (!isLarge(change.snapshot)) return database.write((db) => compactIf(db, apiKey, place, change))
+  if (!isLarge(change.snapshot)) return database.write((db) => compactIf(db, apiKey, place, change), apiKey)
   const snapshotId = randomUUID()
   let isDone = false
   try {
@@ -33,9 +33,9 @@ export async function compact(
     for (const bytes of inParts(change.snapshot)) {
       const row = { ...key, snapshot_id: snapshotId, part: part++, bytes }
       if (row.part === 0) continue
-      await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute())
+      await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute(), apiKey)
     }
-    isDone = await database.write((db) => compactIf(db, apiKey, place, change, snapshotId))
+    isDone = await database.write((db) => compactIf(db, apiKey, place, change, snapshotId), apiKey)
   } finally {
     await removeParts(database, key, (id) => (id === snapshotId) !== isDone)
   }
@@ -58,11 +58,13 @@ async function removeParts(
     .execute()
   for (const { snapshot_id: id, part } of parts) {
     if (!isUnused(id)) continue
-    await database.write((db) =>
-      db
-        .deleteFrom('editor_snapshot_parts')
-        .where((eb) => eb.and({ ...key, snapshot_id: id, part }))
-        .execute(),
+    await database.write(
+      (db) =>
+        db
+          .deleteFrom('editor_snapshot_parts')
+          .where((eb) => eb.and({ ...key, snapshot_id: id, part }))
+          .execute(),
+      key.api_key,
     )
   }
 }
