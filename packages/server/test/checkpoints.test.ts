@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -39,6 +39,32 @@ test('[P2] a thread that cannot copy is told of, replaced, and hangs nobody', as
     expect(failures.length).toBeGreaterThanOrEqual(round)
   }
   await checkpoints.close()
+})
+
+test('[P3] after a copy that failed, the next one that succeeds puts the limits of the log in force again', async () => {
+  const dataDir = join(folder, 'later')
+  const file = join(dataDir, 'plenum.db')
+  let frames = 1
+  const failures: unknown[] = []
+  const checkpoints = new Checkpoints({
+    file,
+    logFrames: () => frames,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {},
+    onFailure: (error) => failures.push(error),
+  })
+  checkpoints.committed()
+  await checkpoints.run()
+  expect(failures.length).toBeGreaterThan(0)
+  mkdirSync(dataDir)
+  const database = new DatabaseSync(file)
+  database.exec('pragma journal_mode = wal; create table t (x)')
+  await checkpoints.run()
+  frames = 10_000
+  checkpoints.committed()
+  expect(checkpoints.beforeWrite()).toBeDefined()
+  await checkpoints.close()
+  database.close()
 })
 
 test('[P2] the log is copied and begins anew, so it does not grow with the number of writes', async () => {

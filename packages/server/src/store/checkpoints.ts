@@ -80,7 +80,8 @@ export class Checkpoints {
   /** Most is copied beside the writers; the rest while they wait, so that nothing is left and the log can restart. */
   async #copy(): Promise<void> {
     this.#dirty = false
-    const { frames } = await this.#ask()
+    const { frames, left } = await this.#ask()
+    if (left === 0) this.#isStuck = false
     if (frames >= longLogFrames) await this.#parts.withoutWriters(() => this.#restart())
   }
 
