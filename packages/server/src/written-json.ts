@@ -47,10 +47,16 @@ export function writeJson(value: unknown): Body {
 /** JSON of an array that is written slice by slice. */
 export class WrittenArray {
   readonly #pieces: Uint8Array[] = []
+  #bytes = 0
+
+  get bytes(): number {
+    return this.#bytes
+  }
 
   add(items: readonly unknown[]): void {
     if (items.length === 0) return
-    const text = Buffer.from(JSON.stringify(items))
+    const text = bytesOf(writeJson(items))
+    this.#bytes += text.length
     // Of each slice without its brackets.
     this.#pieces.push(Buffer.from(this.#pieces.length > 0 ? ',' : '['), text.subarray(1, -1))
   }
@@ -58,6 +64,37 @@ export class WrittenArray {
   end(): WrittenJson {
     return new WrittenJson(...this.#pieces, Buffer.from(this.#pieces.length > 0 ? ']' : '[]'))
   }
+}
+
+/** JSON of an object with arrays, written slice by slice. */
+export class WrittenGroups {
+  readonly #groups = new Map<string, WrittenArray>()
+  bytes = 0
+
+  add(items: readonly (readonly [group: string, item: unknown])[]): void {
+    const added = new Map<string, unknown[]>()
+    for (const [name, item] of items) {
+      const group = added.get(name)
+      if (group) group.push(item)
+      else added.set(name, [item])
+    }
+    for (const [name, more] of added) {
+      const group = this.#groups.get(name) ?? new WrittenArray()
+      this.#groups.set(name, group)
+      this.bytes -= group.bytes
+      group.add(more)
+      this.bytes += group.bytes
+    }
+  }
+
+  end(): Record<string, WrittenJson> {
+    return Object.fromEntries(Array.from(this.#groups, ([name, group]) => [name, group.end()]))
+  }
+}
+
+function bytesOf(body: Body): Buffer {
+  if (typeof body === 'string') return Buffer.from(body)
+  return Buffer.isBuffer(body) ? body : Buffer.concat(body)
 }
 
 export const byteLength = (pieces: readonly Uint8Array[]) =>

@@ -58,10 +58,11 @@ describe('bodies that take long to parse', () => {
     ['escaped surrogates', `"${'\\ud83d\\ude00'.repeat(Math.floor(ordinaryBytes / 12))}"`],
   ]
 
-  const organization = (value: string) => () => `"organizations":[{"organizationId":"o1","x":${value}}]`
+  const state = (value: string) => () =>
+    `"organizationId":"o1","documentId":"d1","liveStateDataId":"s1","data":{"x":${value}}`
 
   test.each(ordinary)('[S2] 1 MiB of %s do not hold the event loop', async (_name, value) => {
-    expect(await heldBy('/v2/organizations/add', organization(value), 200)).toBeLessThan(50)
+    expect(await heldBy('/v2/livestate/broadcast', state(value), 200)).toBeLessThan(50)
   })
 
   test.each([
@@ -69,7 +70,7 @@ describe('bodies that take long to parse', () => {
     ['nested arrays', filled(`${'['.repeat(50)}${']'.repeat(50)}`, ordinaryBytes)],
     ['keys', list(59_000, (i) => `{"k${i}":1}`)],
   ])('[S2] 1 MiB of too many %s are refused without holding the event loop', async (_name, value) => {
-    expect(await heldBy('/v2/organizations/add', organization(value), 400)).toBeLessThan(50)
+    expect(await heldBy('/v2/livestate/broadcast', state(value), 400)).toBeLessThan(50)
   })
 
   test.each([

@@ -26,15 +26,24 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
   }
   /** Adds an organization whose fields are this text, and reads it back without what every organization has. */
   async function stored(organizationId: string, fields: string) {
-    const { status } = await send(
-      '/organizations/add',
-      `{"data":{"organizations":[{"organizationId":"${organizationId}",${fields}}]}}`,
-    )
-    expect(status).toBe(200)
-    const { data } = await tenant.client.organizations.get({ organizationIds: [organizationId] })
-    const { id, organizationName, disabled: _, createdAt: __, lastUpdated: ___, ...rest } = data[0]!
-    return organizationName === id ? rest : { organizationName, ...rest }
+    const [one] = await storedTogether([[organizationId, fields]])
+    return one
   }
+
+  async function storedTogether(organizations: readonly [organizationId: string, fields: string][]) {
+    const texts = organizations.map(([id, fields]) => `{"organizationId":"${id}",${fields}}`)
+    const { status } = await send('/organizations/add', `{"data":{"organizations":[${texts.join()}]}}`)
+    expect(status).toBe(200)
+    const organizationIds = organizations.map(([id]) => id)
+    const { data } = await tenant.client.organizations.get({ organizationIds })
+    return data.map(({ id, organizationName, disabled: _, createdAt: __, lastUpdated: ___, ...rest }) =>
+      organizationName === id ? rest : { organizationName, ...rest },
+    )
+  }
+
+  /** Twenty organizations that share what a body may have, as one may keep 16 KiB. */
+  const shared = (prefix: string, fields: string) =>
+    Array.from({ length: 20 }, (_, index): [string, string] => [`${prefix}${index + 10}`, fields])
 
   test('[0.7] JSON may nest 64 levels deep and no deeper, and a million levels hurt nobody', async () => {
     const tooDeep = refused('Request body must not nest deeper than 64 levels.')
@@ -190,8 +199,9 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
 
   test('[0.7] nothing counts that stands in a string, however long it is and whatever is escaped in it', async () => {
     for (const letters of [0, 62, 63, 64, 65, 200]) {
-      const x = `${'x'.repeat(letters)}"${'[:'.repeat(70_000)}\\${'x'.repeat(letters)}\\"\\`
-      expect(await stored(`strings${letters}`, `"x":${JSON.stringify(x)},"y":1`)).toEqual({ x, y: 1 })
+      const x = `${'x'.repeat(letters)}"${'[:'.repeat(4_000)}\\${'x'.repeat(letters)}\\"\\`
+      const all = await storedTogether(shared(`strings${letters}_`, `"x":${JSON.stringify(x)},"y":1`))
+      expect(all).toEqual(Array.from({ length: 20 }, () => ({ x, y: 1 })))
     }
     const unended = `{"data":{"x":"${'x'.repeat(100)}\\"`
     expect(await send('/organizations/add', unended)).toEqual(refused('Request body is not valid JSON.'))
@@ -249,9 +259,10 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
   test('[0.7] up to 10,000 keys are stored and read back, more are refused before they are parsed', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
-    // Beside them stand the four keys that lead there.
-    const most = fields(9_990)
-    expect(await stored('keys', JSON.stringify(most).slice(1, -1))).toEqual(most)
+    // Beside them stand the 22 keys that lead there.
+    const most = fields(498)
+    const all = await storedTogether(shared('keys', JSON.stringify(most).slice(1, -1)))
+    expect(all).toEqual(Array.from({ length: 20 }, () => most))
     const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(10_000) }))
     expect({ status, body }).toEqual({
       status: 400,
@@ -261,11 +272,69 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
   })
 
+  test('[0.7] an organization, a document, a user or a notification keeps 16 KiB, also after an update', async () => {
+    const { client } = tenant
+    const organizationId = await given.organization(tenant)
+    const documentId = 'd1'
+    const small = 'é'.repeat(8_000)
+    const large = 'é'.repeat(8_200)
+    const notification = { organizationId, documentId, actionUser: { userId: 'u1' }, notifyUsers: [] }
+    const shown = { displayHeadlineMessageTemplate: 'x', displayBodyMessage: 'x' }
+    const calls: [item: string, call: (text: string) => Promise<unknown>][] = [
+      [
+        'organization big',
+        (x) => client.organizations.add({ organizations: [{ organizationId: 'big', x }] }),
+      ],
+      [
+        `organization ${organizationId}`,
+        (x) => client.organizations.update({ organizations: [{ organizationId, [x.slice(0, 10)]: x }] }),
+      ],
+      ['document d1', (x) => client.documents.add({ organizationId, documents: [{ documentId, x }] })],
+      ['document d1', (x) => client.documents.update({ organizationId, documents: [{ documentId, x }] })],
+      ['user u1', (x) => client.users.add({ organizationId, users: [{ userId: 'u1', x }] })],
+      ['user u1', (x) => client.users.update({ organizationId, users: [{ userId: 'u1', x }] })],
+      [
+        'notification n1',
+        (x) =>
+          client.notifications.add({
+            ...notification,
+            ...shown,
+            notificationId: 'n1',
+            notificationSourceData: { x },
+          }),
+      ],
+      [
+        'notification n1',
+        (x) =>
+          client.notifications.update({
+            organizationId,
+            notifications: [{ id: 'n1', notificationSourceData: { x } }],
+          }),
+      ],
+    ]
+    for (const [item, call] of calls) {
+      await expect(call(large)).rejects.toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringMatching(
+          `^The data of ${item} would have 16[0-9]{3} bytes as JSON. At most 16384`,
+        ),
+      })
+      await call(small)
+    }
+    const { data } = await client.documents.get({ organizationId, documentIds: [documentId] })
+    expect(data[0]).toMatchObject({ x: small })
+    const more = { documentId, y: 'y'.repeat(400) }
+    await expect(client.documents.update({ organizationId, documents: [more] })).rejects.toMatchObject({
+      status: 'INVALID_ARGUMENT',
+    })
+  })
+
   test('[0.7] up to 50,000 strings, arrays and objects are stored and read back; numbers do not count', async () => {
     const list = (count: number) => Array.from({ length: count }, (_, index) => [[], 'x', {}][index % 3])
-    const numbers = Array.from({ length: 100_000 }, (_, index) => index % 10)
-    const most = { x: list(49_000), numbers }
-    expect(await stored('values', JSON.stringify(most).slice(1, -1))).toEqual(most)
+    const numbers = Array.from({ length: 3_000 }, (_, index) => index % 10)
+    const most = { x: list(2_490), numbers }
+    const all = await storedTogether(shared('values', JSON.stringify(most).slice(1, -1)))
+    expect(all).toEqual(Array.from({ length: 20 }, () => most))
     expect(await send('/organizations/get', JSON.stringify({ data: { x: list(50_000) } }))).toEqual(
       refused('Request body must not have more than 50000 strings, arrays and objects.'),
     )

@@ -18,6 +18,8 @@ interface PageInput {
 export interface Pages {
   /** The page that was asked for; every field but the two of paging counts as a filter. */
   open(input: PageInput & Record<string, unknown>, byDefault?: number): Page
+  /** The token of the page behind that row. */
+  tokenAfter(row: Cursor): string
   /** Cuts the one row too many that was read, and makes the token of the next page from the last row kept. */
   close<T>(
     rows: readonly T[],
@@ -36,7 +38,13 @@ export function createPages(key: Buffer, scope: string, operation: string): Page
       .subarray(0, 16)
   }
 
+  const tokenAfter = (row: Cursor) => {
+    const next = JSON.stringify(row)
+    return Buffer.concat([sign(next), Buffer.from(next)]).toString('base64url')
+  }
+
   return {
+    tokenAfter,
     open({ pageSize, pageToken, ...others }, byDefault = 1000) {
       filters = others
       const size = pageSize ?? byDefault
@@ -52,8 +60,7 @@ export function createPages(key: Buffer, scope: string, operation: string): Page
       const items = rows.slice(0, page.size)
       const last = items.at(-1)
       if (rows.length <= page.size || last === undefined) return { items }
-      const next = JSON.stringify(cursor(last))
-      return { items, nextPageToken: Buffer.concat([sign(next), Buffer.from(next)]).toString('base64url') }
+      return { items, nextPageToken: tokenAfter(cursor(last)) }
     },
   }
 }

@@ -29,7 +29,7 @@ export async function signIn(
     if (!missing) return false
     const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
     await organizations.add(db, apiKey, added, now)
-    if (missing.profile) await users.put(db, apiKey, new Map([[userId, missing.profile]]), now)
+    if (missing.profile) await users.putSignedIn(db, apiKey, userId, missing.profile, now)
     const memberships = missing.memberships.map(({ id, accessRole, expiresAt }) => ({
       level: grants.organizationLevel(id),
       userId,

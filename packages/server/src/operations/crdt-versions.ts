@@ -6,7 +6,7 @@ import * as versions from '../store/editor-versions.ts'
 import * as editors from '../store/editors.ts'
 import type { Place } from '../store/editors.ts'
 import { WrittenJson } from '../written-json.ts'
-import { page } from './paging.ts'
+import { page, type Window } from './paging.ts'
 import {
   assertFits,
   onStored,
@@ -45,15 +45,16 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
     },
   },
 
-  async get({ input, caller: { apiKey }, db, pages, log, storedDocuments }) {
+  async get(call) {
+    const { input, caller, db, log, storedDocuments } = call
+    const { apiKey } = caller
     const { versionId } = input
     if (versionId === undefined) {
-      return page(
-        pages,
-        input,
-        (window) => versions.list(db, apiKey, input, window),
-        ({ createdAt, versionId }) => [createdAt, versionId],
-      )
+      const list = {
+        read: (window: Window) => versions.list(db, apiKey, input, window),
+        cursor: ({ createdAt, versionId }: versions.EditorVersion) => [createdAt, versionId],
+      }
+      return page(call, input, list, (rows) => rows)
     }
     const found = await versions.find(db, apiKey, input, versionId)
     if (!found) return []

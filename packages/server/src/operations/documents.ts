@@ -1,6 +1,6 @@
 import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
 import { internalDocumentId, newId } from '../access/ids.ts'
-import { type Call, type Handlers, partial, reply } from '../handler.ts'
+import { type Call, type Handlers, partial } from '../handler.ts'
 import { findFolderChains } from '../store/access.ts'
 import * as migrations from '../store/document-migrations.ts'
 import * as documents from '../store/documents.ts'
@@ -10,7 +10,7 @@ import { mergeKeys } from '../store/json.ts'
 import * as organizations from '../store/organizations.ts'
 import { byId, outcomes, unique } from './batches.ts'
 import { accessTypeAt } from './folder-views.ts'
-import { listAll, page } from './paging.ts'
+import { listAll, page, type Window, withPageToken } from './paging.ts'
 
 export const documentHandlers: Handlers<Operations['documents']> = {
   async add({ input, caller: { apiKey }, db, now, version }) {
@@ -44,13 +44,14 @@ export const documentHandlers: Handlers<Operations['documents']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, pages } = call
+    const { input, caller, db, version, longReads } = call
     const { organizationId } = input
     const folderId = input.folderId === undefined ? undefined : folderOf(input.folderId)
 
     if (input.documentIds) {
       const ids = unique(input.documentIds)
-      const stored = await documents.findMany(db, caller.apiKey, organizationId, ids)
+      const read = () => documents.findMany(db, caller.apiKey, organizationId, ids)
+      const stored = await longReads.begin(caller.apiKey).query(read)
       const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
       const found = await present(call, organizationId, inFolder)
       if (version === 'v1' || found.length === ids.length) return found
@@ -58,12 +59,13 @@ export const documentHandlers: Handlers<Operations['documents']> = {
       return partial(new ApiError('INTERNAL', 'Error retrieving document(s).', { details }))
     }
 
-    const read = async (window: Parameters<typeof documents.list>[3]) =>
-      present(call, organizationId, await documents.list(db, caller.apiKey, organizationId, window))
-    const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
-    if (version === 'v1') return listAll(call, read, cursor)
-    const { data, extra } = await page(pages, input, (window) => read({ ...window, folderId }), cursor)
-    return reply(data, { extra: { pageToken: extra?.nextPageToken, nextPageToken: extra?.nextPageToken } })
+    const filter = version === 'v1' ? {} : { folderId }
+    const list = {
+      read: (window: Window) => documents.list(db, caller.apiKey, organizationId, { ...window, ...filter }),
+      cursor: ({ createdAt, documentId }: documents.Document) => [createdAt, documentId],
+    }
+    const shown = (rows: readonly documents.Document[]) => present(call, organizationId, rows)
+    return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
   },
 
   async update({ input, caller: { apiKey }, db, now, version }) {
@@ -106,8 +108,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const { organizationId } = input
     const ids = unique(input.documentIds)
     const folderId = folderOf(input.folderId)
-    const found = await documents.findMany(db, apiKey, organizationId, ids)
-    if (found.length < ids.length) throw unknown('Document')
+    if ((await documents.countOf(db, apiKey, organizationId, ids)) < ids.length) throw unknown('Document')
     if (folderId !== null && !(await folders.exists(db, apiKey, organizationId, folderId)))
       throw unknown('Folder')
     await documents.set(db, apiKey, organizationId, ids, { folderId }, now)
@@ -198,13 +199,19 @@ async function present(
   const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
   const { pause } = longReads.begin(caller.apiKey)
   const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds, pause)
-  return stored.map(({ documentId, folderId, accessType, disabled, data, createdAt, lastUpdated }) => ({
-    ...data,
-    id: documentId,
-    ...(folderId !== null && { folderId }),
-    accessType: accessTypeAt(caller, tree, folderId ?? root, accessType),
-    disabled,
-    createdAt,
-    lastUpdated,
-  }))
+  const shown: Document[] = []
+  for (const { documentId, folderId, accessType, disabled, data, createdAt, lastUpdated } of stored) {
+    await pause()
+    const fields = {
+      id: documentId,
+      ...(folderId !== null && { folderId }),
+      accessType: accessTypeAt(caller, tree, folderId ?? root, accessType),
+      disabled,
+      createdAt,
+      lastUpdated,
+    }
+    // To copy data with many keys would take longer than to read it.
+    shown.push(Object.assign(data, fields))
+  }
+  return shown
 }

@@ -1,6 +1,6 @@
 import { ApiError, type Notification, type Operations } from '@plenum/protocol'
 import { locationNumber, newDigits, shortHash } from '../access/ids.ts'
-import { type Handlers, reply } from '../handler.ts'
+import type { Call, Handlers } from '../handler.ts'
 import type { Db } from '../store/db.ts'
 import { mergeKeys } from '../store/json.ts'
 import type { Content, Filter, StoredNotification } from '../store/notification-lists.ts'
@@ -12,7 +12,11 @@ import { byId, inLockOrder, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { findRecipients, readersOf } from './notification-recipients.ts'
-import { listAll, page, type Window } from './paging.ts'
+import { WrittenJson } from '../written-json.ts'
+import { listAll, page, type Window, withPageToken } from './paging.ts'
+
+/** Each is read with the metadata of its document and its organization, and up to 500 names of users. */
+const rowsAtOnce = 16
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -59,7 +63,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, pages } = call
+    const { input, caller, db, version } = call
     const { apiKey } = caller
     const { organizationId, documentId, userId } = input
     if (version !== 'v1' && documentId === undefined && userId === undefined) {
@@ -67,17 +71,13 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     }
     const filter = await filterOf(db, apiKey, input)
     const { order = 'desc' } = input
-    const read = (window: Window) => lists.list(db, apiKey, filter, { ...window, order })
-    const cursor = ({ timestamp, id }: { timestamp: number; id: string }) => [timestamp, id]
-    if (version === 'v1') {
-      return listAll(call, read, cursor, (rows) => present(db, apiKey, organizationId, rows))
+    const list = {
+      read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
+      cursor: ({ timestamp, id }: StoredNotification) => [timestamp, id],
+      rowsAtOnce,
     }
-
-    const { data, extra } = await page(pages, input, read, cursor)
-    const pageToken = extra?.nextPageToken
-    return reply(await present(db, apiKey, organizationId, data), {
-      extra: { pageToken, nextPageToken: pageToken },
-    })
+    const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
+    return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
   },
 
   async update({ input, caller, db, now }) {
@@ -196,12 +196,11 @@ function contentOf(change: Change): Change {
 
 /** Notifications as they are read (spec 22.10). */
 async function present(
-  db: Db,
-  apiKey: string,
+  { db, caller: { apiKey }, longReads }: Call<Operations['notifications']['get']>,
   organizationId: string,
   items: readonly StoredNotification[],
 ): Promise<Notification[]> {
-  if (items.length === 0) return []
+  const { pause } = longReads.begin(apiKey)
   const named = await recipients.named(
     db,
     apiKey,
@@ -210,9 +209,17 @@ async function present(
   )
   const documentIds = unique(items.map(({ documentId }) => documentId))
   const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
-  return items.map(({ id, documentId, content: { locationId, location, ...content }, timestamp, state }) => {
+  const shown: Notification[] = []
+  for (const {
+    id,
+    documentId,
+    content: { locationId, location, ...content },
+    timestamp,
+    state,
+  } of items) {
+    await pause()
     const addressed = named.get(id) ?? []
-    return {
+    shown.push({
       id,
       ...content,
       notifyUsers: hashes(addressed.flatMap(({ email }) => email ?? [])),
@@ -223,14 +230,19 @@ async function present(
         documentId,
         locationId,
         location,
-        documentMetadata: surroundings.documents.get(documentId) ?? {},
-        organizationMetadata: surroundings.organization,
+        documentMetadata: written(surroundings.documents.get(documentId)),
+        organizationMetadata: written(surroundings.organization),
       },
       timestamp,
       ...state,
-    }
-  })
+    })
+  }
+  return shown
 }
+
+/** Many notifications show the same: it is not parsed and written for each. */
+const written = (metadata = '{}') =>
+  new WrittenJson(Buffer.from(metadata)) as unknown as Record<string, unknown>
 
 const hashes = (values: readonly string[]) =>
   Object.fromEntries(values.map((value) => [shortHash(value), true]))

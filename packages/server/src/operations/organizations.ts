@@ -1,4 +1,4 @@
-import type { Operations } from '@plenum/protocol'
+import type { Operations, Organization } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../handler.ts'
 import * as organizations from '../store/organizations.ts'
@@ -41,13 +41,16 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, pages } = call
+    const { input, caller, db, version } = call
     const { apiKey } = caller
     const ids = input.organizationIds && unique(input.organizationIds)
-    const read = (window: Window) =>
-      ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window)
-    const cursor = ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id]
-    return version === 'v1' ? listAll(call, read, cursor) : page(pages, input, read, cursor)
+    const list = {
+      read: (window: Window) =>
+        ids ? organizations.findMany(db, apiKey, ids, window) : organizations.list(db, apiKey, window),
+      cursor: ({ createdAt, id }: { createdAt: number; id: string }) => [createdAt, id],
+    }
+    const present = (rows: readonly Organization[]) => rows
+    return version === 'v1' ? listAll(call, list, present) : page(call, input, list, present)
   },
 
   async update({ input, caller: { apiKey }, db, now }) {

@@ -1,6 +1,6 @@
-import { ApiError, type Input, type Operations, type Output, type User } from '@plenum/protocol'
+import { ApiError, type Input, type Operations } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
-import { type Handlers, reply } from '../handler.ts'
+import type { Handlers } from '../handler.ts'
 import * as grants from '../store/grants.ts'
 import type { Member } from '../store/member-lists.ts'
 import * as memberLists from '../store/member-lists.ts'
@@ -8,7 +8,7 @@ import * as members from '../store/members.ts'
 import * as users from '../store/users.ts'
 import { byId, outcomes, unique } from './batches.ts'
 import { levelOf, requireLevel } from './levels.ts'
-import { listAll, page, type Window } from './paging.ts'
+import { listAll, page, pageOfGroups, type Window } from './paging.ts'
 
 export const userHandlers: Handlers<Operations['users']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -37,20 +37,21 @@ export const userHandlers: Handlers<Operations['users']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, pages, now } = call
+    const { input, caller, db, version, now } = call
     const { apiKey } = caller
     const level = levelOf(input)
     const list = listOf(input, level)
     const filter = { userIds: input.userIds, groupIds: input.organizationUserGroupIds }
-    const read = (window: Window) => list(db, apiKey, level, { ...window, filter, now })
-    const cursor = ({ resourceId, createdAt, user: { userId } }: Member) =>
-      input.groupByDocumentId ? [resourceId, createdAt, userId] : [createdAt, userId]
-
-    if (version === 'v1') return listAll(call, read, cursor, (rows) => rows.map(({ user }) => user))
-    const { data, extra } = await page(pages, input, read, cursor)
-    return reply<Output<Operations['users']['get']>>(
-      input.groupByDocumentId ? byResource(data) : data.map((member) => member.user),
-      { extra },
+    const members = {
+      read: (window: Window) => list(db, apiKey, level, { ...window, filter, now }),
+      cursor: ({ resourceId, createdAt, user: { userId } }: Member) =>
+        input.groupByDocumentId ? [resourceId, createdAt, userId] : [createdAt, userId],
+    }
+    const present = (rows: readonly Member[]) => rows.map(({ user }) => user)
+    if (version === 'v1') return listAll(call, members, present)
+    if (!input.groupByDocumentId) return page(call, input, members, present)
+    return pageOfGroups(call, input, members, (rows) =>
+      rows.map(({ resourceId, user }) => [resourceId, user] as const),
     )
   },
 
@@ -92,14 +93,4 @@ function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Lev
     throw new ApiError('INVALID_ARGUMENT', 'allDocuments cannot be combined with documentId or folderId.')
   }
   return groupByDocumentId ? memberLists.byDocument : memberLists.ofDocuments
-}
-
-function byResource(found: readonly Member[]): Record<string, User[]> {
-  const groups = new Map<string, User[]>()
-  for (const { resourceId, user } of found) {
-    const group = groups.get(resourceId)
-    if (group) group.push(user)
-    else groups.set(resourceId, [user])
-  }
-  return Object.fromEntries(groups)
 }

@@ -1,7 +1,10 @@
+import { Gate } from './gate.ts'
 import { LoopTurns } from './loop-turns.ts'
 
 /** Long enough to get something done, short enough that nobody notices it. */
 const sliceMs = 5
+/** Queries for rows of long reads that PostgreSQL answers at a time: what it sends is read in one iteration of the event loop. */
+const maxQueries = 2
 /** Each may keep an answer of 64 MiB in memory until the client has read it. */
 const maxLargePerKey = 2
 
@@ -18,6 +21,8 @@ export interface LongRead {
   next(): Promise<void>
   /** The same, if this one has lasted long enough. */
   readonly pause: () => Promise<void>
+  /** Does a query when this slice has time for it, and few others are under way. */
+  query<T>(work: () => Promise<T>): Promise<T>
   /** Waits until few large answers of the same key are left; does nothing if called again. */
   becomeLarge(): Promise<void>
   /** The answer is sent, or there is none. */
@@ -38,6 +43,7 @@ export class LongReads {
   readonly #maxLargePerKey: number
   readonly #keys = new Map<string, Key>()
   readonly #slices = new LoopTurns()
+  readonly #queries = new Gate(maxQueries)
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? sliceMs
@@ -45,12 +51,12 @@ export class LongReads {
   }
 
   begin(key: string): LongRead {
-    return new SlicedRead(
-      this.#sliceMs,
-      () => this.#slices.wait(key),
-      () => this.#enter(key),
-      () => this.#leave(key),
-    )
+    return new SlicedRead(this.#sliceMs, {
+      turn: () => this.#slices.wait(key),
+      query: (work) => this.#queries.pass(key, work),
+      enter: () => this.#enter(key),
+      leave: () => this.#leave(key),
+    })
   }
 
   async #enter(name: string): Promise<void> {
@@ -70,19 +76,23 @@ export class LongReads {
   }
 }
 
+/** What all reads of a key share. */
+interface Shared {
+  turn(): Promise<void>
+  query<T>(work: () => Promise<T>): Promise<T>
+  enter(): Promise<void>
+  leave(): void
+}
+
 class SlicedRead implements LongRead {
   readonly #sliceMs: number
-  readonly #turn: () => Promise<void>
-  readonly #enter: () => Promise<void>
-  readonly #leave: () => void
+  readonly #shared: Shared
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
 
-  constructor(sliceMs: number, turn: () => Promise<void>, enter: () => Promise<void>, leave: () => void) {
+  constructor(sliceMs: number, shared: Shared) {
     this.#sliceMs = sliceMs
-    this.#turn = turn
-    this.#enter = enter
-    this.#leave = leave
+    this.#shared = shared
   }
 
   get isDue(): boolean {
@@ -90,7 +100,7 @@ class SlicedRead implements LongRead {
   }
 
   async next(): Promise<void> {
-    await this.#turn()
+    await this.#shared.turn()
     this.#startedAt = performance.now()
   }
 
@@ -98,15 +108,20 @@ class SlicedRead implements LongRead {
     if (this.isDue) await this.next()
   }
 
+  async query<T>(work: () => Promise<T>): Promise<T> {
+    await this.pause()
+    return this.#shared.query(work)
+  }
+
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
-    await this.#enter()
+    await this.#shared.enter()
     this.#state = 'large'
     await this.next()
   }
 
   end(): void {
-    if (this.#state === 'large') this.#leave()
+    if (this.#state === 'large') this.#shared.leave()
     this.#state = 'ended'
   }
 }

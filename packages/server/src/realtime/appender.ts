@@ -9,7 +9,7 @@ import { Compaction, type CompactionParts } from './compaction.ts'
 import { type Batch, isAllowed } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
 import { FairQueue } from './fair-queue.ts'
-import { Gate } from './gate.ts'
+import { Gate } from '../platform/gate.ts'
 
 export interface AppenderParts extends CompactionParts {
   bus: Bus

@@ -4,7 +4,7 @@ import type { Database } from '../store/db.ts'
 import * as editorLog from '../store/editor-log.ts'
 import type { Crdt } from './crdt.ts'
 import type { EditorRoom } from './editor-room.ts'
-import { Gate } from './gate.ts'
+import { Gate } from '../platform/gate.ts'
 
 export interface CompactionParts {
   database: Database

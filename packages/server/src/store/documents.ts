@@ -1,8 +1,9 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { StoredDocument } from './access.ts'
+import { breathe, mapInTurns } from '../platform/loop-time.ts'
 import type { Cursor, Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
-import { mergeKeys, parse } from './json.ts'
+import { mergeKeys, parse, stringifyData } from './json.ts'
 import * as organizations from './organizations.ts'
 import { prepared } from './prepared.ts'
 import { notRemoved } from './removed-grants.ts'
@@ -51,6 +52,16 @@ const selectByIds = prepared(
       .orderBy('document_id'),
 )
 
+const selectIds = prepared(
+  (db, { apiKey, organizationId, ids }: { apiKey: string; organizationId: string; ids: readonly string[] }) =>
+    db
+      .selectFrom('documents')
+      .select('document_id')
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', 'in', ids),
+)
+
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -58,7 +69,7 @@ export async function findMany(
   ids: readonly string[],
 ): Promise<Document[]> {
   if (ids.length === 0) return []
-  return (await selectByIds(db, { apiKey, organizationId, ids })).map(toDocument)
+  return mapInTurns(await selectByIds(db, { apiKey, organizationId, ids }), toDocument)
 }
 
 export async function exists(
@@ -67,7 +78,17 @@ export async function exists(
   organizationId: string,
   documentId: string,
 ): Promise<boolean> {
-  return (await findMany(db, apiKey, organizationId, [documentId])).length > 0
+  return (await countOf(db, apiKey, organizationId, [documentId])) > 0
+}
+
+/** How many of them exist. */
+export async function countOf(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<number> {
+  return (await selectIds(db, { apiKey, organizationId, ids })).length
 }
 
 /** By creation time, then id: all, or those directly in a folder; null are those in none. */
@@ -91,7 +112,7 @@ export async function list(
     const [createdAt, id] = after as [number, string]
     query = query.where((eb) => eb(eb.refTuple('created_at', 'document_id'), '>', eb.tuple(createdAt, id)))
   }
-  return (await query.execute()).map(toDocument)
+  return mapInTurns(await query.execute(), toDocument)
 }
 
 /** Adds those that are not there yet, and tells which. */
@@ -112,7 +133,7 @@ export async function add(
         folder_id: document.folderId,
         access_type: document.accessType,
         disabled: 0,
-        data: JSON.stringify(document.data),
+        data: stringifyData(document.data, `document ${document.documentId}`),
         event_seq: 0,
         created_at: now,
         last_updated: now,
@@ -144,13 +165,15 @@ export async function update(
   changes: ReadonlyMap<string, { accessType?: AccessType; keys: Record<string, unknown> }>,
   now: number,
 ): Promise<ReadonlySet<string>> {
-  const found = await findMany(db, apiKey, organizationId, [...changes.keys()])
-  for (const { documentId, data } of found) {
+  const found = new Set<string>()
+  for (const { documentId, data } of await findMany(db, apiKey, organizationId, [...changes.keys()])) {
+    await breathe()
+    found.add(documentId)
     const { accessType, keys } = changes.get(documentId) ?? { keys: {} }
     await db
       .updateTable('documents')
       .set({
-        data: JSON.stringify(mergeKeys(data, keys)),
+        data: stringifyData(mergeKeys(data, keys), `document ${documentId}`),
         ...(accessType && { access_type: accessType }),
         last_updated: now,
       })
@@ -159,7 +182,7 @@ export async function update(
       .where('document_id', '=', documentId)
       .execute()
   }
-  return new Set(found.map((document) => document.documentId))
+  return found
 }
 
 /** Sets the same for all of them that exist, and tells which. */

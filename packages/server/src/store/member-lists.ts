@@ -1,5 +1,6 @@
 import type { User } from '@plenum/protocol'
 import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely'
+import { mapInTurns } from '../platform/loop-time.ts'
 import type { Cursor, Db } from './db.ts'
 import type { Level } from './grants.ts'
 import { parse } from './json.ts'
@@ -33,7 +34,7 @@ export async function atLevel(db: Db, apiKey: string, level: Level, read: Read):
   // walking through all users in order.
   const order = [isFiltered(read) ? sql<number>`+ ${createdAt}` : createdAt, sql.ref('grants.user_id')]
   const query = withProfiles(live(db, apiKey, level, read).where('resource_id', '=', level.id))
-  return (await inOrder(query, order, read).execute()).map(toMember)
+  return mapInTurns(await inOrder(query, order, read).execute(), toMember)
 }
 
 /** The users of every document, document by document. */
@@ -50,7 +51,7 @@ export async function byDocument(
     sql.ref('grants.user_id'),
   ]
   const query = withProfiles(live(db, apiKey, { organizationId, type: 'document' }, read))
-  return (await inOrder(query, order, read).execute()).map(toMember)
+  return mapInTurns(await inOrder(query, order, read).execute(), toMember)
 }
 
 /** Each user of any document once, by the time of the first one; roles differ between documents and are left out. */
@@ -71,7 +72,7 @@ export async function ofDocuments(
     .select(['firsts.user_id', 'first_at', 'profile'])
   const order = [sql.ref('first_at'), sql.ref('firsts.user_id')]
   const rows = await inOrder(query, order, read).execute()
-  return rows.map(({ user_id, first_at, profile }) => ({
+  return mapInTurns(rows, ({ user_id, first_at, profile }) => ({
     user: toUser(user_id, parse(profile ?? '{}')),
     resourceId: organizationId,
     createdAt: first_at,
@@ -131,7 +132,7 @@ const withProfiles = (query: ReturnType<typeof live>) =>
 type Row = Awaited<ReturnType<ReturnType<typeof withProfiles>['execute']>>[number]
 
 const toMember = ({ user_id, resource_id, access_role, created_at, profile }: Row): Member => ({
-  user: { ...toUser(user_id, parse(profile ?? '{}')), accessRole: access_role },
+  user: Object.assign(toUser(user_id, parse(profile ?? '{}')), { accessRole: access_role }),
   resourceId: resource_id,
   createdAt: created_at,
 })

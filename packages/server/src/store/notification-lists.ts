@@ -1,5 +1,6 @@
 import type { Notification } from '@plenum/protocol'
 import { type Expression, expressionBuilder, type SqlBool } from 'kysely'
+import { mapInTurns } from '../platform/loop-time.ts'
 import type { Cursor, Db } from './db.ts'
 import { parse } from './json.ts'
 import { type Addressee, isOneOf, namesOf, type Recipient } from './notification-recipients.ts'
@@ -123,7 +124,7 @@ async function listInbox(
       ),
     )
   }
-  return (await query.execute()).map((row) => ({
+  return mapInTurns(await query.execute(), (row) => ({
     ...toNotification(row),
     state: { isUnread: row.is_read === 0, forYou: row.for_you === 1 },
   }))
@@ -148,7 +149,7 @@ async function listAll(
       eb(eb.refTuple('timestamp', 'notification_id'), order === 'asc' ? '>' : '<', eb.tuple(timestamp, id)),
     )
   }
-  return (await query.execute()).map(toNotification)
+  return mapInTurns(await query.execute(), toNotification)
 }
 
 type Row = Pick<NotificationTable, 'notification_id' | 'document_id' | 'data' | 'timestamp'>

@@ -1,4 +1,5 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
+import { breathe } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
 import { organizationLevel } from './grants.ts'
 import type { Schema } from './schema.ts'
@@ -131,6 +132,7 @@ export async function markRead(
   userIds: readonly string[],
   keep: boolean,
 ): Promise<void> {
+  await breathe()
   await db
     .updateTable('notification_recipients')
     .set({ is_read: 1, ...(!keep && { for_you: 0 }) })

@@ -1,12 +1,11 @@
+import { breathe } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
-import { parse } from './json.ts'
+import { stringifyData } from './json.ts'
 import { type Content, type Filter, fits, inbox, type StoredNotification } from './notification-lists.ts'
 import type { Addressee, NewRecipient } from './notification-recipients.ts'
 import * as recipients from './notification-recipients.ts'
 import { namesOf } from './notification-recipients.ts'
 import { slices } from './slices.ts'
-
-export type Metadata = Record<string, unknown>
 
 /** Adds the notification, or overwrites the one that has its id; it is new and unread then. */
 export async function put(
@@ -18,7 +17,7 @@ export async function put(
   const columns = {
     document_id: documentId,
     location_id: content.locationId === undefined ? null : String(content.locationId),
-    data: JSON.stringify(content),
+    data: stringifyData(content, `notification ${id}`),
     timestamp,
   }
   await db
@@ -36,22 +35,23 @@ export async function setContent(
   apiKey: string,
   { organizationId, id, content }: { organizationId: string; id: string; content: Content },
 ): Promise<void> {
+  await breathe()
   await db
     .updateTable('notifications')
-    .set({ data: JSON.stringify(content) })
+    .set({ data: stringifyData(content, `notification ${id}`) })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('notification_id', '=', id)
     .execute()
 }
 
-/** What callers said of the organization and of these documents. */
+/** What callers said of the organization and of these documents, as JSON. */
 export async function surroundings(
   db: Db,
   apiKey: string,
   organizationId: string,
   documentIds: readonly string[],
-): Promise<{ organization: Metadata; documents: Map<string, Metadata> }> {
+): Promise<{ organization: string | undefined; documents: Map<string, string> }> {
   const organization = await db
     .selectFrom('organizations')
     .select('data')
@@ -66,8 +66,8 @@ export async function surroundings(
     .where('document_id', 'in', documentIds)
     .execute()
   return {
-    organization: organization ? parse(organization.data) : {},
-    documents: new Map(documents.map((row) => [row.document_id, parse(row.data)])),
+    organization: organization?.data,
+    documents: new Map(documents.map((row) => [row.document_id, row.data])),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Organization } from '@plenum/protocol'
+import { breathe, mapInTurns } from '../platform/loop-time.ts'
 import type { Cursor, Db } from './db.ts'
-import { mergeKeys, parse } from './json.ts'
+import { mergeKeys, parse, stringifyData } from './json.ts'
 import { prepared } from './prepared.ts'
 import { notRemoved } from './removed-grants.ts'
 import type { OrganizationTable } from './schema.ts'
@@ -28,6 +29,14 @@ const selectByIds = prepared((db, { apiKey, ids }: { apiKey: string; ids: readon
     .where('organization_id', 'in', ids),
 )
 
+const selectId = prepared((db, { apiKey, organizationId }: { apiKey: string; organizationId: string }) =>
+  db
+    .selectFrom('organizations')
+    .select('organization_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId),
+)
+
 interface Window {
   limit: number
   after: Cursor | undefined
@@ -41,7 +50,7 @@ export async function findMany(
   { limit, after }: Window = { limit: ids.length, after: undefined },
 ): Promise<Organization[]> {
   if (ids.length === 0) return []
-  const found = (await selectByIds(db, { apiKey, ids })).map(toOrganization)
+  const found = await mapInTurns(await selectByIds(db, { apiKey, ids }), toOrganization)
   found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
   if (!after) return found.slice(0, limit)
   const [createdAt, id] = after as [number, string]
@@ -51,7 +60,7 @@ export async function findMany(
 }
 
 export async function exists(db: Db, apiKey: string, organizationId: string): Promise<boolean> {
-  return (await findMany(db, apiKey, [organizationId])).length > 0
+  return (await selectId(db, { apiKey, organizationId })).length > 0
 }
 
 /** By creation time, then id. */
@@ -69,7 +78,7 @@ export async function list(db: Db, apiKey: string, { limit, after }: Window): Pr
       eb(refTuple('created_at', 'organization_id'), '>', tuple(createdAt, id)),
     )
   }
-  return (await query.execute()).map(toOrganization)
+  return mapInTurns(await query.execute(), toOrganization)
 }
 
 /** Adds those that are not there yet, and tells which. */
@@ -87,7 +96,7 @@ export async function add(
         api_key: apiKey,
         organization_id: organizationId,
         disabled: disabled ? 1 : 0,
-        data: JSON.stringify(data),
+        data: stringifyData(data, `organization ${organizationId}`),
         created_at: now,
         last_updated: now,
       })),
@@ -112,6 +121,7 @@ export async function update(
   keys: Record<string, unknown>,
   now: number,
 ): Promise<boolean> {
+  await breathe()
   const row = await db
     .selectFrom('organizations')
     .select('data')
@@ -119,9 +129,10 @@ export async function update(
     .where('organization_id', '=', organizationId)
     .executeTakeFirst()
   if (!row) return false
+  const data = mergeKeys(parse(row.data), keys)
   await db
     .updateTable('organizations')
-    .set({ data: JSON.stringify(mergeKeys(parse(row.data), keys)), last_updated: now })
+    .set({ data: stringifyData(data, `organization ${organizationId}`), last_updated: now })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .execute()

@@ -31,16 +31,18 @@ export function merged(profile: Profile, sent: Profile): Profile {
 const colors =
   '#c92a2a #a61e4d #862e9c #5f3dc4 #364fc7 #1864ab #0b7285 #087f5b #a8480c #4c7a0b #7a4f2b #495057'.split(' ')
 
-/** The user as it is read: what nobody set is derived from the id, so it never changes by itself. */
+/**
+ * The profile becomes the user as it is read: what nobody set is derived from the id, so it never changes by itself. To
+ * copy a profile with many fields would take longer than to parse it.
+ */
 export function toUser(userId: string, profile: Profile): User {
   const name = textOf(profile.name) ?? `User ${digest(userId).slice(0, 4).toUpperCase()}`
-  return {
-    ...profile,
+  return Object.assign(profile, {
     userId,
     name,
     initial: textOf(profile.initial) ?? initialOf(name),
     color: textOf(profile.color) ?? colorOf(userId),
-  }
+  })
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined)

@@ -1,11 +1,15 @@
 import type { User } from '@plenum/protocol'
+import { breathe } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
-import { parse } from './json.ts'
+import { parse, stringifyData } from './json.ts'
 import { prepared } from './prepared.ts'
 import { merged, type Profile, toUser } from './profiles.ts'
 import { notRemoved } from './removed-grants.ts'
 import type { UserTable } from './schema.ts'
+
+/** Profiles that one statement writes: up to 1 MiB. */
+const writtenAtOnce = 64
 
 /** The users with these ids; one who has no profile is left out. */
 export async function findMany(
@@ -47,7 +51,7 @@ export async function ensure(
     .insertInto('users')
     .values(
       inLockOrder(profiles, (profile) => profile.userId).map((profile) =>
-        toRow(apiKey, profile.userId, merged({}, profile), now),
+        newRow(apiKey, profile.userId, merged({}, profile), now),
       ),
     )
     .onConflict((conflict) => conflict.doNothing())
@@ -64,6 +68,19 @@ export async function put(
   await save(db, apiKey, await stored(db, apiKey, [...sent.keys()]), sent, now)
 }
 
+/** What a token says of its user: a few short fields, which always fit. */
+export async function putSignedIn(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  said: Profile,
+  now: number,
+): Promise<void> {
+  const before = (await stored(db, apiKey, [userId])).get(userId)
+  const profile = merged(before === undefined ? {} : parse(before), said)
+  await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
+}
+
 /** As `put`, for profiles that were read already as JSON; writes those that change. */
 export async function save(
   db: Db,
@@ -74,16 +91,20 @@ export async function save(
 ): Promise<void> {
   const rows: Row[] = []
   for (const [userId, fields] of sent) {
+    await breathe()
     const before = profiles.get(userId)
-    const row = toRow(apiKey, userId, merged(before === undefined ? {} : parse(before), fields), now)
+    const profile = merged(before === undefined ? {} : parse(before), fields)
+    const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
     if (row.profile !== before) rows.push(row)
   }
   // In one order, so that two calls never wait for each other's rows.
   rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
   const [first] = rows
-  if (!first) return
-  if (rows.length === 1) await upsertOne(db, first)
-  else await upsert(db, rows).execute()
+  if (first && rows.length === 1) return void (await upsertOne(db, first))
+  for (let from = 0; from < rows.length; from += writtenAtOnce) {
+    await breathe()
+    await upsert(db, rows.slice(from, from + writtenAtOnce)).execute()
+  }
 }
 
 /** Removes the profiles of those who are nowhere any more. */
@@ -110,14 +131,19 @@ export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly s
 // A type and not the interface, so that it fits the values of a prepared query.
 type Row = Pick<UserTable, keyof UserTable>
 
-const toRow = (apiKey: string, userId: string, profile: Profile, now: number): Row => ({
+const toRow = (apiKey: string, userId: string, profile: Profile, text: string, now: number): Row => ({
   api_key: apiKey,
   user_id: userId,
   email: typeof profile.email === 'string' ? profile.email.toLowerCase() : null,
-  profile: JSON.stringify(profile),
+  profile: text,
   created_at: now,
   last_updated: now,
 })
+
+const newRow = (apiKey: string, userId: string, profile: Profile, now: number): Row =>
+  toRow(apiKey, userId, profile, profileText(userId, profile), now)
+
+const profileText = (userId: string, profile: Profile) => stringifyData(profile, `user ${userId}`)
 
 const upsert = (db: Db, rows: readonly Row[]) =>
   db

@@ -1,4 +1,4 @@
-import { LaneQueue } from '../platform/lane-queue.ts'
+import { LaneQueue } from './lane-queue.ts'
 
 /** Lets so many in at a time; the others wait, for as long as it takes. Tenants take turns, and the lanes of a tenant do. */
 export class Gate {
