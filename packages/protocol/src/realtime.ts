@@ -33,6 +33,9 @@ export type Topic = 'presence' | 'liveState' | 'comments' | 'notifications'
 export type OnlineStatus = 'online' | 'away' | 'offline'
 export type AccessRole = 'viewer' | 'editor'
 
+/** Statuses that a client may set for its user. */
+export const onlineStatuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
+
 /** A user in the presence list of a document; one entry however many connections there are. */
 export interface PresentUser {
   userId: string
@@ -162,6 +165,14 @@ export const limits = {
   /** An update of 1 MiB and what is around it. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,
+  /** Levels of a message; the message itself is the first. */
+  jsonDepth: 64,
+  /** Keys of a message, its own included. The parser of V8 takes up to 2 microseconds a key. */
+  jsonKeys: 10_000,
+  /** Strings that are no keys, arrays and objects of a message. The parser takes half a microsecond for each. */
+  jsonValues: 50_000,
+  /** Characters of an id. */
+  idLength: 256,
   /** The data of a presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   type ClientMessage,
   limits,
-  type OnlineStatus,
+  onlineStatuses,
   type Position,
   type Topic,
 } from '@plenum/protocol/realtime'
@@ -12,18 +12,12 @@ import { Refusal } from './update-reader.ts'
 /** A frame that is no message; says which field is wrong. */
 export class Malformed extends Error {}
 
-const mostDepth = 64
-/** To parse it costs V8 up to 2 microseconds a key. */
-const mostKeys = 10_000
-/** Strings, arrays and objects: half a microsecond each. */
-const maxValues = 50_000
-
 /** The message in a text frame. Throws `Malformed`; fields it does not know are left out. */
 export function readMessage(bytes: Buffer, mostBytes: number): ClientMessage {
   if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
   if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
   try {
-    checkJson(bytes, 0, bytes.length, mostDepth, mostKeys, maxValues)
+    checkJson(bytes, 0, bytes.length, limits.jsonDepth, limits.jsonKeys, limits.jsonValues)
   } catch (error) {
     throw error instanceof Refusal ? new Malformed(error.message) : error
   }
@@ -36,7 +30,6 @@ type Types = ClientMessage['type']
 type Readers = { [Type in Types]: (fields: Fields) => Extract<ClientMessage, { type: Type }> }
 
 const topics: readonly Topic[] = ['presence', 'liveState', 'comments', 'notifications']
-const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
 const contentTypes = ['text', 'map', 'array', 'xml'] as const
 
 const readers: Readers = {
@@ -53,7 +46,7 @@ const readers: Readers = {
   setPresence: (fields) => ({
     type: 'setPresence',
     ref: fields.count('ref'),
-    status: fields.optional('status', () => fields.choice('status', statuses)),
+    status: fields.optional('status', () => fields.choice('status', onlineStatuses)),
     data: fields.optional('data', () => fields.objectOrNull('data')),
   }),
   setLiveState: (fields) => ({
