@@ -76,8 +76,9 @@ export class EditorSync {
   roleChanged(canWrite: boolean): void {
     if (this.#channel === undefined || this.#canWrite === canWrite) return
     this.#canWrite = canWrite
-    if (canWrite) this.#host.startOver()
-    else this.#stop()
+    if (canWrite) return this.#host.startOver()
+    // What was sent before is still answered: with `saved`, or with `refused`.
+    this.#stop(this.#hasUnsent || !this.#outgoing.isEmpty)
   }
 
   destroy(): void {
@@ -164,8 +165,8 @@ export class EditorSync {
   }
 
   /** Changes stay here until there is another channel. */
-  #stop(): void {
-    this.#hasUnsent = true
+  #stop(hasUnsent = true): void {
+    this.#hasUnsent = hasUnsent
     this.#outgoing.clear()
     this.#isFlowing = false
     this.#host.changed()
