@@ -6,24 +6,55 @@ import {
   type Position,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { checkJson } from './json-scanner.ts'
+import { JsonScanner } from './json-scanner.ts'
+import { unstorableText } from './unstorable-text.ts'
 import { Refusal } from './update-reader.ts'
 
 /** A frame that is no message; says which field is wrong. */
 export class Malformed extends Error {}
 
-/** The message in a text frame. Throws `Malformed`; fields it does not know are left out. */
+/** A message that is well formed and cannot be done: its data cannot be stored. */
+export class Unstorable extends Error {
+  readonly subject: { ref?: number; id?: number }
+
+  constructor(message: string, { ref, id }: Unstorable['subject']) {
+    super(message)
+    this.subject = { ref, id }
+  }
+}
+
+/** The message in a text frame. Throws `Malformed` or `Unstorable`; fields it does not know are left out. */
 export function readMessage(bytes: Buffer, mostBytes: number): ClientMessage {
   if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
   if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
-  try {
-    checkJson(bytes, 0, bytes.length, limits.jsonDepth, limits.jsonKeys, limits.jsonValues)
-  } catch (error) {
-    throw error instanceof Refusal ? new Malformed(error.message) : error
-  }
+  const hasUnstorableText = scan(bytes)
   const fields = new Fields(JSON.parse(bytes.toString()))
   const type = fields.choice('type', types)
-  return readers[type](fields)
+  const message = readers[type](fields)
+  if (hasUnstorableText && 'data' in message) {
+    const fault = unstorableText(message.data, 'data')
+    if (fault) throw new Unstorable(fault, message)
+  }
+  return message
+}
+
+const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
+/** Longer than the names of all fields. A reason of a closed connection has at most 123 bytes. */
+const maxFieldLength = 32
+
+/** Whether it has strings that cannot be stored. */
+function scan(bytes: Buffer): boolean {
+  const scanner = new JsonScanner(bytes, 0, bytes.length, { depth, keys, values }, 'The message')
+  try {
+    scanner.document()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { field } = scanner
+    throw new Malformed(
+      field !== '' && field.length <= maxFieldLength ? `${field}: ${error.message}` : error.message,
+    )
+  }
+  return scanner.hasUnstorableText
 }
 
 type Types = ClientMessage['type']
