@@ -146,8 +146,8 @@ export type ServerMessage =
  * | awareness | awareness update of y-protocols (length-prefixed) |
  *
  * From the server: syncStep1, syncStep2, update and awareness without a number; `saved` with the number of the newest
- * update that is durable, and all of that client before it; `refused` with a number and a string that says why. Numbers
- * are the client's own and increase.
+ * update that is durable, and all of that client before it; `refused` with a number, a string that says why, and
+ * the status of the error as another string. Numbers are the client's own and increase.
  */
 export const editorFrames = {
   syncStep1: 0,

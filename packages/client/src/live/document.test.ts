@@ -136,6 +136,30 @@ describe('[K4] a document that was lost', () => {
     },
   )
 
+  test('[K3] the reason of a rate limit is an error event, once, and the document is tried again', async () => {
+    const { document, connection } = await openDocument()
+    const errors: ApiError[] = []
+    document.on('error', (error) => errors.push(error))
+    connection.on('error', (error) => errors.push(error))
+    const reason = 'At most 5 documents a minute (LIMIT_CREATED_BY_OPENING_PER_MINUTE).'
+    const refuse = () => {
+      const ref = fakes.server.socket.sent('open').at(-1)?.ref ?? 0
+      fakes.server.socket.say({ type: 'closed', ref, code: closeCodes.rateLimited, reason })
+    }
+    fakes.server.socket.welcome()
+    refuse()
+    expect(document.status).toBe('reconnecting')
+    const error = { status: 'RESOURCE_EXHAUSTED', message: reason, details: { code: 4029 } }
+    expect(errors).toMatchObject([error, error])
+    await vi.advanceTimersByTimeAsync(200)
+    refuse()
+    expect(fakes.server.socket.sent('open')).toHaveLength(2)
+    expect(errors).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(400)
+    opened(5)
+    expect(document.status).toBe('connected')
+  })
+
   test('[K4] stays closed where trying again changes nothing', async () => {
     const { connection, document } = await openDocument()
     const ref = opened(5, [state('a', { n: 1 })])
@@ -152,18 +176,15 @@ describe('[K4] a document that was lost', () => {
   })
 })
 
-test.each(['', 'x'.repeat(1001), 5])(
-  '[K4] an id must be a string that a message can hold: %s',
-  async (id) => {
-    const { connection, document } = await openDocument()
-    const bad = id as string
-    expect(() => connection.document(bad, 'doc_1')).toThrow('organizationId must be')
-    expect(() => connection.document('org_1', bad)).toThrow('documentId must be')
-    expect(() => document.liveState(bad)).toThrow('liveStateDataId must be')
-    expect(() => document.editor(bad)).toThrow('editorId must be')
-    expect(() => document.editor('note', { contentKey: bad })).toThrow('contentKey must be')
-  },
-)
+test.each(['', 'x'.repeat(257), 5])('[K4] an id must be a string that a message can hold: %s', async (id) => {
+  const { connection, document } = await openDocument()
+  const bad = id as string
+  expect(() => connection.document(bad, 'doc_1')).toThrow('organizationId must be')
+  expect(() => connection.document('org_1', bad)).toThrow('documentId must be')
+  expect(() => document.liveState(bad)).toThrow('liveStateDataId must be')
+  expect(() => document.editor(bad)).toThrow('editorId must be')
+  expect(() => document.editor('note', { contentKey: bad })).toThrow('contentKey must be')
+})
 
 describe('[K5] a live state', () => {
   test('[K5] is there at once, and durable when the server says so', async () => {

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { ApiError } from '@plenum/protocol/errors'
+import { ApiError, httpStatusOf } from '@plenum/protocol/errors'
 import { type EditorFrame, encodeFrame, encodeUpdate } from './frames.ts'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 
@@ -104,7 +104,7 @@ export class EditorSync {
         this.flush()
         return this.#host.changed()
       case 'refused':
-        return this.#refused(frame.number, frame.reason)
+        return this.#refused(frame)
     }
   }
 
@@ -154,14 +154,16 @@ export class EditorSync {
     this.#lastAnswered = Math.min(this.#lastNumber, Math.max(this.#lastAnswered, number))
   }
 
-  #refused(number: number, reason: string): void {
+  #refused({ number, reason, status }: EditorFrame & { kind: 'refused' }): void {
     // A later one that is durable held it.
     if (number <= this.#lastAnswered) return
     this.#answered(number)
     this.#stop()
     if (this.#canWrite && number !== this.#answerNumber) return this.#host.startOver()
     this.#isStuck = true
-    this.#host.error(new ApiError(this.#canWrite ? 'FAILED_PRECONDITION' : 'PERMISSION_DENIED', reason))
+    const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
+    const otherwise = this.#canWrite ? 'FAILED_PRECONDITION' : 'PERMISSION_DENIED'
+    this.#host.error(new ApiError(isKnown ? status : otherwise, reason))
   }
 
   /** Changes stay here until there is another channel. */
