@@ -108,7 +108,10 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
   test('[0.7] only the data may be larger than other bodies', async () => {
     const { headers } = await scene()
     const megabyte = 'x'.repeat(1_100_000)
-    const tooLarge = refused('Request body is too large.', 413)
+    const tooLarge = refused(
+      'Request body is too large. Without CRDT data it must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+      413,
+    )
     const fields = '"organizationId":"o1","documentId":"d1","editorId":"e1","type":"text"'
     const send = (more: string) => server.post('/v2/crdt/add', `{"data":{${fields},${more}}}`, headers)
     expect(await send(`"data":"x","other":"${megabyte}"`)).toMatchObject(tooLarge)
