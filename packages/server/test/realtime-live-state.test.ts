@@ -202,7 +202,10 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     await backend.documents.migrate({ organizationId: 'org_1', documentId: 'old', newDocumentId: 'doc_1' })
     await eventually(() => view.data('a')).toEqual({ from: 'old' })
     expect(view.data('b')).toEqual({ from: 'new' })
-    expect(await moving.take('closed')).toMatchObject({ code: closeCodes.gone })
+    expect(await moving.take('closed')).toMatchObject({
+      code: closeCodes.gone,
+      reason: 'The document was moved to another id.',
+    })
   })
 
   test('[R13] a client that reads slowly is sent the newest values once it has caught up', async () => {
