@@ -49,6 +49,18 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual(map)
   }, 60_000)
 
+  test('[17] a map or an array may have 62 levels in a small body and in a large one', async () => {
+    const nested = (levels: number, content: string) =>
+      `${'['.repeat(levels)}${JSON.stringify(content)}${']'.repeat(levels)}`
+    for (const content of ['small', padding]) {
+      const { send } = await scene()
+      expect(await send('add', 'map', `{"a":${nested(61, content)}}`)).toMatchObject({ status: 200 })
+      expect(await send('update', 'map', `{"a":${nested(62, content)}}`)).toMatchObject(
+        refused('Request body must not nest deeper than 64 levels.'),
+      )
+    }
+  })
+
   test('[0.7] keys that would reach a prototype are dropped', async () => {
     const { send, stored } = await scene()
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
