@@ -1,5 +1,6 @@
 import type { Input, Operation, Operations, Output } from '@plenum/protocol'
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
+import { parseAddress } from './address.ts'
 import { type Route, routes } from './routes.ts'
 
 export { ApiError, type ErrorStatus }
@@ -57,8 +58,7 @@ const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
  */
 export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? globalThis.fetch.bind(globalThis)
-  if (typeof options.url !== 'string')
-    throw new TypeError('url must be the address of the server, such as http://localhost:4000.')
+  parseAddress(options.url)
   const base = options.url.replace(/\/+$/, '')
   const { retries = 2, timeoutMs = 30_000 } = options
   const families: Record<string, Record<string, unknown>> = {}

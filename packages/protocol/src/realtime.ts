@@ -33,6 +33,9 @@ export type Topic = 'presence' | 'liveState' | 'comments' | 'notifications'
 export type OnlineStatus = 'online' | 'away' | 'offline'
 export type AccessRole = 'viewer' | 'editor'
 
+/** Statuses that a client may set for its user. */
+export const onlineStatuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
+
 /** A user in the presence list of a document; one entry however many connections there are. */
 export interface PresentUser {
   userId: string
@@ -143,8 +146,8 @@ export type ServerMessage =
  * | awareness | awareness update of y-protocols (length-prefixed) |
  *
  * From the server: syncStep1, syncStep2, update and awareness without a number; `saved` with the number of the newest
- * update that is durable, and all of that client before it; `refused` with a number and a string that says why. Numbers
- * are the client's own and increase.
+ * update that is durable, and all of that client before it; `refused` with a number, a string that says why, and
+ * the status of the error as another string. Numbers are the client's own and increase.
  */
 export const editorFrames = {
   syncStep1: 0,
@@ -162,6 +165,14 @@ export const limits = {
   /** An update of 1 MiB and what is around it. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,
+  /** Levels of a message; the message itself is the first. */
+  jsonDepth: 64,
+  /** Keys of a message, its own included. The parser of V8 takes up to 2 microseconds a key. */
+  jsonKeys: 10_000,
+  /** Strings that are no keys, arrays and objects of a message. The parser takes half a microsecond for each. */
+  jsonValues: 50_000,
+  /** Characters of an id. */
+  idLength: 256,
   /** The data of a presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */

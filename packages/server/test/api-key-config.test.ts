@@ -128,7 +128,8 @@ describe.each(stores)('api key config on %s', (store) => {
     await expect(client.organizations.get()).rejects.toMatchObject({
       httpStatus: 400,
       status: 'FAILED_PRECONDITION',
-      message: 'Advanced queries are not enabled for this API key. Enable them in the console.',
+      message:
+        'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
     })
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     await client.apiKeyConfig.update({ useAdvancedQueries: true })

@@ -49,6 +49,18 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual(map)
   }, 60_000)
 
+  test('[17] a map or an array may have 62 levels in a small body and in a large one', async () => {
+    const nested = (levels: number, content: string) =>
+      `${'['.repeat(levels)}${JSON.stringify(content)}${']'.repeat(levels)}`
+    for (const content of ['small', padding]) {
+      const { send } = await scene()
+      expect(await send('add', 'map', `{"a":${nested(61, content)}}`)).toMatchObject({ status: 200 })
+      expect(await send('update', 'map', `{"a":${nested(62, content)}}`)).toMatchObject(
+        refused('Request body must not nest deeper than 64 levels.'),
+      )
+    }
+  })
+
   test('[0.7] keys that would reach a prototype are dropped', async () => {
     const { send, stored } = await scene()
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
@@ -108,7 +120,10 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
   test('[0.7] only the data may be larger than other bodies', async () => {
     const { headers } = await scene()
     const megabyte = 'x'.repeat(1_100_000)
-    const tooLarge = refused('Request body is too large.', 413)
+    const tooLarge = refused(
+      'Request body is too large. Without CRDT data it must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+      413,
+    )
     const fields = '"organizationId":"o1","documentId":"d1","editorId":"e1","type":"text"'
     const send = (more: string) => server.post('/v2/crdt/add', `{"data":{${fields},${more}}}`, headers)
     expect(await send(`"data":"x","other":"${megabyte}"`)).toMatchObject(tooLarge)

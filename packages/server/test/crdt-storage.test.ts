@@ -101,12 +101,16 @@ describe.each(stores)('crdt storage on %s', (store) => {
     await tenant.client.crdt.update(text('small'))
     expect(await content(tenant)).toBe('small')
 
-    const tooLarge = refused('Request body is too large.', 'INVALID_ARGUMENT', 413)
+    const tooLarge = (limit: string) =>
+      refused(`Request body is too large. It must not have more than ${limit}.`, 'INVALID_ARGUMENT', 413)
+    const tooLargeData = tooLarge('10485760 bytes (LIMIT_CRDT_BODY_BYTES)')
     const data = 'x'.repeat(10 * 1024 * 1024)
-    expect(await call(tenant, 'add', text(data, 'e2'))).toMatchObject(tooLarge)
-    expect(await call(tenant, 'update', text(data))).toMatchObject(tooLarge)
+    expect(await call(tenant, 'add', text(data, 'e2'))).toMatchObject(tooLargeData)
+    expect(await call(tenant, 'update', text(data))).toMatchObject(tooLargeData)
     const padding = 'x'.repeat(1024 * 1024)
-    expect(await call(tenant, 'get', { ...document, padding })).toMatchObject(tooLarge)
+    expect(await call(tenant, 'get', { ...document, padding })).toMatchObject(
+      tooLarge('1048576 bytes (LIMIT_BODY_BYTES)'),
+    )
     expect(await content(tenant)).toBe('small')
   })
 

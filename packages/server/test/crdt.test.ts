@@ -137,6 +137,9 @@ describe.each(stores)('crdt on %s', (store) => {
     const tenant = await given.tenant(server)
     const xml = (data: string) => call(tenant, 'add', { ...place, type: 'xml', data })
     expect(await xml('<p>open')).toMatchObject(refused(expect.stringMatching(/^XML is not well-formed: /)))
+    expect(await xml('<!DOCTYPE p><p/>')).toMatchObject(
+      refused('XML is not well-formed: DOCTYPE is not accepted (line 1, column 1).'),
+    )
     expect(await xml('<a>'.repeat(200) + '</a>'.repeat(200))).toMatchObject(
       refused('XML must not be nested deeper than 100 levels.'),
     )

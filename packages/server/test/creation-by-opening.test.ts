@@ -44,6 +44,17 @@ const organizationsOf = async ({ client }: given.Tenant) =>
 describe.each(stores)('a rate for each user on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_CREATED_BY_OPENING_PER_MINUTE: '5' } })
 
+  test('[R17] [K3] the client reports the reason of a rate limit as an error and goes on trying', async () => {
+    const tenant = await given.tenant(server)
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    onTestFinished(() => connection.close())
+    const errors: unknown[] = []
+    const documents = Array.from({ length: 6 }, (_, i) => connection.document('org_1', `fresh ${i}`))
+    for (const document of documents)
+      document.on('error', ({ status, message }) => errors.push([document.status, status, message]))
+    await eventually(() => errors).toEqual([['reconnecting', 'RESOURCE_EXHAUSTED', rateReason]])
+  })
+
   test('[R17] a viewer of one document creates no more than the rate allows', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))

@@ -1,4 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import type { ApiError } from '@plenum/client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
@@ -60,6 +62,23 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
       expect(await bob.update(writer().insert(10, 'y'))).toBe('saved')
     },
   )
+
+  test('[S6] refuses a change of the client with the status that a backend gets', async () => {
+    const tenant = await given.tenant(server)
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    onTestFinished(() => connection.close())
+    const editor = connection.document('org_1', 'doc_1').editor('note')
+    const errors: ApiError[] = []
+    connection.on('error', (error) => errors.push(error))
+    await editor.whenSynced
+    editor.doc.getText('content').insert(0, 'x'.repeat(250_000))
+    const refusal = {
+      status: 'RESOURCE_EXHAUSTED',
+      message: expect.stringContaining(`${maxBytes} bytes (LIMIT_EDITOR_BYTES)`),
+    }
+    await expect(editor.whenSaved()).rejects.toMatchObject(refusal)
+    expect(errors).toMatchObject([refusal])
+  })
 
   test('[S6] stores what it refused once enough is deleted', async () => {
     const tenant = await given.tenant(server)

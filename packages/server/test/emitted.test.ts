@@ -108,7 +108,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     await expect
       .poll(news)
       .toEqual([
-        { kind: 'gone', organizationId: 'o1', documentIds: ['d1'] },
+        { kind: 'gone', organizationId: 'o1', documentIds: ['d1'], isMoved: true },
         { kind: 'moved', organizationId: 'o1', documentId: 'd2' },
         access({}),
       ])

@@ -130,7 +130,7 @@ describe.each(stores)('folders on %s', (store) => {
       await tenant.client.apiKeyConfig.update({ useAdvancedQueries: false })
       expect(await post(tenant, 'get', { organizationId })).toEqual(
         refused(
-          'Advanced queries are not enabled for this API key. Enable them in the console.',
+          'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
           'FAILED_PRECONDITION',
         ),
       )

@@ -51,7 +51,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await lockedDocument(tenant, 'locked')
     const socket = hocuspocusSocket(server)
     const cases = [
-      ['a', '', /^failed: token_invalid/],
+      ['a', '', /^failed: token_missing: The client sent no token\.$/],
       ['b', 'x', /^failed: token_invalid/],
       ['c', `${token}x`, /^failed: token_invalid/],
       ['d', expired, /^failed: token_expired/],

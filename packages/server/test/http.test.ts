@@ -160,7 +160,10 @@ describe('[0.1] HTTP', () => {
 
   test('[0.7] a body over 1 MiB is refused with 413 before it is parsed, and the connection can go on', async () => {
     const limit = 1024 * 1024
-    const tooLarge = refused(413, 'Request body is too large.')
+    const tooLarge = refused(
+      413,
+      'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+    )
     const fits = whole.padEnd(limit)
     expect(await ask({}, fits)).toEqual({ status: 200, body: retrieved })
     // Told by its length alone; what follows is not JSON and would be refused as such.
@@ -229,7 +232,9 @@ describe('[0.1] requests that take too long to arrive', () => {
     const discarded = begin(post(get, { ...tenant.headers, 'content-length': '9000000' }, '{'))
     expect(seen(await headers.answer())).toEqual(slowly)
     expect(seen(await body.answer())).toEqual(slowly)
-    expect(seen(await discarded.answer())).toEqual(refused(413, 'Request body is too large.'))
+    expect(seen(await discarded.answer())).toEqual(
+      refused(413, 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).'),
+    )
     expect(await discarded.answer()).toBeUndefined()
     await Promise.all([headers.closed, body.closed, discarded.closed])
     expect(Date.now() - began).toBeGreaterThan(900)

@@ -159,7 +159,12 @@ describe.each(stores)('live state on %s', (store) => {
     const tenant = await given.tenant(server)
     expect(await post(tenant, { ...channel, data: { a: 'x'.repeat(1024 * 1024) } })).toMatchObject({
       status: 413,
-      body: { error: { status: 'INVALID_ARGUMENT', message: 'Request body is too large.' } },
+      body: {
+        error: {
+          status: 'INVALID_ARGUMENT',
+          message: 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+        },
+      },
     })
   })
 

@@ -224,7 +224,8 @@ describe.each(stores)('notification configs on %s', (store) => {
     await tenant.client.apiKeyConfig.update({ useNotificationService: false })
     const refusal = {
       status: 'FAILED_PRECONDITION',
-      message: 'The notification service is not enabled for this API key. Enable it in the console.',
+      message:
+        'The notification service is not enabled for this API key. Set useNotificationService to true with /v2/workspace/apikeyconfig/update.',
     }
     await expect(configs(tenant, ['d1'])).rejects.toMatchObject(refusal)
     await expect(set(tenant, { inbox: 'NONE' })).rejects.toMatchObject(refusal)

@@ -126,7 +126,8 @@ describe.each(stores)('getting notifications on %s', (store) => {
       client.notifications.get({ organizationId: 'org_1', documentId: 'doc_1' }),
     ).rejects.toMatchObject({
       status: 'FAILED_PRECONDITION',
-      message: 'Advanced queries are not enabled for this API key. Enable them in the console.',
+      message:
+        'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
     })
   })
 })

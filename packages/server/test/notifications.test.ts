@@ -503,7 +503,8 @@ describe.each(stores)('adding notifications on %s', (store) => {
     await tenant.client.apiKeyConfig.update({ useNotificationService: false })
     await expect(given.notification(tenant)).rejects.toMatchObject({
       status: 'FAILED_PRECONDITION',
-      message: 'The notification service is not enabled for this API key. Enable it in the console.',
+      message:
+        'The notification service is not enabled for this API key. Set useNotificationService to true with /v2/workspace/apikeyconfig/update.',
     })
     expect(await inbox(tenant, 'u1')).toHaveLength(1)
   })

@@ -193,13 +193,28 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     client.send({ type: 'setPresence', ref: 2, status: 'away' })
     expect(await client.take('error')).toMatchObject({ ref: 2, status: 'NOT_FOUND' })
     expect(await client.set('a', {}, { ref: 2 })).toMatchObject({ id: 1, ref: 2, status: 'NOT_FOUND' })
-    expect(await client.set('a\nb', {})).toMatchObject({ id: 2, ref: 1, status: 'INVALID_ARGUMENT' })
+    const accepted =
+      'must have 1 to 256 characters, must not contain control characters and must not be "." or "..".'
+    expect(await client.set('a\nb', {})).toMatchObject({
+      id: 2,
+      ref: 1,
+      status: 'INVALID_ARGUMENT',
+      message: `liveStateDataId ${accepted}`,
+    })
     client.send({ type: 'openEditor', ref: 2, channel: 1, editorId: 'note' })
     expect(await client.take('error')).toMatchObject({ ref: 2, channel: 1, status: 'NOT_FOUND' })
     client.send({ type: 'open', ref: 3, organizationId: 'org\n1', documentId: 'doc_2', topics: [] })
-    expect(await client.take('closed')).toMatchObject({ ref: 3, code: closeCodes.badMessage })
+    expect(await client.take('closed')).toMatchObject({
+      ref: 3,
+      code: closeCodes.badMessage,
+      reason: `organizationId ${accepted}`,
+    })
     client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: '..' })
-    expect(await client.take('editorClosed')).toMatchObject({ channel: 1, code: closeCodes.badMessage })
+    expect(await client.take('editorClosed')).toMatchObject({
+      channel: 1,
+      code: closeCodes.badMessage,
+      reason: `editorId ${accepted}`,
+    })
     client.sendFrame('update', Uint8Array.of(0, 0), 9, 1)
     expect(await client.take('error')).toMatchObject({ channel: 9, status: 'NOT_FOUND' })
     await client.openEditor()
@@ -223,8 +238,9 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1])))
     const cases: [string | Uint8Array, RegExp][] = [
-      ['', /JSON/],
+      ['', /^The message is not JSON/],
       ['{', /JSON/],
+      ['{"type":"open","ref":01}', /^ref: The message is not JSON/],
       ['nonsense', /JSON/],
       ['null', /object/],
       ['[]', /object/],
@@ -247,9 +263,9 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
       [JSON.stringify({ ...set, data: null }), /^data must be an object/],
       [JSON.stringify({ ...set, merge: 1 }), /^merge must be a boolean/],
       [JSON.stringify({ ...set, id: null }), /^id must be an integer/],
-      [JSON.stringify(set).replace('{}', '{"__proto__":{"a":1}}'), /__proto__/],
-      [JSON.stringify(set).replace('{}', `{"a":${deep}}`), /nested deeper/],
-      [JSON.stringify(set).replace('{}', keys), /keys/],
+      [JSON.stringify(set).replace('{}', '{"__proto__":{"a":1}}'), /^data: __proto__/],
+      [JSON.stringify(set).replace('{}', `{"a":${deep}}`), /^data: The message is nested deeper than 64\.$/],
+      [JSON.stringify(set).replace('{}', keys), /^data: The message has more than 10000 keys\.$/],
       [JSON.stringify({ ...set, data: { a: 'x'.repeat(1024 * 1024) } }), /bytes/],
       [JSON.stringify({ type: 'setPresence', ref: 1, status: 'busy' }), /^status must be one of/],
       [JSON.stringify({ type: 'setPresence', ref: 1, data: 'x' }), /^data must be an object/],

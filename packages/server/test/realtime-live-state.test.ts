@@ -202,7 +202,10 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     await backend.documents.migrate({ organizationId: 'org_1', documentId: 'old', newDocumentId: 'doc_1' })
     await eventually(() => view.data('a')).toEqual({ from: 'old' })
     expect(view.data('b')).toEqual({ from: 'new' })
-    expect(await moving.take('closed')).toMatchObject({ code: closeCodes.gone })
+    expect(await moving.take('closed')).toMatchObject({
+      code: closeCodes.gone,
+      reason: 'The document was moved to another id.',
+    })
   })
 
   test('[R13] a client that reads slowly is sent the newest values once it has caught up', async () => {
@@ -228,7 +231,41 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await slow.set('small', {})).toMatchObject({ type: 'done' })
   })
 
-  test('[R13] keys that name a prototype, and strings that are odd, come back as they were', async () => {
+  test('[R13] data with NUL characters or unpaired surrogates is refused as over REST, and the connection stays', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open()
+    const nul = 'must not contain the NUL character.'
+    const half = 'must not contain unpaired surrogates.'
+    const cases: [Record<string, unknown>, string][] = [
+      [{ note: 'a\0b' }, `data.note ${nul}`],
+      [{ list: [1, { inner: '\ud83d' }] }, `data.list[1].inner ${half}`],
+      [{ low: '\ude00\ud83d' }, `data.low ${half}`],
+      [{ a: { 'k\0': 1 } }, `A key of data.a ${nul}`],
+    ]
+    for (const [data, message] of cases) {
+      expect(await client.set('a', data)).toMatchObject({
+        type: 'error',
+        ref: 1,
+        status: 'INVALID_ARGUMENT',
+        message,
+      })
+      client.send({ type: 'setPresence', ref: 1, data })
+      expect(await client.take('error')).toMatchObject({ ref: 1, status: 'INVALID_ARGUMENT', message })
+    }
+    // Written as escapes, both halves are one character.
+    const text = JSON.stringify({
+      type: 'setLiveState',
+      ref: 1,
+      id: 9,
+      liveStateDataId: 'a',
+      data: { x: 'PAIR' },
+    })
+    client.socket.send(text.replace('PAIR', '\\ud83d\\ude00'))
+    expect(await client.take('done')).toMatchObject({ id: 9, position: { seq: 1 } })
+  })
+
+  test('[R13] keys that name a prototype, and strings with escapes, come back as they were', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -236,8 +273,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     const odd = {
       constructor: { prototype: { polluted: 1 } },
       toString: 1,
-      nul: '\0',
-      half: '\ud800',
+      escapes: '\\u0000 \\ud800 😀',
       '': { '\u2028': 1 },
     }
     expect(await client.set('__proto__', odd)).toMatchObject({ type: 'done' })

@@ -296,7 +296,8 @@ describe.each(stores)('users.get on %s', (store) => {
     await client.apiKeyConfig.update({ useAdvancedQueries: false })
     await expect(client.users.get({ organizationId })).rejects.toMatchObject({
       status: 'FAILED_PRECONDITION',
-      message: 'Advanced queries are not enabled for this API key. Enable them in the console.',
+      message:
+        'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
     })
   })
 })

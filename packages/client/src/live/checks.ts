@@ -1,21 +1,28 @@
 import { ApiError } from '@plenum/protocol/errors'
+import { limits, type OnlineStatus, onlineStatuses } from '@plenum/protocol/realtime'
 
-/** Bounds of the server, less what a message puts around the data. A message that exceeds them ends the connection. */
-const mostDepth = 60
-const mostKeys = 9_900
-const mostIdLength = 1_000
+/** A message that exceeds the limits ends the connection. The message around the data needs a few of each. */
+const maxDepth = limits.jsonDepth - 4
+const maxKeys = limits.jsonKeys - 10
+const maxValues = limits.jsonValues - 10
 
 const refuse = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
 export function checkId(name: string, value: unknown): void {
-  if (typeof value === 'string' && value !== '' && value.length <= mostIdLength) return
-  throw refuse(`${name} must be a string with 1 to ${mostIdLength} characters.`)
+  // A character outside of the basic plane counts once, as at the server.
+  if (typeof value === 'string' && value !== '' && Array.from(value).length <= limits.idLength) return
+  throw refuse(`${name} must be a string with 1 to ${limits.idLength} characters.`)
 }
 
 const contentTypes: unknown[] = [undefined, 'text', 'map', 'array', 'xml']
 
 export function checkContentType(type: unknown): void {
   if (!contentTypes.includes(type)) throw refuse('type must be one of text, map, array, xml.')
+}
+
+export function checkStatus(status: OnlineStatus | undefined): void {
+  if (status === undefined || onlineStatuses.includes(status)) return
+  throw refuse(`status must be one of ${onlineStatuses.join(', ')}.`)
 }
 
 /** What arrives of the data at the other end; later changes of the original do not count. */
@@ -28,16 +35,25 @@ export function copyOf(data: object): Record<string, unknown> {
 }
 
 export function checkData(data: object): void {
-  if (countKeys(data, mostDepth) > mostKeys) throw refuse(`data must not have more than ${mostKeys} keys.`)
+  const count = { keys: 0, values: 0 }
+  measure(data, maxDepth, count)
+  if (count.keys > maxKeys) throw refuse(`data must not have more than ${maxKeys} keys.`)
+  if (count.values > maxValues) {
+    throw refuse(`data must not have more than ${maxValues} strings, arrays and objects.`)
+  }
 }
 
-function countKeys(value: object, depth: number): number {
-  if (depth === 0) throw refuse(`data must not be nested deeper than ${mostDepth}.`)
+/** Counts as the server does: numbers, booleans and nulls are no values. */
+function measure(value: object, depth: number, count: { keys: number; values: number }): void {
+  if (depth === 0) throw refuse(`data must not be nested deeper than ${maxDepth} levels.`)
   if (Object.hasOwn(value, '__proto__')) throw refuse('__proto__ is not allowed as a key.')
   const parts = Object.values(value)
-  let keys = Array.isArray(value) ? 0 : parts.length
-  for (const part of parts) if (typeof part === 'object' && part !== null) keys += countKeys(part, depth - 1)
-  return keys
+  if (!Array.isArray(value)) count.keys += parts.length
+  count.values++
+  for (const part of parts) {
+    if (typeof part === 'string') count.values++
+    else if (typeof part === 'object' && part !== null) measure(part, depth - 1, count)
+  }
 }
 
 export const byteLength = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length

@@ -63,10 +63,12 @@ describe('[K2] a connection', () => {
   })
 
   test('[K2] needs an address that a socket can have', () => {
-    const { connect } = createClient({ url: 'localhost:4000' })
     const address = 'url must begin with http:// or https://, not "localhost:4000".'
-    expect(() => connect({ token: 'token', WebSocket: function () {} as never })).toThrow(address)
-    expect(() => createClient({} as never)).toThrow('url must be the address of the server')
+    expect(() => createClient({ url: 'localhost:4000' })).toThrow(address)
+    for (const options of [{}, { url: '' }, { url: '/base' }, { url: 'http://' }])
+      expect(() => createClient(options as never)).toThrow(
+        'url must be the address of the server, such as http',
+      )
   })
 })
 

@@ -1,11 +1,12 @@
 import { ApiError } from '@plenum/protocol/errors'
-import type {
-  AccessRole,
-  ClientMessage,
-  OnlineStatus,
-  Position,
-  ServerMessage,
-  Topic,
+import {
+  type AccessRole,
+  type ClientMessage,
+  closeCodes,
+  type OnlineStatus,
+  type Position,
+  type ServerMessage,
+  type Topic,
 } from '@plenum/protocol/realtime'
 import { checkContentType, checkId } from './checks.ts'
 import type { DocumentOptions, LiveDocument } from './document.ts'
@@ -60,6 +61,8 @@ export class DocumentSession implements LiveDocument {
   #isOpen = false
   /** The document alone; the connection may be well. */
   #ended: Ending | undefined
+  /** The user was told of the rate limit. Each further attempt may be refused for the same reason. */
+  #isLimitReported = false
 
   constructor(organizationId: string, documentId: string, options: DocumentOptions, host: DocumentHost) {
     this.organizationId = organizationId
@@ -198,6 +201,7 @@ export class DocumentSession implements LiveDocument {
 
   #opened({ accessRole, position, reset, presence, liveStates }: DocumentMessage & { type: 'opened' }): void {
     this.#isOpen = true
+    this.#isLimitReported = false
     this.#retry.succeeded()
     this.accessRole = accessRole
     this.#liveStates.opened(position, reset, liveStates ?? [])
@@ -214,7 +218,14 @@ export class DocumentSession implements LiveDocument {
     } else {
       this.#change('reconnecting')
       this.#retry.later()
+      if (ending.code === closeCodes.rateLimited) this.#reportLimit(ending)
     }
+  }
+
+  #reportLimit({ code, reason }: Ending): void {
+    if (this.#isLimitReported) return
+    this.#isLimitReported = true
+    this.error(errorOf({ code, reason }))
   }
 
   /** The server speaks of another document under the same id: what is known of the old one is worth nothing. */

@@ -124,6 +124,42 @@ describe('[K4] a document that was lost', () => {
     expect(document.status).toBe('connected')
   })
 
+  test.each(['', 'x'.repeat(257)])(
+    '[K4] an id that the server would refuse is refused here: %#',
+    async (id) => {
+      const { connection, document } = await openDocument()
+      const accepted = 'must be a string with 1 to 256 characters.'
+      expect(() => connection.document('org_1', id)).toThrow(`documentId ${accepted}`)
+      expect(() => document.liveState(id)).toThrow(`liveStateDataId ${accepted}`)
+      expect(() => document.editor(id)).toThrow(`editorId ${accepted}`)
+      expect(document.liveState('😀'.repeat(256)).liveStateDataId).toHaveLength(512)
+    },
+  )
+
+  test('[K3] the reason of a rate limit is an error event, once, and the document is tried again', async () => {
+    const { document, connection } = await openDocument()
+    const errors: ApiError[] = []
+    document.on('error', (error) => errors.push(error))
+    connection.on('error', (error) => errors.push(error))
+    const reason = 'At most 5 documents a minute (LIMIT_CREATED_BY_OPENING_PER_MINUTE).'
+    const refuse = () => {
+      const ref = fakes.server.socket.sent('open').at(-1)?.ref ?? 0
+      fakes.server.socket.say({ type: 'closed', ref, code: closeCodes.rateLimited, reason })
+    }
+    fakes.server.socket.welcome()
+    refuse()
+    expect(document.status).toBe('reconnecting')
+    const error = { status: 'RESOURCE_EXHAUSTED', message: reason, details: { code: 4029 } }
+    expect(errors).toMatchObject([error, error])
+    await vi.advanceTimersByTimeAsync(200)
+    refuse()
+    expect(fakes.server.socket.sent('open')).toHaveLength(2)
+    expect(errors).toHaveLength(2)
+    await vi.advanceTimersByTimeAsync(400)
+    opened(5)
+    expect(document.status).toBe('connected')
+  })
+
   test('[K4] stays closed where trying again changes nothing', async () => {
     const { connection, document } = await openDocument()
     const ref = opened(5, [state('a', { n: 1 })])
@@ -140,18 +176,15 @@ describe('[K4] a document that was lost', () => {
   })
 })
 
-test.each(['', 'x'.repeat(1001), 5])(
-  '[K4] an id must be a string that a message can hold: %s',
-  async (id) => {
-    const { connection, document } = await openDocument()
-    const bad = id as string
-    expect(() => connection.document(bad, 'doc_1')).toThrow('organizationId must be')
-    expect(() => connection.document('org_1', bad)).toThrow('documentId must be')
-    expect(() => document.liveState(bad)).toThrow('liveStateDataId must be')
-    expect(() => document.editor(bad)).toThrow('editorId must be')
-    expect(() => document.editor('note', { contentKey: bad })).toThrow('contentKey must be')
-  },
-)
+test.each(['', 'x'.repeat(257), 5])('[K4] an id must be a string that a message can hold: %s', async (id) => {
+  const { connection, document } = await openDocument()
+  const bad = id as string
+  expect(() => connection.document(bad, 'doc_1')).toThrow('organizationId must be')
+  expect(() => connection.document('org_1', bad)).toThrow('documentId must be')
+  expect(() => document.liveState(bad)).toThrow('liveStateDataId must be')
+  expect(() => document.editor(bad)).toThrow('editorId must be')
+  expect(() => document.editor('note', { contentKey: bad })).toThrow('contentKey must be')
+})
 
 describe('[K5] a live state', () => {
   test('[K5] is there at once, and durable when the server says so', async () => {
@@ -266,7 +299,7 @@ describe('[K5] a live state', () => {
     const half = (name: string) =>
       Object.fromEntries(Array.from({ length: 5_000 }, (_, key) => [`${name}${key}`, 1]))
     const first = player.set(half('a'), { merge: true })
-    await expect(player.set(half('b'), { merge: true })).rejects.toThrow('9900 keys')
+    await expect(player.set(half('b'), { merge: true })).rejects.toThrow('9990 keys')
     opened(5)
     fakes.server.socket.say({ type: 'done', id: 1, position: at(6) })
     await first
@@ -289,11 +322,16 @@ describe('[K5] a live state', () => {
   const circle: Record<string, unknown> = {}
   circle.self = circle
   const deep = JSON.parse('{"a":'.repeat(61) + '1' + '}'.repeat(61))
-  const wide = Object.fromEntries(Array.from({ length: 9_901 }, (_, key) => [key, 1]))
+  const wide = Object.fromEntries(Array.from({ length: 9_991 }, (_, key) => [key, 1]))
   test.each([
     ['too large', { text: 'ä'.repeat(524_288) }, 'Live state must not be larger than 1 MiB.'],
-    ['too deep', deep, 'data must not be nested deeper than 60.'],
-    ['too wide', { in: [wide] }, 'data must not have more than 9900 keys.'],
+    ['too deep', deep, 'data must not be nested deeper than 60 levels.'],
+    ['too wide', { in: [wide] }, 'data must not have more than 9990 keys.'],
+    [
+      'too long',
+      { in: Array(49_989).fill('') },
+      'data must not have more than 49990 strings, arrays and objects.',
+    ],
     ['poisonous', JSON.parse('{"a":[{"__proto__":1}]}'), '__proto__ is not allowed as a key.'],
     ['an array', [1], 'data must be an object.'],
     ['a function', () => 1, 'data must be an object.'],

@@ -1,5 +1,5 @@
 import * as Y from 'yjs'
-import { ApiError } from '@plenum/protocol/errors'
+import { ApiError, httpStatusOf } from '@plenum/protocol/errors'
 import { type EditorFrame, encodeFrame, encodeUpdate } from './frames.ts'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 
@@ -76,8 +76,9 @@ export class EditorSync {
   roleChanged(canWrite: boolean): void {
     if (this.#channel === undefined || this.#canWrite === canWrite) return
     this.#canWrite = canWrite
-    if (canWrite) this.#host.startOver()
-    else this.#stop()
+    if (canWrite) return this.#host.startOver()
+    // What was sent before is still answered: with `saved`, or with `refused`.
+    this.#stop(this.#hasUnsent || !this.#outgoing.isEmpty)
   }
 
   destroy(): void {
@@ -103,7 +104,7 @@ export class EditorSync {
         this.flush()
         return this.#host.changed()
       case 'refused':
-        return this.#refused(frame.number, frame.reason)
+        return this.#refused(frame)
     }
   }
 
@@ -153,19 +154,21 @@ export class EditorSync {
     this.#lastAnswered = Math.min(this.#lastNumber, Math.max(this.#lastAnswered, number))
   }
 
-  #refused(number: number, reason: string): void {
+  #refused({ number, reason, status }: EditorFrame & { kind: 'refused' }): void {
     // A later one that is durable held it.
     if (number <= this.#lastAnswered) return
     this.#answered(number)
     this.#stop()
     if (this.#canWrite && number !== this.#answerNumber) return this.#host.startOver()
     this.#isStuck = true
-    this.#host.error(new ApiError(this.#canWrite ? 'FAILED_PRECONDITION' : 'PERMISSION_DENIED', reason))
+    const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
+    const otherwise = this.#canWrite ? 'FAILED_PRECONDITION' : 'PERMISSION_DENIED'
+    this.#host.error(new ApiError(isKnown ? status : otherwise, reason))
   }
 
   /** Changes stay here until there is another channel. */
-  #stop(): void {
-    this.#hasUnsent = true
+  #stop(hasUnsent = true): void {
+    this.#hasUnsent = hasUnsent
     this.#outgoing.clear()
     this.#isFlowing = false
     this.#host.changed()

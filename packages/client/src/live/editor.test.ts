@@ -351,6 +351,28 @@ describe('[K8] what the server does not take', () => {
     expect(fakes.server.socket.sent('openEditor')).toHaveLength(1)
   })
 
+  test('[K8] an editor that becomes read-only stays saved when nothing was typed', async () => {
+    const { editor, text } = await openSynced()
+    text.insert(0, 'a')
+    await settle()
+    sayFrame('saved', 1)
+    const states: unknown[] = []
+    editor.subscribe((state) => states.push(state))
+    fakes.server.socket.say({ type: 'access', ref: 1, accessRole: 'viewer' })
+    await editor.whenSaved()
+    expect(states).toEqual([{ status: 'connected', saved: true, readOnly: true }])
+  })
+
+  test('[K8] an update sent before the editor became read-only is saved when the server says so', async () => {
+    const { editor, text } = await openSynced()
+    text.insert(0, 'a')
+    await settle()
+    fakes.server.socket.say({ type: 'access', ref: 1, accessRole: 'viewer' })
+    expect(editor.saved).toBe(false)
+    sayFrame('saved', 1)
+    expect(editor.saved).toBe(true)
+  })
+
   test('[K8] may close the editor: for good, or for a moment', async () => {
     const { editor, document } = await openSynced()
     const say = (code: number) =>

@@ -1,11 +1,12 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
+import type { ErrorStatus } from '@plenum/protocol/errors'
 import { editorFrames } from '@plenum/protocol/realtime'
 
 export type EditorFrame =
   | { kind: 'syncStep1' | 'syncStep2' | 'update' | 'awareness'; bytes: Uint8Array }
   | { kind: 'saved'; number: number }
-  | { kind: 'refused'; number: number; reason: string }
+  | { kind: 'refused'; number: number; reason: string; status: ErrorStatus | undefined }
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -64,6 +65,8 @@ function readBody(decoder: decoding.Decoder, kind: number): EditorFrame | undefi
         kind: 'refused',
         number: decoding.readVarUint(decoder),
         reason: decoding.readVarString(decoder),
+        // Earlier servers do not send it.
+        status: decoding.hasContent(decoder) ? (decoding.readVarString(decoder) as ErrorStatus) : undefined,
       }
   }
 }

@@ -108,6 +108,13 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual([])
   })
 
+  test('[K6] with an unknown status throws and says what is accepted', async () => {
+    const { document } = await openDocument()
+    const set = () => document.presence.set({ status: 'busy' as never, data: { cursor: 1 } })
+    expect(set).toThrow('status must be one of online, away, offline.')
+    expect(published()).toEqual([])
+  })
+
   test('[K6] is away after 5 minutes without a sign of life, offline after 10, back with the next', async () => {
     const page = stubPage()
     await openDocument()

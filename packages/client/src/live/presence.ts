@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, limits, type OnlineStatus, type PresentUser } from '@plenum/protocol/realtime'
-import { byteLength, copyOf } from './checks.ts'
+import { byteLength, checkStatus, copyOf } from './checks.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 
 /** Fields that are left out keep their value; `data: null` removes it. */
@@ -14,7 +14,10 @@ export interface Presence {
   readonly users: readonly PresentUser[]
   /** Called at each change, not at once. */
   subscribe(listener: (users: readonly PresentUser[]) => void): Unsubscribe
-  /** A status that is set holds until the user is active again. */
+  /**
+   * A status that is set holds until the user is active again. Throws an `ApiError` (`INVALID_ARGUMENT`) for another
+   * status than `online`, `away` and `offline`, and for data above the limits, such as 16 KiB.
+   */
   set(own: OwnPresence): void
 }
 
@@ -44,6 +47,7 @@ export class PresenceList implements Presence {
   }
 
   set({ status, data }: OwnPresence): void {
+    checkStatus(status)
     const copy = data && copyOf(data)
     if (copy && byteLength(copy) > limits.presenceBytes) {
       throw new ApiError('INVALID_ARGUMENT', 'The data of a presence must not be larger than 16 KiB.')

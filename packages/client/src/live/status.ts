@@ -20,6 +20,7 @@ const errorStatusOf: Readonly<Record<number, ErrorStatus>> = {
   [closeCodes.gone]: 'NOT_FOUND',
   [closeCodes.invalidUpdate]: 'INVALID_ARGUMENT',
   [closeCodes.tooMany]: 'RESOURCE_EXHAUSTED',
+  [closeCodes.rateLimited]: 'RESOURCE_EXHAUSTED',
 }
 
 /** Whether trying again changes nothing. */

@@ -1,3 +1,5 @@
+import { parseAddress } from '../address.ts'
+
 /** The `WebSocket` of browsers and of Node 22, or that of the package `ws`. */
 export type WebSocketClass = new (url: string) => {
   send(data: string): void
@@ -22,9 +24,7 @@ export function chooseWebSocket(given: WebSocketClass | undefined): new (url: st
 
 /** `http://host/base` → `ws://host/base/realtime`. In pages, an address may be relative. */
 export function realtimeAddress(url: string): string {
-  const address = new URL(url, globalThis.location?.href)
-  if (!/^(http|ws)s?:$/.test(address.protocol))
-    throw new TypeError(`url must begin with http:// or https://, not ${JSON.stringify(url)}.`)
+  const address = parseAddress(url)
   address.protocol = address.protocol === 'https:' || address.protocol === 'wss:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/+$/, '')}/realtime`
   address.search = ''

@@ -4,7 +4,9 @@ import { AccessType, Flag } from '../resources/fields.ts'
 
 const Options = Type.Object({
   enablePrivateComments: Type.Optional(Flag),
-  requireJwtToken: Type.Optional(Flag),
+  requireJwtToken: Type.Optional(
+    Type.Boolean({ description: 'Stored, and changes nothing: clients always need a valid user token.' }),
+  ),
   requireAutoOrgUser: Type.Optional(Flag),
   defaultDocumentAccessType: Type.Optional(AccessType),
   useAdvancedQueries: Type.Optional(Flag),

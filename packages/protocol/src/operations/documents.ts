@@ -203,7 +203,7 @@ export const documents = {
     effect: 'write',
     summary: 'Starts to move a document with all its data to another id.',
     description:
-      'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was.',
+      'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was. Clients that have the document open are closed with 4404 and the reason "The document was moved to another id.": tell them the new id.',
     input: Type.Object({ organizationId: ClientId, documentId: ClientId, newDocumentId: ClientId }),
     output: Type.Object({ migrationId: Type.String() }),
     message: 'Document migration started successfully.',

@@ -13,7 +13,8 @@ export const emailConfig = {
     effect: 'read',
     body: 'optional',
     summary: 'Reads how the API key sends email.',
-    description: 'The credential of the provider is masked. `triggers` is there once it was set.',
+    description:
+      'The server does not send email yet; the configuration is only stored. The credential of the provider is masked. `triggers` is there once it was set.',
     input: Type.Object({}),
     output: EmailConfig,
     message: 'Email configuration retrieved successfully.',
@@ -40,7 +41,7 @@ export const emailConfig = {
     effect: 'write',
     summary: 'Changes how the API key sends email.',
     description:
-      'Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
+      'The server does not send email yet; the configuration is only stored. Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
     input: Type.Object({
       useEmailService: Type.Optional(Flag),
       emailServiceConfig: Type.Optional(EmailServiceConfigInput),

@@ -119,7 +119,9 @@ export const permissions = {
     description:
       'Removes what was granted on exactly these resources, also by tokens that were issued before; a grant that is ' +
       'not there is not an error. A user who loses an organization is in none of its groups any more. The profile ' +
-      'stays.',
+      'stays. Removing a grant does not close a `public` document to the user, and documents are `public` unless set ' +
+      'otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to ' +
+      '`restricted` with `documents.updateAccess` to keep users without a grant out.',
     input: Type.Object({
       userId: Type.Optional(UserId),
       user: Type.Optional({ ...User, description: 'May hold the `userId` instead.' }),

@@ -143,7 +143,7 @@ export const users = {
     changesAccess: 'users',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
-      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too.',
+      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too. Removing a user does not close a `public` document to that user, and documents are `public` unless set otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to `restricted` with `documents.updateAccess` to keep users without a grant out.',
     input: Type.Object({ ...level, userIds: ClientIds }),
     output: Outcomes,
     message: 'User(s) deleted successfully.',

@@ -5,9 +5,11 @@ export const CrdtType = choice(['text', 'map', 'array', 'xml'])
 
 /** What an editor holds: a string for text and xml, an object for map, an array for array. */
 export type CrdtData = string | Record<string, unknown> | unknown[]
-export const CrdtData = Type.Unsafe<CrdtData>({
-  description: 'A string for `text` and `xml`, an object for `map`, an array for `array`.',
-})
+const description = 'A string for `text` and `xml`, an object for `map`, an array for `array`.'
+/** As it is sent: operations have messages of their own for data that does not fit the type of the editor. */
+export const CrdtData = Type.Unsafe<CrdtData>({ description })
+/** As it is read. */
+const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array'], description })
 
 /** Name of the root inside the shared document, as front ends give it to Yjs. */
 export const ContentKey = Type.String({
@@ -35,7 +37,7 @@ export const EditorQuery = {
 
 /** The content of an editor as it is read. */
 export const CrdtRecord = Type.Object({
-  data: CrdtData,
+  data: StoredCrdtData,
   id: Type.String(),
   /** ISO 8601. */
   lastUpdate: Type.String(),
@@ -50,6 +52,6 @@ export const EditorVersion = Type.Object({
   name: Type.String(),
   type: CrdtType,
   createdAt: Timestamp,
-  data: Type.Optional(CrdtData),
+  data: Type.Optional(StoredCrdtData),
 })
 export type EditorVersion = Type.Static<typeof EditorVersion>

@@ -98,6 +98,8 @@ describe('[17] XML', () => {
     ['<p>\n  <b></p>', 'Missing end tag for element b (line 2, column 6)'],
     ['a</p>', 'Unexpected markup (line 1, column 2)'],
     ['😀😀\n😀 < b', 'Unexpected markup (line 2, column 3)'],
+    ['<!DOCTYPE p><p/>', 'DOCTYPE is not accepted (line 1, column 1)'],
+    ['<p>\n<!doctype p></p>', 'DOCTYPE is not accepted (line 2, column 1)'],
     ['</_><_>', 'Extra content at the end of the document (line 1, column 5)'],
     ['<p a="1" a="2"/>', 'Duplicate attribute: a (line 1, column 15)'],
     ['<p a=1/>', 'Attribute value expected (line 1, column 6)'],

@@ -63,9 +63,10 @@ function explain(error: ParseError, text: string) {
     if (character === '\n') [line, column] = [line + 1, 1]
     else column++
   }
-  const reason = error.message
-    .split(' (line ')[0]!
-    .replace(/^Missing end tag for element _$/, 'Unexpected markup')
+  const isDoctype = /^<!doctype/i.test(text.slice(error.pos - '<_>'.length, error.pos + '<!DOCTYPE'.length))
+  const reason = isDoctype
+    ? 'DOCTYPE is not accepted'
+    : error.message.split(' (line ')[0]!.replace(/^Missing end tag for element _$/, 'Unexpected markup')
   return `XML is not well-formed: ${reason.slice(0, 200)} (line ${line}, column ${column}).`
 }
 

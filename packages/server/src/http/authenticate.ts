@@ -56,9 +56,10 @@ export function createAuthenticator(credentials: Credentials) {
 export type Authenticator = ReturnType<typeof createAuthenticator>
 
 export const optionOff: Record<Option, string> = {
-  useAdvancedQueries: 'Advanced queries are not enabled for this API key. Enable them in the console.',
+  useAdvancedQueries:
+    'Advanced queries are not enabled for this API key. Set useAdvancedQueries to true with /v2/workspace/apikeyconfig/update.',
   useNotificationService:
-    'The notification service is not enabled for this API key. Enable it in the console.',
+    'The notification service is not enabled for this API key. Set useNotificationService to true with /v2/workspace/apikeyconfig/update.',
 }
 
 export function requireOption(caller: ApiKey, option: Option): void {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
 import { UnparsedJson } from '../handler.ts'
 import { parseSafely, UnfitJson } from '../platform/safe-json.ts'
+import { bodyTooLarge } from './errors.ts'
 import { BodyScanner, openBrace, openBracket, type Span } from './body-scanner.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
@@ -83,7 +84,7 @@ async function readInPieces(
   const { found } = scanner
   const parsed = found.length === 0 ? bytes : withPlaceholders(bytes, found)
   if (parsed.length > limits.maxBytes) {
-    throw new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
+    throw bodyTooLarge('Without CRDT data it', limits.maxBytes, 'LIMIT_BODY_BYTES')
   }
   await enterTurn()
   const body = parse(parsed)

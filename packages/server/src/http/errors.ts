@@ -6,6 +6,14 @@ import { carriesErrorCode } from './error-code.ts'
 export const databaseTooLate =
   'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
 
+/** `what` says what of the body is limited by the setting. */
+export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
+  new ApiError(
+    'INVALID_ARGUMENT',
+    `Request body is too large. ${what} must not have more than ${maxBytes} bytes (${setting}).`,
+    { httpStatus: 413 },
+  )
+
 /** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
@@ -13,8 +21,6 @@ export function toApiError(error: unknown): ApiError {
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.')
   }
-  if (statusCode === 413)
-    return new ApiError('INVALID_ARGUMENT', 'Request body is too large.', { httpStatus: 413 })
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('INVALID_ARGUMENT', 'Malformed request.', { httpStatus: statusCode })
   }
@@ -37,12 +43,18 @@ export function toApiError(error: unknown): ApiError {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const failure = toApiError(error)
+  const isTooLarge = (error as { code?: string } | undefined)?.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
+  const failure = isTooLarge ? bodyTooLargeFor(request) : toApiError(error)
   if (failure.cause !== undefined)
     request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
   if (failure.httpStatus === 413) discardBody(request, reply)
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
   return reply.code(failure.httpStatus).send(failure.toBody({ withCode: carriesErrorCode(request.url) }))
+}
+
+function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
+  const setting = routeOptions.config.unparsedField ? 'LIMIT_CRDT_BODY_BYTES' : 'LIMIT_BODY_BYTES'
+  return bodyTooLarge('It', routeOptions.bodyLimit, setting)
 }
 
 /**

@@ -31,7 +31,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
       return moved ? migration : undefined
     }, apiKey)
     if (!moved) return
-    emit({ kind: 'gone', organizationId, documentIds: [moved.documentId] })
+    emit({ kind: 'gone', organizationId, documentIds: [moved.documentId], isMoved: true })
     emit({ kind: 'moved', organizationId, documentId: moved.newDocumentId })
     emit({ kind: 'access' })
   },

@@ -16,7 +16,7 @@ import { WrittenJson } from '../written-json.ts'
 import { listAll, page, type Window, withPageToken } from './paging.ts'
 
 /** Each is read with the metadata of its document and its organization, and up to 500 names of users. */
-const rowsAtOnce = 16
+const rowsAtOnce = 32
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 

@@ -11,8 +11,8 @@ export interface Window {
 
 /** `v1` has no pages: everything at once, up to this many rows (spec 0.5). */
 const everything = 10_000
-/** Rows of one query. Each may hold 16 KiB of the caller's data. */
-const smallRowsAtOnce = 64
+/** Rows of one query: 4 MiB, if each holds as much as it may. */
+const smallRowsAtOnce = 256
 /** Items that are written at a time. */
 const writtenAtOnce = 4
 /** An answer with more waits for others of its key. */

@@ -28,8 +28,14 @@ export type BusMessage =
   | ({ kind: 'liveState'; seq: number } & InDocument)
   /** The entries of these users that a backend keeps have changed; with `removed` there are none any more. */
   | ({ kind: 'presence'; userIds: readonly string[]; removed?: boolean } & InDocument)
-  /** Documents were deleted; all of the organization if none are named. */
-  | { kind: 'gone'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
+  /** Documents were deleted, or moved to another id; all of the organization if none are named. */
+  | {
+      kind: 'gone'
+      apiKey: string
+      organizationId: string
+      documentIds?: readonly string[]
+      isMoved?: boolean
+    }
   /** Another document was moved into this one: presence, live states and editors may all be different. */
   | ({ kind: 'moved' } & InDocument)
 

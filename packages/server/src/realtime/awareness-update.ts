@@ -38,7 +38,7 @@ export function readAwareness(
       if (json.length > limits.awarenessBytes) return 'tooLarge'
       if (clock > mostClock || !isUtf8(json)) return 'malformed'
       // Clients compare states by recursion, so nesting is bounded; and they assign the keys they read.
-      checkJson(json, 0, json.length, mostDepth)
+      checkJson(json, 0, json.length, { depth: mostDepth })
       entries.push({ client, clock, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() })
     }
     return decoding.hasContent(decoder) ? 'malformed' : entries

@@ -17,7 +17,7 @@ export interface Voice extends Framing {
   /** The update with the client's number is durable. Not `isNews`: it was known before. */
   saved?(number: number, update: Uint8Array, isNews: boolean): Buffer | undefined
   /** It is not stored; the connection goes on. `isRepeated`: the one before was refused as well. */
-  refused?(number: number, message: string, isRepeated: boolean): Buffer | undefined
+  refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
 }
 
 interface Opening {
@@ -175,7 +175,7 @@ export class EditorSession implements Member {
     this.#run((room) => {
       if (isAnswer) this.#mustAsk = false
       if (this.#participant.canWrite) this.#submit(room, number, update, isAnswer)
-      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly.message)
+      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly)
     })
   }
 
@@ -189,7 +189,7 @@ export class EditorSession implements Member {
       },
       refused: (fault) => {
         wait.end()
-        this.#refused(number, fault.message)
+        this.#refused(number, fault)
       },
     })
     if (isKnown) wait.begin()
@@ -211,7 +211,7 @@ export class EditorSession implements Member {
         wait.end()
         if (isEarly(fault) && this.#early.length + covered.length < mostEarly)
           this.#early.push(...covered, number)
-        else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault.message)
+        else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
         else this.end('invalidUpdate', fault.message)
       },
     })
@@ -248,8 +248,8 @@ export class EditorSession implements Member {
     if (frame) this.send(frame)
   }
 
-  #refused(number: number, message: string): void {
-    const frame = this.framing.refused?.(number, message, this.#wasRefused)
+  #refused(number: number, fault: Fault): void {
+    const frame = this.framing.refused?.(number, fault, this.#wasRefused)
     this.#wasRefused = true
     if (frame) this.send(frame)
   }

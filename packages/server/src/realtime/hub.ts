@@ -39,6 +39,8 @@ const keptSweeps = 20
  */
 const askedAtOnce = 8
 
+const wasMoved = 'The document was moved to another id.'
+
 /** All open documents of this server, and what happens to them from outside. */
 export class Hub {
   readonly #parts: HubParts
@@ -238,7 +240,8 @@ export class Hub {
         break
       case 'gone':
         for (const document of key.within({ ...message, organizationIds: [message.organizationId] })) {
-          document.reset('gone', 'The document was deleted.')
+          // The other id is not named: access to the document under it may be different.
+          document.reset('gone', message.isMoved ? wasMoved : 'The document was deleted.')
         }
         break
     }

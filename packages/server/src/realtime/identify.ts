@@ -59,6 +59,7 @@ export async function identifyUser(
   token: string,
   page: OpenPage,
 ): Promise<Identity> {
+  if (token === '') throw new Denial('unauthenticated', 'token_missing: The client sent no token.')
   const user = await userTokens.verify(token, now()).catch((error: unknown) => {
     if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
     throw error

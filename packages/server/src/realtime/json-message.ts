@@ -2,41 +2,65 @@ import { isUtf8 } from 'node:buffer'
 import {
   type ClientMessage,
   limits,
-  type OnlineStatus,
+  onlineStatuses,
   type Position,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { checkJson } from './json-scanner.ts'
+import { JsonScanner } from './json-scanner.ts'
+import { unstorableText } from './unstorable-text.ts'
 import { Refusal } from './update-reader.ts'
 
 /** A frame that is no message; says which field is wrong. */
 export class Malformed extends Error {}
 
-const mostDepth = 64
-/** To parse it costs V8 up to 2 microseconds a key. */
-const mostKeys = 10_000
-/** Strings, arrays and objects: half a microsecond each. */
-const maxValues = 50_000
+/** A message that is well formed and cannot be done: its data cannot be stored. */
+export class Unstorable extends Error {
+  readonly subject: { ref?: number; id?: number }
 
-/** The message in a text frame. Throws `Malformed`; fields it does not know are left out. */
+  constructor(message: string, { ref, id }: Unstorable['subject']) {
+    super(message)
+    this.subject = { ref, id }
+  }
+}
+
+/** The message in a text frame. Throws `Malformed` or `Unstorable`; fields it does not know are left out. */
 export function readMessage(bytes: Buffer, mostBytes: number): ClientMessage {
   if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
   if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
-  try {
-    checkJson(bytes, 0, bytes.length, mostDepth, mostKeys, maxValues)
-  } catch (error) {
-    throw error instanceof Refusal ? new Malformed(error.message) : error
-  }
+  const hasUnstorableText = scan(bytes)
   const fields = new Fields(JSON.parse(bytes.toString()))
   const type = fields.choice('type', types)
-  return readers[type](fields)
+  const message = readers[type](fields)
+  if (hasUnstorableText && 'data' in message) {
+    const fault = unstorableText(message.data, 'data')
+    if (fault) throw new Unstorable(fault, message)
+  }
+  return message
+}
+
+const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
+/** Longer than the names of all fields. A reason of a closed connection has at most 123 bytes. */
+const maxFieldLength = 32
+
+/** Whether it has strings that cannot be stored. */
+function scan(bytes: Buffer): boolean {
+  const scanner = new JsonScanner(bytes, 0, bytes.length, { depth, keys, values }, 'The message')
+  try {
+    scanner.document()
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const { field } = scanner
+    throw new Malformed(
+      field !== '' && field.length <= maxFieldLength ? `${field}: ${error.message}` : error.message,
+    )
+  }
+  return scanner.hasUnstorableText
 }
 
 type Types = ClientMessage['type']
 type Readers = { [Type in Types]: (fields: Fields) => Extract<ClientMessage, { type: Type }> }
 
 const topics: readonly Topic[] = ['presence', 'liveState', 'comments', 'notifications']
-const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
 const contentTypes = ['text', 'map', 'array', 'xml'] as const
 
 const readers: Readers = {
@@ -53,7 +77,7 @@ const readers: Readers = {
   setPresence: (fields) => ({
     type: 'setPresence',
     ref: fields.count('ref'),
-    status: fields.optional('status', () => fields.choice('status', statuses)),
+    status: fields.optional('status', () => fields.choice('status', onlineStatuses)),
     data: fields.optional('data', () => fields.objectOrNull('data')),
   }),
   setLiveState: (fields) => ({

@@ -1,45 +1,67 @@
 import { Refusal } from './update-reader.ts'
 
-/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. */
-export function checkJson(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  maxDepth: number,
-  maxKeys = Infinity,
-  maxValues = Infinity,
-): void {
-  new JsonScanner(bytes, from, to, maxDepth, { keys: maxKeys, values: maxValues }).document()
+interface JsonLimits {
+  depth: number
+  keys?: number
+  values?: number
+}
+
+/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. Throws a `Refusal`. */
+export function checkJson(bytes: Uint8Array, from: number, to: number, limits: JsonLimits): void {
+  new JsonScanner(bytes, from, to, limits).document()
 }
 
 const proto = '__proto__'
 const quote = 0x22
 const backslash = 0x5c
+/** Of `\\udc00`. */
+const escapeLength = 6
 const simpleEscapes = '"\\/bfnrt'
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
 
-class JsonScanner {
+export class JsonScanner {
   private readonly bytes: Uint8Array
   private at: number
   private readonly end: number
   private readonly maxDepth: number
-  private readonly max: { keys: number; values: number }
+  private readonly maxKeys: number
+  private readonly maxValues: number
+  /** How messages call the value. */
+  private readonly subject: string
   private keys = 0
   /** Strings that are no keys, arrays and objects. */
   private values = 0
+  private fieldFrom = 0
+  private fieldTo = 0
+  private hasNul = false
+  private unpaired = 0
+  /** Where the escape of a high surrogate has ended. */
+  private highEnd = -1
 
-  constructor(bytes: Uint8Array, from: number, to: number, maxDepth: number, max: JsonScanner['max']) {
+  constructor(bytes: Uint8Array, from: number, to: number, limits: JsonLimits, subject = 'A value') {
     this.bytes = bytes
     this.at = from
     this.end = to
-    this.maxDepth = maxDepth
-    this.max = max
+    this.maxDepth = limits.depth
+    this.maxKeys = limits.keys ?? Infinity
+    this.maxValues = limits.values ?? Infinity
+    this.subject = subject
   }
 
   document(): void {
     this.value(this.maxDepth)
     if (this.at < this.end) this.malformed()
+  }
+
+  /** Whether a string or a key has a NUL character or an unpaired surrogate: UTF-8 JSON has them as escapes only. */
+  get hasUnstorableText(): boolean {
+    return this.hasNul || this.unpaired > 0
+  }
+
+  /** The key at the top that is being read, as it is written. */
+  get field(): string {
+    return Buffer.from(this.bytes.subarray(this.fieldFrom, this.fieldTo)).toString()
   }
 
   private value(depth: number): void {
@@ -56,29 +78,34 @@ class JsonScanner {
   }
 
   private countValue(): void {
-    if (++this.values <= this.max.values) return
-    this.refuse('too_large', `A value has more than ${this.max.values} strings, arrays and objects.`)
+    if (++this.values <= this.maxValues) return
+    this.refuse('too_large', `${this.subject} has more than ${this.maxValues} strings, arrays and objects.`)
   }
 
   private members(hasKeys: boolean, depth: number): void {
-    if (depth === 0) this.refuse('too_large', `A value is nested deeper than ${this.maxDepth}.`)
+    if (depth === 0) this.refuse('too_large', `${this.subject} is nested deeper than ${this.maxDepth}.`)
     const close = hasKeys ? 0x7d : 0x5d
     this.at++
     this.space()
     if (this.skips(close)) return
     do {
-      if (hasKeys) this.key()
+      if (hasKeys) this.key(depth === this.maxDepth)
       this.value(depth - 1)
     } while (this.skips(0x2c))
     this.take(close)
   }
 
-  private key(): void {
-    if (++this.keys > this.max.keys) {
-      this.refuse('too_large', `A value has more than ${this.max.keys} keys.`)
+  private key(isAtTop: boolean): void {
+    if (++this.keys > this.maxKeys) {
+      this.refuse('too_large', `${this.subject} has more than ${this.maxKeys} keys.`)
     }
     this.space()
+    const from = this.at
     if (this.string() === proto.length) this.refuse('forbidden', `${proto} is not allowed as a key.`)
+    if (isAtTop) {
+      this.fieldFrom = from + 1
+      this.fieldTo = this.at - 1
+    }
     this.space()
     this.take(0x3a)
   }
@@ -107,7 +134,17 @@ class JsonScanner {
     }
     let unit = 0
     for (let i = 0; i < 4; i++) unit = unit * 16 + this.hexDigit()
+    if (unit === 0) this.hasNul = true
+    else if (unit >= 0xd800 && unit <= 0xdfff) this.surrogate(unit)
     return unit
+  }
+
+  private surrogate(unit: number): void {
+    if (unit < 0xdc00) {
+      this.unpaired++
+      this.highEnd = this.at
+    } else if (this.highEnd === this.at - escapeLength) this.unpaired--
+    else this.unpaired++
   }
 
   private hexDigit(): number {
@@ -161,7 +198,7 @@ class JsonScanner {
   }
 
   private malformed(): never {
-    this.refuse('malformed', 'A value is not JSON.')
+    this.refuse('malformed', `${this.subject} is not JSON.`)
   }
 
   private refuse(code: 'malformed' | 'too_large' | 'forbidden', message: string): never {

@@ -4,6 +4,10 @@ import type { Place } from '../store/editors.ts'
 
 const id = Compile(ClientId)
 
+/** What an id must be, for messages that begin with its name. */
+export const idPattern =
+  'must have 1 to 256 characters, must not contain control characters and must not be "." or "..".'
+
 export const isId = (text: string): boolean => id.Check(text)
 
 /** The editor that a name such as `organization/document/editor` means. Each of its three parts is percent-encoded. */

@@ -137,5 +137,5 @@ function readJsonOrUndefined(reader: UpdateReader, bounds: ValueBounds): void {
 
 function checkLastJson(reader: UpdateReader, bounds: ValueBounds): void {
   const { from, to } = reader.lastString
-  checkJson(reader.bytes, from, to, bounds.depth)
+  checkJson(reader.bytes, from, to, { depth: bounds.depth })
 }

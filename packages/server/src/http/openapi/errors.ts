@@ -101,12 +101,37 @@ export const standardErrors: readonly StandardError[] = [
   {
     name: 'BodyTooLarge',
     status: 'INVALID_ARGUMENT',
-    message: 'Request body is too large.',
-    when: 'The body has more than 1 MiB, or 10 MiB where editor data is written.',
+    message: 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+    when: 'The body has more than 1 MiB, or 10 MiB where editor data is written. The message names the setting.',
     httpStatus: 413,
   },
   invalid('WrongContentType', 'Content-Type must be application/json.', 'The body is not declared as JSON.'),
+  invalid(
+    'TooDeep',
+    'Request body must not nest deeper than 64 levels.',
+    'Objects and arrays are nested deeper than `LIMIT_JSON_DEPTH`.',
+  ),
+  invalid(
+    'TooManyKeys',
+    'Request body must not have more than 10000 keys.',
+    'The body has more keys than `LIMIT_JSON_KEYS`. CRDT data in bodies above 32 KiB has limits of its own.',
+  ),
+  invalid(
+    'TooManyValues',
+    'Request body must not have more than 50000 strings, arrays and objects.',
+    'The body has more of them than `LIMIT_JSON_VALUES`. CRDT data in bodies above 32 KiB has limits of its own.',
+  ),
   invalid('InvalidJson', 'Request body is not valid JSON.', 'The body cannot be parsed.'),
+  invalid(
+    'NulCharacter',
+    'Strings must not contain the NUL character.',
+    'A string or a key of the body contains U+0000.',
+  ),
+  invalid(
+    'UnpairedSurrogate',
+    'Strings must not contain unpaired surrogates.',
+    'A string or a key of the body contains half of a surrogate pair, such as the escape `\\ud83d` alone.',
+  ),
   invalid('MissingData', 'data is required.', 'The body has no object `data`.'),
   invalid(
     'InvalidIdempotencyKey',

@@ -14,7 +14,7 @@ import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
 import type { LiveStateSubscriber } from '../live-states.ts'
 import type { Listener, Participant } from '../participant.ts'
-import { isId } from '../place.ts'
+import { idPattern, isId } from '../place.ts'
 import type { PresenceSubscriber } from '../presence-broadcast.ts'
 import { RefFrames } from '../ref-frames.ts'
 import { StepTaker, whenItsTurn } from '../step-taker.ts'
@@ -176,7 +176,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.run(() => {
       const refuse = (status: ErrorStatus, message: string) =>
         this.#host.send({ type: 'error', id, ref, status, message })
-      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', 'liveStateDataId is no id.')
+      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${idPattern}`)
       if (!participant.canWrite) {
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
       }

@@ -1,10 +1,12 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
+import type { ErrorStatus } from '@plenum/protocol'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { EditorLog } from '../../store/editor-log.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
+import type { Fault } from '../validate-update.ts'
 import type { JsonDocument } from './json-document.ts'
 
 interface EditorOptions {
@@ -101,11 +103,12 @@ export class JsonEditor {
         this.#settle(number, 'saved')
         return undefined
       },
-      refused: (number, message) => {
+      refused: (number, { code, message }) => {
         this.#settle(number, 'refused')
         const encoder = begin(channel, 'refused')
         encoding.writeVarUint(encoder, number)
         encoding.writeVarString(encoder, message)
+        encoding.writeVarString(encoder, statusOf[code] ?? 'FAILED_PRECONDITION')
         return binaryFrame(encoding.toUint8Array(encoder))
       },
     }
@@ -122,6 +125,14 @@ export class JsonEditor {
       if (saved !== undefined) this.#session.send(binaryFrame(head(this.channel, 'saved', saved)))
     })
   }
+}
+
+/** As an operation that is refused for the same reason answers. */
+const statusOf: Partial<Record<Fault['code'], ErrorStatus>> = {
+  read_only: 'PERMISSION_DENIED',
+  foreign_client: 'PERMISSION_DENIED',
+  full: 'RESOURCE_EXHAUSTED',
+  too_many_ids: 'RESOURCE_EXHAUSTED',
 }
 
 function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {

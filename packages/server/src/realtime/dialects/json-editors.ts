@@ -7,7 +7,7 @@ import {
   type ServerMessage,
 } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import { isId } from '../place.ts'
+import { idPattern, isId } from '../place.ts'
 import type { JsonDocument } from './json-document.ts'
 import { JsonEditor } from './json-editor.ts'
 
@@ -35,14 +35,18 @@ export class JsonEditors {
     }
     const document = find()
     if (!document) return
-    if (!isId(editorId)) return this.#tellClosed(channel, 'badMessage', 'editorId is no id.')
+    if (!isId(editorId)) return this.#tellClosed(channel, 'badMessage', `editorId ${idPattern}`)
     for (const other of this.#editors.values()) {
       if (other.document !== document || other.editorId !== editorId) continue
       const message = `The editor is already open on this connection, under channel ${other.channel}.`
       return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', message)
     }
     if (!Check(ContentKey, contentKey)) {
-      return this.#tellClosed(channel, 'badMessage', 'contentKey must not have control characters.')
+      return this.#tellClosed(
+        channel,
+        'badMessage',
+        'contentKey must have 1 to 256 characters and must not contain control characters.',
+      )
     }
     if (Math.max(this.#editors.size, this.#finishing.size) >= mostEditors) {
       return this.#tellClosed(channel, 'tooMany', `A connection has at most ${mostEditors} editors open.`)

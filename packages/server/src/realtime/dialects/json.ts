@@ -12,8 +12,8 @@ import { textFrame } from '../frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
-import { Malformed, readMessage } from '../json-message.ts'
-import { isId } from '../place.ts'
+import { Malformed, readMessage, Unstorable } from '../json-message.ts'
+import { idPattern, isId } from '../place.ts'
 import { type DocumentHost, JsonDocument } from './json-document.ts'
 import { JsonEditors } from './json-editors.ts'
 
@@ -90,8 +90,11 @@ export class JsonClient implements DialectClient, DocumentHost {
     try {
       this.#receiveMessage(readMessage(data, mostBytes), data.length)
     } catch (error) {
-      if (!(error instanceof Malformed)) throw error
-      this.deny('badMessage', error.message)
+      if (error instanceof Unstorable && this.#identity) {
+        this.#refuse(error.subject, 'INVALID_ARGUMENT', error.message)
+      } else if (error instanceof Malformed || error instanceof Unstorable) {
+        this.deny('badMessage', error.message)
+      } else throw error
     }
     return true
   }
@@ -181,8 +184,8 @@ export class JsonClient implements DialectClient, DocumentHost {
     }
     const refuse = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isId(organizationId)) return refuse('badMessage', 'organizationId is no id.')
-    if (!isId(documentId)) return refuse('badMessage', 'documentId is no id.')
+    if (!isId(organizationId)) return refuse('badMessage', `organizationId ${idPattern}`)
+    if (!isId(documentId)) return refuse('badMessage', `documentId ${idPattern}`)
     if (Math.max(this.#documents.size, this.#finishing.size) >= mostDocuments) {
       return refuse('tooMany', `A connection has at most ${mostDocuments} documents open.`)
     }

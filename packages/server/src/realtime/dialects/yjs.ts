@@ -43,7 +43,7 @@ const voice: Voice = {
   // What is new comes back with everybody's updates; the receipt for what was known comes back alone.
   saved: (_number, bytes, isNews) => (isNews ? undefined : update(bytes)),
   // Clients write it to the console; once is enough.
-  refused: (_number, message, isRepeated) => (isRepeated ? undefined : denied(message)),
+  refused: (_number, { message }, isRepeated) => (isRepeated ? undefined : denied(message)),
 }
 
 export class YjsClient implements DialectClient {
