@@ -263,7 +263,7 @@ export class Gateway {
       }
     }
     this.#answers.cutExcess()
-    this.#parts.hub.sweep()
+    void this.#parts.hub.sweep()
   }
 
   /** Resolves when no client's write under that key is being committed; undefined if none is. */

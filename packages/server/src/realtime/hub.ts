@@ -6,6 +6,7 @@ import { openDocument } from '../access/sign-in.ts'
 import type { Limits } from '../config.ts'
 import { sourceOf } from '../editors/document-threads.ts'
 import type { BusMessage } from '../platform/bus.ts'
+import { breathe } from '../platform/loop-time.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as liveStates from '../store/live-states.ts'
@@ -55,6 +56,7 @@ export class Hub {
   /** Stores what clients set. */
   readonly liveStates: LiveStateWriter
   readonly #unsubscribe: () => void
+  #sweeping: Promise<void> | undefined
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
 
   constructor(parts: HubParts) {
@@ -252,23 +254,34 @@ export class Hub {
   }
 
   /** Twice a second: judgements that time has ended, updates that wait in vain, rooms that nobody needs. */
-  sweep(): void {
-    const now = this.#parts.now()
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
+    return this.#sweeping
+  }
+
+  async #sweepAll(): Promise<void> {
     for (const [apiKey, key] of this.#keys) {
       for (const [id, document] of key.documents) {
-        let isCurrent = true
-        for (const participant of document.participants) {
-          isCurrent &&= participant.isCurrent(now)
-          participant.warn(now)
-          participant.makeUp()
-        }
-        document.presence.sweep(now)
-        if (!isCurrent) void document.judge()
-        for (const { room } of document.editors.values()) if (room) this.#sweepRoom(document, room)
+        // Clients may have hundreds of thousands of documents open.
+        await breathe()
+        this.#sweepDocument(document)
         if (document.participants.size === 0 && document.editors.size === 0) key.documents.delete(id)
       }
       if (key.documents.size === 0) this.#keys.delete(apiKey)
     }
+  }
+
+  #sweepDocument(document: OpenDocument): void {
+    const now = this.#parts.now()
+    let isCurrent = true
+    for (const participant of document.participants) {
+      isCurrent &&= participant.isCurrent(now)
+      participant.warn(now)
+      participant.makeUp()
+    }
+    document.presence.sweep(now)
+    if (!isCurrent) void document.judge()
+    for (const { room } of document.editors.values()) if (room) this.#sweepRoom(document, room)
   }
 
   #sweepRoom(document: OpenDocument, room: EditorRoom): void {
