@@ -41,6 +41,7 @@ const on = { organizationId: 'o1', documentIds: ['d1'] }
 const noGrant = { code: 4403, reason: 'The user may not open this document.' }
 const disabled = { code: 4403, reason: 'The document or its organization is disabled.' }
 const gone = { code: 4404, reason: 'The document was deleted.' }
+const moved = { code: 4404, reason: 'The document was moved to another id.' }
 
 const asViewer = { users: [{ userId, accessRole: 'viewer' as const }] }
 const makeEditor = ({ client }: Stage) => grant(client, userId, { ...d1, accessRole: 'editor' })
@@ -210,7 +211,7 @@ export const revocations: readonly Revocation[] = [
     effect: gone,
     leftIn: null,
   },
-  { cause: 'a document that is migrated', act: migrate, effect: gone, leftIn: 'd2' },
+  { cause: 'a document that is migrated', act: migrate, effect: moved, leftIn: 'd2' },
   {
     cause: 'a stored grant that ends',
     stored: (now) => [{ ...d1, expiresAt: soon(now) }],
