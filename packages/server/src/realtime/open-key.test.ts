@@ -26,15 +26,17 @@ function scene() {
 }
 
 describe('[R9] a change of access concerns only those whose access it may change', () => {
-  test('[R9] users: nobody else is judged again', () => {
-    const { key, judged } = scene()
+  test('[R9] users: those who are in a document with them, and nobody else', () => {
+    const { key, judged, changes } = scene()
     const [ada, bob] = [key.epochOf('ada'), key.epochOf('bob')]
     key.accessChanged({ userIds: ['ada', 'ada'] })
     expect(key.epochOf('ada')).toBeGreaterThan(ada)
     expect(key.epochOf('bob')).toBe(bob)
     expect(judged).toHaveLength(3)
+    expect([...changes.values()]).toEqual([1, 1, 1])
     key.accessChanged({ userIds: ['eve'] })
     expect(judged).toHaveLength(3)
+    expect([...changes.values()]).toEqual([1, 1, 1])
   })
 
   test('[R9] documents and organizations: those who are there', () => {

@@ -29,15 +29,14 @@ export class OpenKey {
   /** Somebody may do more or less than before. */
   accessChanged(scope: AccessScope): void {
     const { userIds, organizationIds } = scope
-    if (userIds) void this.#judge(this.#countUsers(new Set(userIds)))
-    else if (organizationIds) {
-      const documents = this.within(scope)
-      for (const document of documents) document.accessChanged()
-      void this.#judge(documents)
-    } else {
-      this.#changes++
-      void this.#judge([...this.documents.values()])
-    }
+    const named = userIds && new Set(userIds)
+    if (named) this.#countUsers(named)
+    else if (!organizationIds) this.#changes++
+    const all = [...this.documents.values()]
+    const documents = organizationIds ? this.within(scope) : all.filter((one) => !named || one.has(named))
+    // Everybody who is there is judged again: what the others send waits until it is known who may receive it.
+    for (const document of documents) document.accessChanged()
+    void this.#judge(documents)
   }
 
   /** The open documents of those organizations: all, or those with these ids. */
@@ -50,17 +49,15 @@ export class OpenKey {
     return [...this.documents.values()].filter((document) => inside.has(document.organizationId))
   }
 
-  /** Gives the documents in which somebody is to be judged again. */
-  #countUsers(userIds: ReadonlySet<string>): OpenDocument[] {
+  /** Also for those who have left, and whose updates wait to be stored. */
+  #countUsers(userIds: ReadonlySet<string>): void {
     this.#countedTimes++
     for (const userId of userIds) this.#changesByUser.set(userId, (this.#changesByUser.get(userId) ?? 0) + 1)
-    const documents = [...this.documents.values()]
-    if (this.#changesByUser.size <= mostCounted) return documents.filter((document) => document.has(userIds))
+    if (this.#changesByUser.size <= mostCounted) return
     // Nobody's epoch may become what it was before.
     this.#changes += this.#countedTimes
     this.#countedTimes = 0
     this.#changesByUser.clear()
-    return documents
   }
 
   /** A few at a time: a key may have thousands of documents open, and others want their turn. */
