@@ -7,6 +7,7 @@ import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
 import { awarenessOfManyViewers } from './awareness-flood.ts'
 import { nothing } from './nothing.ts'
+import { metricsOnManyConnections, pipelinedRequests } from './pipelined-requests.ts'
 import { presenceOfManyViewers, presenceUnderManyRefs } from './presence-flood.ts'
 import { slowDocumentReads } from './slow-document-reads.ts'
 import { slowDocumentSockets } from './slow-document-sockets.ts'
@@ -29,4 +30,6 @@ export const attacks: readonly Attack[] = [
   presenceUnderManyRefs,
   presenceOfManyViewers,
   awarenessOfManyViewers,
+  pipelinedRequests,
+  metricsOnManyConnections,
 ]

@@ -122,7 +122,6 @@ export function createServer(parts: Parts): Server {
   app.decorateRequest('operation', undefined)
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id)
-    connections.track(reply.raw)
     if (draining) {
       reply.header('connection', 'close')
       return done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))

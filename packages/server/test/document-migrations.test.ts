@@ -4,6 +4,7 @@ import { newId } from '../src/access/ids.ts'
 import * as migrations from '../src/store/document-migrations.ts'
 import * as jobs from '../src/store/jobs.ts'
 import * as editorLog from '../src/store/editor-log.ts'
+import * as liveStateLog from '../src/store/live-state-log.ts'
 import * as liveStates from '../src/store/live-states.ts'
 import * as presence from '../src/store/presence.ts'
 import * as given from './given.ts'
@@ -167,7 +168,7 @@ describe.each(stores)('document migrations on %s', (store) => {
       ),
     )
     const readSince = async (seq: number) =>
-      (await liveStates.readSince(read, apiKey, { organizationId, documentId: 'new' }, seq))!
+      (await liveStateLog.readSince(read, apiKey, { organizationId, documentId: 'new' }, seq))!
     const { position: before } = await readSince(0)
     await completed(tenant, (await client.documents.migrate(place)).data.migrationId)
 

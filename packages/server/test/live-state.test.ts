@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import * as liveStateLog from '../src/store/live-state-log.ts'
 import * as liveStates from '../src/store/live-states.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
@@ -201,7 +202,7 @@ describe.each(stores)('live state on %s', (store) => {
   test('[R21] changes of a document are numbered, and can be read from a number on', async () => {
     const { client, apiKey } = await given.tenant(server)
     const readSince = (seq: number, documentId: string) =>
-      liveStates.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
+      liveStateLog.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
     const position = async (documentId = 'd1') => (await readSince(0, documentId))?.position
     const since = async (seq: number) =>
       (await readSince(seq, 'd1'))?.states.map((one) => one.liveStateDataId)
@@ -239,7 +240,7 @@ describe.each(stores)('live state on %s', (store) => {
   test('[R21] a document that was deleted and made anew has another epoch', async () => {
     const { client, apiKey } = await given.tenant(server)
     const position = async () =>
-      (await liveStates.readSince(server.database.read, apiKey, place, 0))?.position
+      (await liveStateLog.readSince(server.database.read, apiKey, place, 0))?.position
     await client.liveState.broadcast({ ...channel, data: {} })
     const before = await position()
     await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
@@ -254,7 +255,7 @@ describe.each(stores)('live state on %s', (store) => {
   test('[R21] nothing is set in a document that is gone', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
-    const change = { liveStateDataId: 'a', data: {}, merge: false, userId: 'u1' }
+    const change = { liveStateDataId: 'a', members: [], merge: false, userId: 'u1' }
     const set = server.database.write((db) => liveStates.set(db, apiKey, gone, [change], Date.now()))
     expect(await set).toBeUndefined()
   })

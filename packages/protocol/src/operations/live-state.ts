@@ -24,7 +24,14 @@ export const liveState = {
     output: Done,
     message: 'Event broadcasted successfully.',
     errorCode: true,
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'Live state must not be larger than 1 MiB.' }],
+    errors: [
+      { status: 'INVALID_ARGUMENT', message: 'Live state must not be larger than 1 MiB.' },
+      {
+        status: 'RESOURCE_EXHAUSTED',
+        message:
+          'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
+      },
+    ],
     example: {
       input: {
         organizationId: 'org_1',

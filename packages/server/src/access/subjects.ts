@@ -26,8 +26,8 @@ export interface OpenedDocument {
 }
 
 /**
- * Reads users against documents and folders of one organization, in four queries for up to 5,000 users.
- * Undefined: there is no such organization.
+ * Reads users against documents and folders of one organization, in four queries for up to 5,000 users and few resources.
+ * `pause` is called between queries, where there are more. Undefined: there is no such organization.
  */
 export async function loadSubjects(
   db: Db,
@@ -35,11 +35,17 @@ export async function loadSubjects(
   organizationId: string,
   userIds: readonly string[],
   { documentIds = [], folderIds = [] }: { documentIds?: readonly string[]; folderIds?: readonly string[] },
+  pause?: () => Promise<void>,
 ): Promise<Subjects | undefined> {
   const organization = await access.findOrganization(db, key.apiKey, organizationId)
   if (!organization) return undefined
   const documents = await access.findDocuments(db, key.apiKey, organizationId, documentIds)
-  const scene = await loadScene(db, key, organizationId, userIds, { organization, documents, folderIds })
+  const scene = await loadScene(db, key, organizationId, userIds, {
+    organization,
+    documents,
+    folderIds,
+    pause,
+  })
   return {
     organization: (userId) => scene.organization(userId, asStored),
     document(userId, documentId) {
@@ -80,6 +86,13 @@ interface Found {
   documents: ReadonlyMap<string, StoredDocument>
   /** Folders that are asked for besides those of the documents. */
   folderIds: readonly string[]
+  pause?: (() => Promise<void>) | undefined
+}
+
+interface FolderLevel {
+  id: string
+  /** Without a grant. */
+  level: Level
 }
 
 /** Folders and grants around what was found. */
@@ -88,18 +101,21 @@ async function loadScene(
   { apiKey, options }: Key,
   organizationId: string,
   userIds: readonly string[],
-  { organization, documents, folderIds }: Found,
+  { organization, documents, folderIds, pause }: Found,
 ) {
   const lowest = new Set(folderIds)
   for (const { folderId } of documents.values()) if (folderId !== null) lowest.add(folderId)
-  const folders = await access.findFolderChains(db, apiKey, organizationId, [...lowest])
-  const found = await access.findGrants(db, apiKey, organizationId, userIds, {
-    documentIds: [...documents.keys()],
-    folderIds: [...folders.keys()],
-  })
-  const grants = new Map(found.map((grant) => [JSON.stringify([grant.userId, grant.type, grant.id]), grant]))
+  const folders = await access.findFolderChains(db, apiKey, organizationId, [...lowest], pause)
+  const resources = { documentIds: [...documents.keys()], folderIds: [...folders.keys()] }
+  const grants = new Map<string, Map<access.StoredGrant['type'], Map<string, access.StoredGrant>>>()
+  for (const grant of await access.findGrants(db, apiKey, organizationId, userIds, resources, pause)) {
+    const ofUser =
+      grants.get(grant.userId) ?? new Map<access.StoredGrant['type'], Map<string, access.StoredGrant>>()
+    const ofType = ofUser.get(grant.type) ?? new Map<string, access.StoredGrant>()
+    grants.set(grant.userId, ofUser.set(grant.type, ofType.set(grant.id, grant)))
+  }
   const stored = (userId: string, type: access.StoredGrant['type'], id: string) =>
-    grants.get(JSON.stringify([userId, type, id]))
+    grants.get(userId)?.get(type)?.get(id)
 
   const grantOf = (userId: string, type: Place['type'], id: string, overlay: Overlay): { grant?: Grant } => {
     const grant = overlay(type, id, stored(userId, type, id))
@@ -114,18 +130,30 @@ async function loadScene(
     },
   })
 
-  /** From that folder up to the top-level one. */
-  const chain = (userId: string, folderId: string | null, overlay: Overlay): Level[] => {
-    const passed = new Set<string>()
-    const levels: Level[] = []
-    for (let id = folderId; id !== null && !passed.has(id);) {
+  const chains = new Map<string, readonly FolderLevel[]>()
+  /** From that folder up to the top-level one. Walked once for all users and documents. */
+  const chainOf = (folderId: string): readonly FolderLevel[] => {
+    const known = chains.get(folderId)
+    if (known) return known
+    const levels = new Map<string, FolderLevel>()
+    for (let id = folderId; !levels.has(id);) {
       const folder = folders.get(id)
       if (!folder) break
-      passed.add(id)
-      levels.push({ accessType: folder.accessType, ...grantOf(userId, 'folder', id, overlay) })
+      levels.set(id, { id, level: { accessType: folder.accessType } })
       id = folder.parentFolderId
     }
-    return levels
+    const chain = [...levels.values()]
+    chains.set(folderId, chain)
+    return chain
+  }
+
+  const chain = (userId: string, folderId: string | null, overlay: Overlay): Level[] => {
+    if (folderId === null) return []
+    const ofUser = grants.get(userId)?.get('folder')
+    return chainOf(folderId).map(({ id, level }) => {
+      const grant = overlay('folder', id, ofUser?.get(id))
+      return grant ? { ...level, grant } : level
+    })
   }
 
   const inFolder = (userId: string, folderId: string | null, overlay: Overlay): Subject => ({

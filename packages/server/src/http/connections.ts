@@ -6,16 +6,17 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
-import { ApiError } from '@plenum/protocol'
+import { ApiError, type ErrorStatus } from '@plenum/protocol'
+import { Arrivals } from './arrivals.ts'
 import { carriesErrorCode } from './error-code.ts'
+import { Pipelining, tooManyWaiting } from './pipelining.ts'
+import { requestAddress } from './request-address.ts'
 
 export interface Connections {
   /** A server of Node; each address needs one. */
   create(handler: RequestListener): Server
   /** Answers what is too slow, too large or no HTTP in the envelope as well, and ends the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Socket): void
-  /** Remembers whose turn it is on a connection. */
-  track(response: ServerResponse): void
   /** Listens at the other address of `localhost`, where the machine has it. */
   listenAtSecondLoopback(first: AddressInfo): Promise<void>
   /** Lets the answers that are under way be the last ones of their connections. */
@@ -27,20 +28,36 @@ export interface Connections {
 interface Options {
   requestTimeoutSeconds: number
   newRequestId: () => string
+  trustedProxyHops: number
   /** Gets every server, for what is no request. */
   attach: (server: Server) => void
 }
 
 /** What lies below requests: sockets, their timeouts, and bytes that never become a request. */
-export function createConnections({ requestTimeoutSeconds, newRequestId, attach }: Options): Connections {
+export function createConnections(options: Options): Connections {
+  const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach } = options
   const requestTimeout = requestTimeoutSeconds * 1000
   const open = new Set<Socket>()
   const newest = new WeakMap<Socket, ServerResponse>()
+  /** Connections with a fault that is answered when the requests before it are. */
+  const faulty = new WeakSet<Socket>()
+  const pipelining = new Pipelining()
+  const arrivals = new Arrivals()
   let handle: RequestListener | undefined
   let second: Server | undefined
 
   const create = (handler: RequestListener): Server => {
     handle = handler
+    const start: RequestListener = (request, response) => {
+      newest.set(request.socket, response)
+      pipelining.count(request, response)
+      arrivals.start(
+        () => {
+          if (!request.socket.destroyed) handler(request, response)
+        },
+        () => requestAddress(request, trustedProxyHops),
+      )
+    }
     const server = createServer(
       {
         requestTimeout,
@@ -53,23 +70,27 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
         requireHostHeader: false,
         IncomingMessage: Request,
       },
-      handler,
+      start,
     )
     server.setTimeout(60_000)
     server.on('connection', (socket) => {
       open.add(socket)
+      pipelining.watch(socket)
       socket.once('close', () => open.delete(socket))
     })
     // Expectations other than `100-continue` may be ignored; Node's refusal would have no envelope either.
-    server.on('checkExpectation', handler)
+    server.on('checkExpectation', start)
     attach(server)
     return server
   }
 
   const write = (error: NodeJS.ErrnoException, socket: Socket, url?: string) => {
     if (!socket.writable) return socket.destroy()
-    const [line, message] = lineFor[error.code ?? ''] ?? ['400 Bad Request', 'Malformed request.']
-    const failure = new ApiError('INVALID_ARGUMENT', message)
+    const [line, message, status = 'INVALID_ARGUMENT'] = lineFor[error.code ?? ''] ?? [
+      '400 Bad Request',
+      'Malformed request.',
+    ]
+    const failure = new ApiError(status, message)
     const body = JSON.stringify(failure.toBody({ withCode: carriesErrorCode(url) }))
     const headers = [
       'content-type: application/json; charset=utf-8',
@@ -90,13 +111,20 @@ export function createConnections({ requestTimeoutSeconds, newRequestId, attach 
       else write(error, socket, before.req.url)
     } else if (before.writableFinished) write(error, socket)
     // The fault is in what follows a whole request, whose answer comes first.
-    else before.once('close', () => write(error, socket))
+    else if (!faulty.has(socket)) {
+      faulty.add(socket)
+      // All that follows would be a fault, too.
+      socket.pause()
+      before.once('close', () => {
+        socket.resume()
+        write(error, socket)
+      })
+    }
   }
 
   return {
     create,
     refuse,
-    track: (response) => void newest.set(response.req.socket, response),
     async listenAtSecondLoopback({ address, port }) {
       if (!handle) return
       const server = create(handle)
@@ -140,8 +168,13 @@ class Request extends IncomingMessage {
   }
 }
 
-const lineFor: Record<string, [line: string, message: string]> = {
+const lineFor: Record<string, [line: string, message: string, status?: ErrorStatus]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
+  [tooManyWaiting]: [
+    '429 Too Many Requests',
+    'Too many requests wait on this connection. Read the answers before you send more.',
+    'RESOURCE_EXHAUSTED',
+  ],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request headers are too large.'],
 }
 

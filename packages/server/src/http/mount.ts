@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { type Access, ApiError, type Operation, operations } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { addressBucket, clientAddress } from '../access/addresses.ts'
 import type { Config } from '../config.ts'
 import type { AllHandlers, Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
@@ -12,6 +11,7 @@ import type { AnyHandler, createExecute } from './execute.ts'
 import { type Answer, readIdempotencyKey } from './idempotency.ts'
 import { createFieldFilter } from './ignored-fields.ts'
 import type { RateLimits } from './limits.ts'
+import { requestAddress } from './request-address.ts'
 import { RequestTurns } from './request-turns.ts'
 import { createValidator } from './validate.ts'
 
@@ -132,12 +132,6 @@ function createAuthentication(
   operation: Operation,
 ) {
   const { access, requires } = operation
-  const addressOf = (request: FastifyRequest) =>
-    clientAddress(
-      request.socket.remoteAddress ?? '',
-      single(request.headers['x-forwarded-for']),
-      config.trustedProxyHops,
-    )
 
   const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
@@ -154,7 +148,7 @@ function createAuthentication(
 
   const headers = {
     async public(request: FastifyRequest) {
-      const address = addressBucket(addressOf(request))
+      const address = requestAddress(request, config.trustedProxyHops)
       if (operation.rateLimit) await rateLimits.address(address)
       return { address }
     },
@@ -176,8 +170,6 @@ function createAuthentication(
     admitKey(request, await authenticator.body(input, request.headers))
   return { headers, body }
 }
-
-const single = (value: string | string[] | undefined) => (Array.isArray(value) ? value.join(', ') : value)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

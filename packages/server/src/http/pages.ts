@@ -16,6 +16,9 @@ const readyWithinMs = 2000
 const failAfter = (ms: number) =>
   new Promise((_resolve, reject) => setTimeout(() => reject(new Error('No answer.')), ms).unref())
 
+/** Monitors read the metrics every few seconds; rendering them takes 2 ms. */
+const renderedForMs = 500
+
 /** What is read with GET: for operators, for the services of customers, for people. */
 export function mountPages(app: FastifyInstance, { database, metrics, userTokens, now }: Pages): void {
   app.get('/healthz', () => ({
@@ -25,18 +28,23 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
     uptimeSeconds: Math.floor(process.uptime()),
   }))
 
+  const ping = shared(() => Promise.race([database.ping(), failAfter(readyWithinMs)]), 0)
   app.get('/readyz', async (_request, reply) => {
     try {
-      await Promise.race([database.ping(), failAfter(readyWithinMs)])
+      await ping()
       return { status: 'ready' }
     } catch {
       return reply.code(503).send({ status: 'unavailable', reason: 'The database does not answer.' })
     }
   })
 
-  app.get('/metrics', async (_request, reply) => {
+  const render = shared(async () => {
     const { contentType, text } = await metrics.render()
-    return reply.header('content-type', contentType).send(text)
+    return { contentType, bytes: Buffer.from(text) }
+  }, renderedForMs)
+  app.get('/metrics', async (_request, reply) => {
+    const { contentType, bytes } = await render()
+    return reply.header('content-type', contentType).send(bytes)
   })
 
   app.get('/.well-known/jwks.json', async (_request, reply) =>
@@ -44,4 +52,19 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
   )
 
   mountDocs(app)
+}
+
+/** All who ask while it runs, and for so long after it began, get the same result. */
+function shared<T>(run: () => Promise<T>, ms: number): () => Promise<T> {
+  let begun: { at: number; result: Promise<T>; isOver: boolean } | undefined
+  return () => {
+    if (begun && (!begun.isOver || performance.now() - begun.at < ms)) return begun.result
+    const current = { at: performance.now(), result: run(), isOver: false }
+    begun = current
+    const end = () => {
+      current.isOver = true
+    }
+    current.result.then(end, end)
+    return current.result
+  }
 }

@@ -19,10 +19,11 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return null
   },
 
-  async get({ input, caller, db, now }) {
+  async get({ input, caller, db, now, longReads }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
-    const subjects = await loadSubjects(db, caller, organizationId, userIds, input)
+    const { pause } = longReads.begin(caller.apiKey)
+    const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
     if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
 
     const nowSeconds = Math.floor(now / 1000)
@@ -33,7 +34,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
       const decision = decide(subject, nowSeconds)
       return { ...present(kind, decision), accessType: decision.accessType }
     }
-    const permissions = byKey(userIds, (userId): UserPermissions => ({
+    const permissionsOf = (userId: string): UserPermissions => ({
       ...(input.folderIds && {
         folders: byKey(input.folderIds, (id) => permission('folder', subjects.folder(userId, id))),
       }),
@@ -43,7 +44,13 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
       organization: byKey([organizationId], () =>
         present('organization', decideOrganization(subjects.organization(userId), nowSeconds)),
       ),
-    }))
+    })
+    const found: [userId: string, permissions: UserPermissions][] = []
+    for (const userId of userIds) {
+      await pause()
+      found.push([userId, permissionsOf(userId)])
+    }
+    const permissions = Object.fromEntries(found)
     if (unknown && !input.skipResourceExistenceValidation) {
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: permissions })
     }

@@ -46,7 +46,7 @@ export function createCrdt(
         kind: 'diff',
         source,
         parts,
-        args: [Uint8Array.from(stateVector)],
+        args: [new Uint8Array(stateVector)],
         argsBytes: stateVector.length,
         inline: () => diff(parts, stateVector),
         inlineBytes: inlineFor(parts),

@@ -57,6 +57,7 @@ function scene({
     grown() {},
     readPresence: async () => [],
     readLiveStates: async () => undefined,
+    pauseReading: async () => {},
     run: (_document, steps) => {
       while (!steps.next().done);
     },

@@ -1,4 +1,3 @@
-import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from './awareness-update.ts'
 import { BytePace } from './byte-pace.ts'
@@ -6,7 +5,8 @@ import { type Framing, isEarly, type Member, readOnly } from './editor-member.ts
 import type { EditorRoom } from './editor-room.ts'
 import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
-import { StepTaker } from './step-taker.ts'
+import { faultOfStateVector } from './state-vector.ts'
+import { StepTaker, whenItsTurn } from './step-taker.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -32,6 +32,9 @@ const mostWaiting = 256 * 1024
 const askAgainMs = 1_000
 /** Updates of one client that may wait for its answer. */
 const mostEarly = 10_000
+
+/** Some 4,000 clients, or 0.5 ms. */
+const largeVectorBytes = 32 * 1024
 
 /** Of what one client shows: cursors that move thirty times a second take some 10 KB. */
 const maxAwarenessBytesPerSecond = 32 * 1024
@@ -144,7 +147,8 @@ export class EditorSession implements Member {
 
   syncStep1(stateVector: Uint8Array, asksBack: boolean): void {
     this.#run((room) => {
-      if (!isStateVector(stateVector)) return this.end('badMessage', 'Malformed state vector.')
+      const fault = faultOfStateVector(stateVector)
+      if (fault !== undefined) return this.end('badMessage', fault)
       if (asksBack) this.#askedAt = performance.now()
       this.#asked = { stateVector, asksBack }
       if (this.#isAnswering) return
@@ -162,12 +166,24 @@ export class EditorSession implements Member {
     if (this.#isSilent) return
     const { connection, identity } = this.#participant
     const hasRoomFor = (bytes: number) => connection.hasRoomFor(identity.apiKey, bytes)
-    const { recent, body, isHeld } = await room.content.missingFor(stateVector, hasRoomFor)
+    const missing = () => room.content.missingFor(stateVector, hasRoomFor)
+    const { recent, body, isHeld } = await this.#inTurnIfLarge(stateVector, missing)
     if (this.#isSilent) return
     if (recent) connection.answer(this.framing.update(recent))
     const { apiKey, userId } = identity
     connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
     if (asksBack) this.#ask(room)
+  }
+
+  /** Comparing a large state vector with the document takes milliseconds, and many clients may send one. */
+  async #inTurnIfLarge<T>({ length }: Uint8Array, work: () => Promise<T>): Promise<T> {
+    if (length < largeVectorBytes) return work()
+    const { turns, owner } = this.#participant.connection
+    let result: Promise<T> | undefined
+    await whenItsTurn(turns, owner, () => {
+      result = work()
+    })
+    return result as Promise<T>
   }
 
   /** An update, or with `isAnswer` all that the server lacked, which may be nothing. */
@@ -369,16 +385,6 @@ export class EditorSession implements Member {
     this.#room.members.delete(this)
     this.#room.awareness.leave(this.sessionId)
     this.#room.awarenessChanged()
-  }
-}
-
-function isStateVector(bytes: Uint8Array): boolean {
-  try {
-    const decoder = decoding.createDecoder(bytes)
-    for (let left = decoding.readVarUint(decoder) * 2; left > 0; left--) decoding.readVarUint(decoder)
-    return !decoding.hasContent(decoder)
-  } catch {
-    return false
   }
 }
 

@@ -7,9 +7,10 @@ import type { Limits } from '../config.ts'
 import { sourceOf } from '../editors/document-threads.ts'
 import type { BusMessage } from '../platform/bus.ts'
 import { breathe } from '../platform/loop-time.ts'
+import { LoopTurns } from '../platform/loop-turns.ts'
 import type { LiveNumbers } from '../platform/metrics.ts'
 import * as editorLog from '../store/editor-log.ts'
-import * as liveStates from '../store/live-states.ts'
+import { readSince } from '../store/live-state-log.ts'
 import * as presence from '../store/presence.ts'
 import { Appender, type AppenderParts } from './appender.ts'
 import { Commits } from './commits.ts'
@@ -50,6 +51,8 @@ export class Hub {
   readonly gate = new Gate(askedAtOnce)
   /** For what clients send, and what is sent to many of them. */
   readonly turns = new FairTurns()
+  /** For parts of large live states. */
+  readonly #largeReads = new LoopTurns()
   readonly #commits: Commits
   readonly #appender: Appender
   readonly #creations: CreationLimits
@@ -104,6 +107,7 @@ export class Hub {
           this.gate.pass(apiKey, () => this.#readPresence(document, userIds), laneOf(document.participants)),
         readLiveStates: (document, seq) =>
           this.gate.pass(apiKey, () => this.#readLiveStates(document, seq), laneOf(document.participants)),
+        pauseReading: () => this.#largeReads.wait(apiKey),
         run: (document, steps) => this.#run(document, steps),
         failed,
       })
@@ -198,9 +202,10 @@ export class Hub {
   }
 
   /** Nobody is told what could still be lost. */
-  async #readLiveStates(document: OpenDocument, seq: number): ReturnType<typeof liveStates.readSince> {
+  async #readLiveStates(document: OpenDocument, seq: number): ReturnType<typeof readSince> {
     const { database } = this.#parts
-    const states = await liveStates.readSince(database.read, document.apiKey, document, seq)
+    const pause = () => this.#largeReads.wait(document.apiKey)
+    const states = await readSince(database.read, document.apiKey, document, seq, pause)
     await database.durable()
     return states
   }

@@ -4,6 +4,7 @@ import type { Bus } from '../platform/bus.ts'
 import { LaneQueue } from '../platform/lane-queue.ts'
 import type { Log } from '../platform/log.ts'
 import type { Db } from '../store/db.ts'
+import { membersOf } from '../store/json-members.ts'
 import * as stored from '../store/live-states.ts'
 import { inLockOrder } from '../store/lock-order.ts'
 import { AccessChanged, type Commits, type Sender } from './commits.ts'
@@ -24,18 +25,29 @@ export interface Outcome {
   refused(error: ApiError): void
 }
 
+/** What a client sets. */
+export interface Setting extends Omit<stored.Change, 'members'> {
+  data: Readonly<Record<string, unknown>>
+  /** Of the message. */
+  bytes: number
+}
+
 interface Pending {
-  change: stored.Change
+  setting: Setting
+  /** Undefined until the change is about to be stored. */
+  change: stored.Change | undefined
   from: Sender
   outcome: Outcome
 }
 
 type Result = Awaited<ReturnType<typeof stored.set>>
 
-/** What one transaction stores; the rest waits for the next. */
-const most = { documents: 50, changesPerDocument: 500 }
+/** What one transaction stores; the rest waits for the next. `bytes` may be exceeded by one change. */
+const most = { documents: 50, changesPerDocument: 500, bytes: 1024 * 1024 }
 /** A transaction that takes longer leaves the other documents to the next. */
-const longMs = 20
+const longMs = 10
+/** Writing changes as JSON pauses after so many milliseconds. */
+const sliceMs = 5
 
 /** Stores what clients set, of several documents in one transaction, and answers once it is durable. API keys take turns. */
 export class LiveStateWriter {
@@ -52,10 +64,11 @@ export class LiveStateWriter {
   }
 
   /** By somebody who may write. */
-  set(document: OpenDocument, change: stored.Change, from: Sender, outcome: Outcome): void {
+  set(document: OpenDocument, setting: Setting, from: Sender, outcome: Outcome): void {
+    const pending = { setting, change: undefined, from, outcome }
     const waiting = this.#waiting.get(document)
-    if (waiting) waiting.push({ change, from, outcome })
-    else this.#add(document, [{ change, from, outcome }])
+    if (waiting) waiting.push(pending)
+    else this.#add(document, [pending])
     this.#busy ??= this.#run()
   }
 
@@ -68,7 +81,9 @@ export class LiveStateWriter {
     while (this.#waiting.size > 0 || this.#left.size > 0) {
       // What arrives in one turn of the event loop is stored together.
       await new Promise((resolve) => setImmediate(resolve))
-      await this.#store(await this.#takeAllowed())
+      const taken = await this.#takeAllowed()
+      await prepare(taken)
+      await this.#store(taken)
     }
     this.#busy = undefined
   }
@@ -110,11 +125,16 @@ export class LiveStateWriter {
     if (taken.size > 0) return taken
     taken = new Map()
     const rest = new Map<OpenDocument, Pending[]>()
-    while (taken.size < most.documents) {
+    let bytes = 0
+    while (taken.size < most.documents && bytes < most.bytes) {
       const document = this.#order.take()
       if (!document) break
       const waiting = this.#waiting.get(document) as Pending[]
-      taken.set(document, waiting.splice(0, most.changesPerDocument))
+      let count = 0
+      while (count < Math.min(waiting.length, most.changesPerDocument) && bytes < most.bytes) {
+        bytes += (waiting[count++] as Pending).setting.bytes
+      }
+      taken.set(document, waiting.splice(0, count))
       this.#waiting.delete(document)
       if (waiting.length > 0) rest.set(document, waiting)
     }
@@ -134,7 +154,7 @@ export class LiveStateWriter {
       results = new Map()
       const begunAt = performance.now()
       for (const document of documents) {
-        const changes = (taken.get(document) as Pending[]).map(({ change }) => change)
+        const changes = (taken.get(document) as Pending[]).map(changeOf)
         results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
         if (performance.now() - begunAt > longMs) return
       }
@@ -152,24 +172,49 @@ export class LiveStateWriter {
       return
     }
     for (const [document, pending] of taken) {
-      if (results.has(document)) this.#settle(document, pending, results.get(document))
-      else this.#left.set(document, pending)
+      if (!results.has(document)) {
+        this.#left.set(document, pending)
+        continue
+      }
+      const result = results.get(document)
+      const { count = pending.length } = result ?? {}
+      this.#settle(document, pending.slice(0, count), result)
+      // Behind the other documents: large values must not keep them waiting.
+      if (count < pending.length) this.#putBack(document, pending.slice(count))
     }
   }
 
   #settle(document: OpenDocument, pending: readonly Pending[], result: Result): void {
     const { apiKey, organizationId, documentId } = document
     const position = result?.position
-    for (const { change, outcome } of pending) {
-      if (!result) outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
-      else if (result.refused.has(change) || !position) {
-        outcome.refused(new ApiError('INVALID_ARGUMENT', stored.tooLarge))
-      } else outcome.done(position)
+    for (const one of pending) {
+      const refusal = result?.refused.get(changeOf(one))
+      if (refusal) one.outcome.refused(new ApiError(refusal.status, refusal.message))
+      else if (position) one.outcome.done(position)
+      else one.outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
     }
     if (position) {
       this.#parts.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
     }
   }
+}
+
+/** Before the transaction, so that no other write waits for it. */
+async function prepare(taken: ReadonlyMap<OpenDocument, readonly Pending[]>): Promise<void> {
+  let pausedAt = performance.now()
+  for (const one of [...taken.values()].flat()) {
+    if (performance.now() - pausedAt > sliceMs) {
+      await new Promise((resolve) => setImmediate(resolve))
+      pausedAt = performance.now()
+    }
+    changeOf(one)
+  }
+}
+
+function changeOf(pending: Pending): stored.Change {
+  const { liveStateDataId, merge, userId, data } = pending.setting
+  pending.change ??= { liveStateDataId, merge, userId, members: membersOf(data) }
+  return pending.change
 }
 
 /** Ids may hold any visible character, but no NUL. */

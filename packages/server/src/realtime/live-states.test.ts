@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
-import type { Stored } from '../store/live-states.ts'
+import type { Stored } from '../store/live-state-log.ts'
 import { LiveStates } from './live-states.ts'
 import type { RefFrames } from './ref-frames.ts'
 
@@ -26,7 +26,7 @@ const load = async () => {
   await loading
 }
 const values = (seq: number) =>
-  (JSON.parse(liveStates.since(seq)) as LiveStateValue[]).map(({ liveStateDataId, data }) => [
+  (JSON.parse(liveStates.bytesSince(seq).toString()) as LiveStateValue[]).map(({ liveStateDataId, data }) => [
     liveStateDataId,
     data.value,
   ])
@@ -52,7 +52,7 @@ beforeEach(() => {
 class Subscriber {
   readonly told: [from: number, to: number | undefined][] = []
   lost = 0
-  liveStatesChanged(_frames: RefFrames, from: number): void {
+  liveStatesChanged(_frames: RefFrames | undefined, from: number): void {
     this.told.push([from, liveStates.position?.seq])
   }
   liveStatesLost(): void {

@@ -1,10 +1,13 @@
 import type { Position } from '@plenum/protocol/realtime'
-import * as stored from '../store/live-states.ts'
+import type { readSince, Stored } from '../store/live-state-log.ts'
+import { idOf, maxOfDocument } from '../store/live-states.ts'
 import { RefFrames } from './ref-frames.ts'
 
 export interface LiveStateParts {
   /** What changes after that one have set; undefined if the document is gone. */
-  read: (seq: number) => ReturnType<typeof stored.readSince>
+  read: (seq: number) => ReturnType<typeof readSince>
+  /** Waits for another turn of the event loop. */
+  pause?: () => Promise<void>
   /** The document is gone, or another one has its id. */
   gone: () => void
   failed: (error: unknown) => void
@@ -12,19 +15,24 @@ export interface LiveStateParts {
 
 /** Who is told of changes. */
 export interface LiveStateSubscriber {
-  /** There is a newer position; the frames hold what was set since that change. */
-  liveStatesChanged(frames: RefFrames, from: number): void
+  /**
+   * There is a newer position; the frames hold what was set since that change. Undefined: that is large, and the
+   * subscriber asks for it when it has a turn.
+   */
+  liveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */
   liveStatesLost(): void
 }
 
-/** All that clients may set in a document: whoever opens it is sent everything. */
-const most = { states: 1_000, bytes: 16 * 1024 * 1024 }
+/** Changes of this size are not copied into a frame for each ref. */
+const largeBytes = 64 * 1024
+/** Encoding 1 MiB takes up to 3 ms. */
+const sliceMs = 5
 
 interface Entry {
   seq: number
-  /** The value as clients are sent it. */
-  json: string
+  /** The value as clients are sent it: a `LiveStateValue` as JSON. */
+  bytes: Buffer
 }
 
 /**
@@ -56,9 +64,9 @@ export class LiveStates {
   /** Whether a client may set a value of that size. What backends have stored counts, but is not refused. */
   hasRoomFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
-    if (!known && this.#entries.size >= most.states) return false
-    const replaced = merge ? 0 : (known?.json.length ?? 0)
-    return this.#bytes - replaced + bytes <= most.bytes
+    if (!known && this.#entries.size >= maxOfDocument.states) return false
+    const replaced = merge ? 0 : (known?.bytes.length ?? 0)
+    return this.#bytes - replaced + bytes <= maxOfDocument.bytes
   }
 
   async load(): Promise<void> {
@@ -73,20 +81,20 @@ export class LiveStates {
     this.#subscribers.delete(subscriber)
   }
 
-  /** The values that changes after that one have set, as JSON. */
-  since(seq: number): string {
-    const states: string[] = []
-    for (const entry of this.#entries.values()) if (entry.seq > seq) states.push(entry.json)
-    return `[${states.join()}]`
-  }
-
-  /** The same, ready to be sent; the bytes of the latest call are shared as long as somebody needs them. */
+  /**
+   * The values that changes after that one have set, as a JSON array. The bytes of the latest call are shared as long as
+   * somebody needs them.
+   */
   bytesSince(seq: number): Buffer {
     const until = this.#position?.seq
     const shared = this.#shared
     const known = shared?.since === seq && shared.until === until ? shared.bytes.deref() : undefined
     if (known) return known
-    const bytes = Buffer.from(this.since(seq))
+    const parts: Buffer[] = []
+    for (const entry of this.#entries.values()) {
+      if (entry.seq > seq) parts.push(parts.length === 0 ? opening : comma, entry.bytes)
+    }
+    const bytes = Buffer.concat(parts.length === 0 ? [opening, closing] : [...parts, closing])
     this.#shared = { since: seq, until, bytes: new WeakRef(bytes) }
     return bytes
   }
@@ -124,21 +132,38 @@ export class LiveStates {
       const read = await this.#parts.read(this.#position?.seq ?? 0)
       if (forgotten !== this.#forgotten) return
       if (!read || (this.#position && this.#position.epoch !== read.position.epoch)) return this.#parts.gone()
-      this.#take(read.states, read.position)
+      const entries = await this.#encode(read.states)
+      if (forgotten !== this.#forgotten) return
+      this.#take(entries, read.position)
     } while (this.#isStale)
   }
 
-  #take(states: readonly stored.Stored[], position: Position): void {
+  async #encode(states: readonly Stored[]): Promise<Map<string, Entry>> {
+    const entries = new Map<string, Entry>()
+    let pausedAt = performance.now()
+    for (const state of states) {
+      if (performance.now() - pausedAt > sliceMs) {
+        await this.#parts.pause?.()
+        pausedAt = performance.now()
+      }
+      entries.set(state.liveStateDataId, { seq: state.seq, bytes: encode(state) })
+    }
+    return entries
+  }
+
+  #take(entries: ReadonlyMap<string, Entry>, position: Position): void {
     const from = this.#position?.seq ?? 0
     this.#position = position
-    for (const state of states) {
-      const json = jsonOf(state)
-      this.#bytes += json.length - (this.#entries.get(state.liveStateDataId)?.json.length ?? 0)
-      this.#entries.set(state.liveStateDataId, { seq: state.seq, json })
+    let changedBytes = 0
+    for (const [id, entry] of entries) {
+      changedBytes += entry.bytes.length
+      this.#bytes += entry.bytes.length - (this.#entries.get(id)?.bytes.length ?? 0)
+      this.#entries.set(id, entry)
     }
     if (this.#subscribers.size === 0 || position.seq === from) return
-    const values = states.length === 0 ? '[]' : this.since(from)
-    const frames = new RefFrames('liveState', `"position":${JSON.stringify(position)},"states":${values}`)
+    const fields = `"position":${JSON.stringify(position)},"states":`
+    const frames =
+      changedBytes < largeBytes ? new RefFrames('liveState', fields, this.bytesSince(from)) : undefined
     for (const subscriber of this.#subscribers) subscriber.liveStatesChanged(frames, from)
   }
 
@@ -148,10 +173,14 @@ export class LiveStates {
   }
 }
 
-/** A `LiveStateValue`. The value itself is JSON already, and may be large. */
-function jsonOf({ liveStateDataId, json, userId, lastUpdated }: stored.Stored): string {
-  const id = JSON.stringify(stored.idOf(liveStateDataId))
+const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
+
+/** The value itself is JSON already, and may be large. */
+function encode({ liveStateDataId, json, userId, lastUpdated }: Stored): Buffer {
+  const id = JSON.stringify(idOf(liveStateDataId))
   const name = JSON.stringify(liveStateDataId)
   const user = JSON.stringify(userId)
-  return `{"id":${id},"liveStateDataId":${name},"data":${json},"lastUpdated":${lastUpdated},"updatedBy":{"userId":${user}}}`
+  return Buffer.from(
+    `{"id":${id},"liveStateDataId":${name},"data":${json},"lastUpdated":${lastUpdated},"updatedBy":{"userId":${user}}}`,
+  )
 }

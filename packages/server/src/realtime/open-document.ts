@@ -20,6 +20,8 @@ export interface DocumentParts {
   /** Entries of backends in the presence list: of these users, or all. */
   readPresence: (document: OpenDocument, userIds?: readonly string[]) => Promise<Present[]>
   readLiveStates: (document: OpenDocument, seq: number) => ReturnType<LiveStateParts['read']>
+  /** Waits for another turn of the event loop, in which no other document reads live states. */
+  pauseReading: (document: OpenDocument) => Promise<void>
   /** Does one step after the other, in turns with other work. */
   run: (document: OpenDocument, steps: Iterator<unknown>) => void
   failed: (error: unknown) => void
@@ -68,6 +70,7 @@ export class OpenDocument {
     this.liveStates = new LiveStates({
       failed,
       read: (seq) => parts.readLiveStates(this, seq),
+      pause: () => parts.pauseReading(this),
       gone: () => this.reset('gone', 'The document was deleted.'),
     })
   }

@@ -9,10 +9,10 @@ export class RefFrames {
   readonly #rest: Buffer
   readonly #frames = new Map<number, Buffer>()
 
-  /** `fields`: the others, as JSON without the braces. */
-  constructor(type: string, fields: string) {
+  /** `fields`: the others, as JSON without the braces. `lastValue`: JSON that follows them. */
+  constructor(type: string, fields: string, lastValue: Uint8Array = Buffer.alloc(0)) {
     this.#type = type
-    this.#rest = Buffer.from(`,${fields}}`)
+    this.#rest = Buffer.concat([Buffer.from(`,${fields}`), lastValue, Buffer.from('}')])
   }
 
   of(ref: number): Buffer {

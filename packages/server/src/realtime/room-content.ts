@@ -1,10 +1,10 @@
-import * as decoding from 'lib0/decoding'
 import type { Source } from '../editors/document-threads.ts'
 import { type Parts, sizeOf } from '../editors/parts.ts'
 import type { CommittedLog } from './committed-log.ts'
 import type { Crdt } from './crdt.ts'
 import { knowsNothing, mergeMany, mustJoin } from './crdt-work.ts'
 import type { DocumentIndex } from './document-index.ts'
+import { someClient } from './state-vector.ts'
 
 /** Up to this size in total a document is joined for each client that asks: that takes a few milliseconds. */
 const smallBytes = 128 * 1024
@@ -41,6 +41,7 @@ export class RoomContent {
   readonly #index: ContentParts['index']
   readonly #isOpen: ContentParts['isOpen']
   #joining: Promise<Joined> | undefined
+  #summed: { vector: Uint8Array; total: number } | undefined
   #recent: { seq: number; base: Uint8Array; bytes: Uint8Array } | undefined
 
   constructor({ log, crdt, source, index, isOpen }: ContentParts) {
@@ -113,17 +114,28 @@ export class RoomContent {
   /** Whether the client knows at least half of what the clocks count. Otherwise a difference saves too little. */
   #knowsHalf(stateVector: Uint8Array): boolean {
     const { clocks } = this.#index()
-    let total = 0
-    for (const [, clock] of entriesOf(this.#index().stateVector())) total += clock
+    const half = this.#total() / 2
     let known = 0
-    for (const [client, clock] of entriesOf(stateVector)) known += Math.min(clock, clocks.get(client) ?? 0)
-    return known >= total / 2
+    return (
+      half === 0 ||
+      someClient(stateVector, (client, clock) => {
+        known += Math.min(clock, clocks.get(client) ?? 0)
+        return known >= half
+      })
+    )
   }
-}
 
-function* entriesOf(stateVector: Uint8Array): Generator<[client: number, clock: number]> {
-  const decoder = decoding.createDecoder(stateVector)
-  for (let left = decoding.readVarUint(decoder); left > 0; left--) {
-    yield [decoding.readVarUint(decoder), decoding.readVarUint(decoder)]
+  /** The sum of the clocks. */
+  #total(): number {
+    const vector = this.#index().stateVector()
+    // The index makes another array when a clock has changed.
+    if (this.#summed?.vector === vector) return this.#summed.total
+    let total = 0
+    someClient(vector, (_client, clock) => {
+      total += clock
+      return false
+    })
+    this.#summed = { vector, total }
+    return total
   }
 }

@@ -178,6 +178,8 @@ const few = 64
 
 /** Users of one query: far below the number of parameters that either database takes. */
 const usersAtOnce = 5000
+/** Where the caller pauses in between: SQLite looks at all grants of a user, who may have thousands. */
+const usersBetweenPauses = 8
 
 /** On one resource, or removed from all of them. */
 export interface StoredGrant extends Grant {
@@ -187,17 +189,23 @@ export interface StoredGrant extends Grant {
   setAt: number
 }
 
-/** The grants of these users on the organization and on these of its documents and folders, ended ones too. */
+/**
+ * The grants of these users on the organization and on these of its documents and folders, ended ones too. `pause` is
+ * called before each query.
+ */
 export async function findGrants(
   db: Db,
   apiKey: string,
   organizationId: string,
   userIds: readonly string[],
   { documentIds, folderIds }: { documentIds: readonly string[]; folderIds: readonly string[] },
+  pause?: () => Promise<void>,
 ): Promise<StoredGrant[]> {
   const found = []
-  for (let from = 0; from < userIds.length; from += usersAtOnce) {
-    const users = userIds.slice(from, from + usersAtOnce)
+  const atOnce = pause ? usersBetweenPauses : usersAtOnce
+  for (let from = 0; from < userIds.length; from += atOnce) {
+    await pause?.()
+    const users = userIds.slice(from, from + atOnce)
     const of = { apiKey, organizationId, userIds: users, documentIds, folderIds }
     // One document and its folders: what everybody who opens one waits for.
     const rows =

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
+import type { ErrorStatus } from '@plenum/protocol'
 import { sql } from 'kysely'
 import { batched } from './batched.ts'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
-import { JsonMembers } from './json-members.ts'
+import { JsonMembers, type Member, membersIn } from './json-members.ts'
 import { parse } from './json.ts'
 import { inLockOrder } from './lock-order.ts'
 import { prepared } from './prepared.ts'
@@ -44,7 +44,8 @@ export async function list(
 /** What a live state is to become. */
 export interface Change {
   liveStateDataId: string
-  data: Record<string, unknown>
+  /** The value by its members; `membersOf` takes long for a large value, and is no work for a transaction. */
+  members: readonly Member[]
   /** Lays the keys over the stored value instead of replacing it; one level deep. */
   merge: boolean
   userId: string
@@ -52,12 +53,38 @@ export interface Change {
 
 /** Merging adds up: without a bound a value would grow past what a client can be sent. */
 const mostBytes = 1024 * 1024
-const longMs = 10
-export const tooLarge = 'Live state must not be larger than 1 MiB.'
+/** All live states of a document: a client that opens it is sent everything. */
+export const maxOfDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
+
+/** Why a change was not made. */
+export interface Refusal {
+  status: ErrorStatus
+  message: string
+}
+export const tooLarge: Refusal = {
+  status: 'INVALID_ARGUMENT',
+  message: 'Live state must not be larger than 1 MiB.',
+}
+export const documentFull: Refusal = {
+  status: 'RESOURCE_EXHAUSTED',
+  message:
+    'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
+}
+
+/** What one call may work on: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
+const maxBytesOfCall = 1024 * 1024
+
+export interface Made {
+  /** Undefined if all changes were refused. */
+  position: documents.Position | undefined
+  refused: ReadonlyMap<Change, Refusal>
+  /** The first of the changes are made or refused; the others are left, because the values are large. At least 1. */
+  count: number
+}
 
 /**
- * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value too
- * large are refused, and with nothing left to do there is no position. Undefined if the document is gone.
+ * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value or
+ * all values of the document too large are refused. Undefined if the document is gone.
  */
 export async function set(
   db: Db,
@@ -65,40 +92,96 @@ export async function set(
   { organizationId, documentId }: Place,
   changes: readonly Change[],
   now: number,
-): Promise<{ position: documents.Position | undefined; refused: ReadonlySet<Change> } | undefined> {
+): Promise<Made | undefined> {
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
-  const refused = new Set<Change>()
+  const refused = new Map<Change, Refusal>()
   const values = new Map<string, Value>()
-  let pausedAt = performance.now()
-  for (const change of changes) {
-    // A large value takes milliseconds, and SQLite does not leave the event loop.
-    if (performance.now() - pausedAt > longMs) {
-      await setImmediate()
-      pausedAt = performance.now()
-    }
-    const { liveStateDataId, data, merge, userId } = change
+  let count = 0
+  for (let bytes = 0; count < changes.length && bytes < maxBytesOfCall; count++) {
+    const change = changes[count] as Change
+    const { liveStateDataId, members: sent, merge, userId } = change
     let value = values.get(liveStateDataId)
     if (!value) {
       const [row] = merge ? await selectData(db, { ...key, live_state_data_id: liveStateDataId }) : []
-      value = { members: new JsonMembers(row && parse<Record<string, unknown>>(row.data)), userId: undefined }
+      value = { members: new JsonMembers(row && membersIn(row.data)), userId: undefined }
       values.set(liveStateDataId, value)
     }
     const members = merge ? value.members : new JsonMembers()
-    if (members.lay(data, mostBytes)) values.set(liveStateDataId, { members, userId })
-    else refused.add(change)
+    for (const [, json] of sent) bytes += json.length
+    bytes += members.bytes
+    if (members.lay(sent, mostBytes)) values.set(liveStateDataId, { members, userId })
+    else refused.set(change, tooLarge)
+  }
+  for (const [id, { userId }] of values) if (userId === undefined) values.delete(id)
+  const excess = await findExcess(db, key, values)
+  for (const change of changes.slice(0, count)) {
+    if (excess.has(change.liveStateDataId) && !refused.has(change)) refused.set(change, documentFull)
   }
   const rows = inLockOrder(values, ([id]) => id).flatMap(([live_state_data_id, { members, userId }]) =>
-    userId === undefined ? [] : { ...key, live_state_data_id, data: String(members), user_id: userId, now },
+    excess.has(live_state_data_id) || userId === undefined
+      ? []
+      : { ...key, live_state_data_id, data: String(members), user_id: userId, now },
   )
-  if (rows.length === 0) return { position: undefined, refused }
+  if (rows.length === 0) return { position: undefined, refused, count }
   const position = await documents.countChange(db, apiKey, organizationId, documentId)
   if (!position) return undefined
   await put(
     db,
     rows.map((row) => ({ ...row, seq: position.seq })),
   )
-  return { position, refused }
+  return { position, refused, count }
 }
+
+/**
+ * The values for which the document has no room. Concurrent changes of a document collide when they are counted, so what
+ * is read here still holds at the end of the transaction.
+ */
+async function findExcess(
+  db: Db,
+  place: Omit<Key, 'live_state_data_id'>,
+  values: ReadonlyMap<string, Value>,
+): Promise<ReadonlySet<string>> {
+  const excess = new Set<string>()
+  const [total] = await selectTotal(db, place)
+  let [states, bytes] = [total?.states ?? 0, total?.bytes ?? 0]
+  const fits = () => states <= maxOfDocument.states && bytes <= maxOfDocument.bytes
+  const sent = [...values.values()].reduce((sum, { members }) => sum + members.bytes, 0)
+  if (states + values.size <= maxOfDocument.states && bytes + sent <= maxOfDocument.bytes) return excess
+  const sizes = await selectSizes(db, place)
+  const before = new Map(sizes.map((row) => [row.live_state_data_id, row.bytes]))
+  for (const [id, { members }] of values) {
+    const known = before.get(id)
+    const growth = members.bytes - (known ?? 0)
+    if (known === undefined) states++
+    bytes += growth
+    // A value that does not grow is accepted in any case: that is the way back below the limits.
+    if (fits() || (known !== undefined && growth <= 0)) continue
+    excess.add(id)
+    if (known === undefined) states--
+    bytes -= growth
+  }
+  return excess
+}
+
+/** Neither database reads the values for that. */
+const bytesOfData = sql<number>`octet_length(data)`
+
+const selectTotal = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+  db
+    .selectFrom('live_states')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('states'),
+      sql<number | null>`sum(${bytesOfData})`.as('bytes'),
+    ])
+    .where((eb) => eb.and(place)),
+)
+
+const selectSizes = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+  db
+    .selectFrom('live_states')
+    .select(['live_state_data_id', bytesOfData.as('bytes')])
+    .where((eb) => eb.and(place)),
+)
 
 interface Value {
   members: JsonMembers
@@ -133,66 +216,7 @@ const put = batched<keyof Key | 'data' | 'seq' | 'user_id' | 'now'>(
       set data = excluded.data, seq = excluded.seq, updated_by = excluded.updated_by, last_updated = excluded.last_updated`,
 )
 
-/** A live state as it is stored. */
-export interface Stored {
-  liveStateDataId: string
-  /** JSON object. */
-  json: string
-  /** The change of the document that set it. */
-  seq: number
-  userId: string
-  lastUpdated: number
-}
-
-/**
- * Where the document is in its changes, and the live states that changes after that one have set; undefined if it is
- * gone. One statement: between two, another change could be made.
- */
-export async function readSince(
-  db: Db,
-  apiKey: string,
-  { organizationId, documentId }: Place,
-  seq: number,
-): Promise<{ position: documents.Position; states: Stored[] } | undefined> {
-  const rows = await selectSince(db, { apiKey, organizationId, documentId, seq })
-  const [document] = rows
-  if (!document) return undefined
-  const states = rows.flatMap((row) =>
-    row.live_state_data_id === null
-      ? []
-      : {
-          liveStateDataId: row.live_state_data_id,
-          json: row.data as string,
-          seq: row.seq as number,
-          userId: row.updated_by as string,
-          lastUpdated: row.last_updated as number,
-        },
-  )
-  return { position: documents.positionOf(document), states }
-}
-
-type Since = { apiKey: string; organizationId: string; documentId: string; seq: number }
-
-const selectSince = prepared((db, place: Since) =>
-  db
-    .selectFrom('documents')
-    .leftJoin('live_states', (join) =>
-      join
-        .onRef('live_states.api_key', '=', 'documents.api_key')
-        .onRef('live_states.organization_id', '=', 'documents.organization_id')
-        .onRef('live_states.document_id', '=', 'documents.document_id')
-        .on('live_states.seq', '>', place.seq),
-    )
-    .select(['documents.created_at', 'documents.event_seq'])
-    .select(['live_states.live_state_data_id', 'live_states.data', 'live_states.seq'])
-    .select(['live_states.updated_by', 'live_states.last_updated'])
-    .where('documents.api_key', '=', place.apiKey)
-    .where('documents.organization_id', '=', place.organizationId)
-    .where('documents.document_id', '=', place.documentId)
-    .orderBy('live_states.live_state_data_id'),
-)
-
-interface Place {
+export interface Place {
   organizationId: string
   documentId: string
 }

@@ -10,6 +10,7 @@ import {
 import type { Backlog } from '../backlog.ts'
 import type { Connection } from '../connection.ts'
 import { textMessage } from '../frames.ts'
+import { documentFull } from '../../store/live-states.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
 import type { LiveStateSubscriber } from '../live-states.ts'
@@ -181,12 +182,12 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
       }
       if (!document.liveStates.hasRoomFor(liveStateDataId, bytes, merge)) {
-        return refuse('RESOURCE_EXHAUSTED', 'The document has no room for more live state.')
+        return refuse(documentFull.status, documentFull.message)
       }
       document.active(participant)
-      const change = { liveStateDataId, data, merge, userId: participant.identity.userId }
+      const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
       this.#host.backlog.add(bytes)
-      this.#host.hub.liveStates.set(document, change, participant, {
+      this.#host.hub.liveStates.set(document, setting, participant, {
         done: (position) => {
           this.#host.backlog.settle(bytes)
           this.#host.send({ type: 'done', id, position })
@@ -212,8 +213,9 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     if (this.#missed.size > maxMissedUsers) this.participant.end('slow', 'The client reads too slowly.')
   }
 
-  liveStatesChanged(frames: RefFrames, from: number): void {
+  liveStatesChanged(frames: RefFrames | undefined, from: number): void {
     if (!this.#wants('liveState') || this.#isFinishing) return
+    if (!frames) return this.makeUp()
     if (this.#sentSeq !== from || this.#host.connection.isBusy) return
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
     this.#push(frames)

@@ -1,0 +1,55 @@
+import * as decoding from 'lib0/decoding'
+import * as encoding from 'lib0/encoding'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { faultOfStateVector, maxVectorClients, someClient } from './state-vector.ts'
+
+const vectorOf = (entries: readonly (readonly [number, number])[]) =>
+  encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, entries.length)
+    for (const number of entries.flat()) encoding.writeVarUint(encoder, number)
+  })
+
+/** As Yjs reads it. */
+function isReadable(bytes: Uint8Array): boolean {
+  try {
+    const decoder = decoding.createDecoder(bytes)
+    for (let left = decoding.readVarUint(decoder) * 2; left > 0; left--) decoding.readVarUint(decoder)
+    return !decoding.hasContent(decoder)
+  } catch {
+    return false
+  }
+}
+
+describe('[R8] state vectors', () => {
+  test('[R8] what Yjs encodes has no fault, and is read as it was', () => {
+    const number = fc.nat({ max: 2 ** 32 - 1 })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(number, number)), (entries) => {
+        const vector = vectorOf(entries)
+        expect(faultOfStateVector(vector)).toBeUndefined()
+        const read: [number, number][] = []
+        someClient(vector, (client, clock) => read.push([client, clock]) < 0)
+        expect(read).toEqual(entries)
+      }),
+    )
+  })
+
+  test('[R8] bytes that Yjs cannot read are malformed', () => {
+    const byte = fc.oneof(fc.nat({ max: 4 }), fc.nat({ max: 255 }))
+    fc.assert(
+      fc.property(fc.array(byte, { maxLength: 12 }), (bytes) => {
+        const vector = Uint8Array.from(bytes)
+        if (!isReadable(vector)) expect(faultOfStateVector(vector)).toBeDefined()
+      }),
+    )
+  })
+
+  test('[S7] a state vector with more clients than an editor can have is refused', () => {
+    const entries = Array.from({ length: maxVectorClients }, (_, client) => [client, 1] as const)
+    expect(faultOfStateVector(vectorOf(entries))).toBeUndefined()
+    expect(faultOfStateVector(vectorOf([...entries, [1, 1]]))).toBe(
+      'A state vector has at most 101000 clients.',
+    )
+  })
+})

@@ -1,0 +1,57 @@
+import { maxClientIds } from './client-owners.ts'
+
+/** A client may have used a few ids that the server did not accept. */
+export const maxVectorClients = maxClientIds + 1_000
+/** Numbers of 53 bits. */
+const maxVarUintBytes = 8
+
+/**
+ * What is wrong with an encoded state vector, if anything. It is a number of clients and then two numbers for each, in
+ * bytes of which the last one of a number has no high bit. Nothing is decoded: 200,000 clients take 30 ms to decode.
+ */
+export function faultOfStateVector(bytes: Uint8Array): string | undefined {
+  const reader = new VarUints(bytes)
+  const clients = reader.next()
+  if (clients > maxVectorClients) return `A state vector has at most ${maxVectorClients} clients.`
+  let numbers = 0
+  let length = 0
+  for (let at = reader.at; at < bytes.length; at++) {
+    if (++length > maxVarUintBytes) return malformed
+    if ((bytes[at] as number) > 0x7f) continue
+    numbers++
+    length = 0
+  }
+  return length === 0 && numbers === clients * 2 ? undefined : malformed
+}
+
+const malformed = 'Malformed state vector.'
+
+/** Calls it for each client and its next clock, until it answers true. The vector must have no fault. */
+export function someClient(
+  stateVector: Uint8Array,
+  visit: (client: number, clock: number) => boolean,
+): boolean {
+  const reader = new VarUints(stateVector)
+  for (let left = reader.next(); left > 0; left--) if (visit(reader.next(), reader.next())) return true
+  return false
+}
+
+class VarUints {
+  readonly #bytes: Uint8Array
+  at = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** NaN behind the end. */
+  next(): number {
+    let value = 0
+    for (let factor = 1; ; factor *= 128) {
+      const byte = this.#bytes[this.at++]
+      if (byte === undefined) return Number.NaN
+      value += (byte & 0x7f) * factor
+      if (byte < 0x80) return value
+    }
+  }
+}
