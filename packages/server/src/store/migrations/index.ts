@@ -6,6 +6,7 @@ import * as folderOrder from './0004-folder-order.ts'
 import * as openings from './0005-openings.ts'
 import * as largeEditors from './0006-large-editors.ts'
 import * as deletions from './0007-deletions.ts'
+import * as sharedAddresses from './0008-shared-addresses.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -29,6 +30,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0005-openings': openings,
   '0006-large-editors': largeEditors,
   '0007-deletions': deletions,
+  '0008-shared-addresses': sharedAddresses,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
