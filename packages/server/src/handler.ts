@@ -39,6 +39,8 @@ export interface Services {
   readonly snapshots: Pick<SnapshotWriter, 'write'>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
+  /** Carries on the deletions that no server works on. */
+  readonly resumeDeletions: () => void
 }
 
 /** A large value of the input, as it was sent. Only the depth of its JSON has been checked. */

@@ -216,6 +216,10 @@ class OperationCall implements Call {
     return this.#executor.services.snapshots
   }
 
+  get resumeDeletions(): Services['resumeDeletions'] {
+    return this.#executor.services.resumeDeletions
+  }
+
   get pages(): Pages {
     return createPages(this.secrets.pageTokenKey, scopeOf(this.#operation.access, this.caller), this.#name)
   }

@@ -1,5 +1,5 @@
 import { ApiError, type Notification, type Operations } from '@plenum/protocol'
-import { locationNumber, newDigits, shortHash } from '../access/ids.ts'
+import { locationNumber, newDigits, newId, shortHash } from '../access/ids.ts'
 import type { Call, Handlers } from '../handler.ts'
 import type { Db } from '../store/db.ts'
 import { mergeKeys } from '../store/json.ts'
@@ -23,7 +23,8 @@ const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 export const notificationHandlers: Handlers<Operations['notifications']> = {
   ...notificationConfigHandlers,
 
-  async add({ input, caller, db, now }) {
+  async add(call) {
+    const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId, documentId, notifyUsers } = input
     const notifyAll = input.notifyAll !== false
@@ -56,8 +57,9 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     await notifications.put(
       db,
       apiKey,
-      { organizationId, id, documentId, content, timestamp: now },
+      { organizationId, id, key: newKey(id), documentId, content, timestamp: now },
       findRecipients(db, caller, audience, now),
+      later(call),
     )
     return { success: true, id, message: 'Notification added successfully.' }
   },
@@ -73,7 +75,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const { order = 'desc' } = input
     const list = {
       read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
-      cursor: ({ timestamp, id }: StoredNotification) => [timestamp, id],
+      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
       rowsAtOnce,
     }
     const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
@@ -91,28 +93,29 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     for (const [id, change] of inLockOrder(changes)) {
       const stored = found.get(id)
       if (!stored) continue
+      const { key, documentId } = stored
       const content = contentOf(change)
       if (Object.keys(content).length > 0) {
         await notifications.setContent(db, apiKey, {
           organizationId,
           id,
+          key,
           content: { ...stored.content, ...content },
         })
       }
       const readers = unique(change.readByUserIds ?? [])
       if (readers.length > 0) {
         const keep = change.persistReadForUsers === true
-        await recipients.markRead(db, apiKey, { organizationId, id }, readers, keep)
+        await recipients.markRead(db, apiKey, { organizationId, key }, readers, keep)
       }
       if (input.verifyUserPermissions) {
-        const { documentId } = stored
-        const all = await recipients.find(db, apiKey, organizationId, id)
+        const all = await recipients.find(db, apiKey, organizationId, key)
         const mayRead = await readersOf(db, caller, { organizationId, documentId }, all, now)
         await recipients.remove(
           db,
           apiKey,
           organizationId,
-          [id],
+          [key],
           all.filter((one) => !mayRead(one)),
         )
       }
@@ -124,7 +127,9 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     )
   },
 
-  async delete({ input, caller: { apiKey }, db, removedBefore }) {
+  async delete(call) {
+    const { input, caller, db, removedBefore } = call
+    const { apiKey } = caller
     const { documentId, userId, notificationIds } = input
     if (documentId === undefined && userId === undefined && notificationIds === undefined) {
       throw invalid('At least one of documentId, userId or notificationIds is required.')
@@ -132,7 +137,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const { user, ...filter } = await filterOf(db, apiKey, input)
     const rest = user
       ? await notifications.removeForUser(db, apiKey, { ...filter, user })
-      : await notifications.remove(db, apiKey, filter)
+      : await notifications.remove(db, apiKey, filter, later(call))
     const deleted = new Set([...removedBefore, ...rest])
     return outcomes(filter.ids ?? deleted, (id) =>
       deleted.has(id)
@@ -141,6 +146,15 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     )
   },
 }
+
+/** Sorts like the id: `!` comes before all that an id may contain. */
+const newKey = (id: string) => newId(`${id}!`)
+
+const later = ({ now, afterCommit, resumeDeletions }: Call): notifications.Later => ({
+  deletionId: newId('del'),
+  now,
+  onHidden: () => afterCommit(resumeDeletions),
+})
 
 interface Filters {
   organizationId: string
@@ -205,20 +219,21 @@ async function present(
     db,
     apiKey,
     organizationId,
-    items.map(({ id }) => id),
+    items.map(({ key }) => key),
   )
   const documentIds = unique(items.map(({ documentId }) => documentId))
   const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
   const shown: Notification[] = []
   for (const {
     id,
+    key,
     documentId,
     content: { locationId, location, ...content },
     timestamp,
     state,
   } of items) {
     await pause()
-    const addressed = named.get(id) ?? []
+    const addressed = named.get(key) ?? []
     shown.push({
       id,
       ...content,

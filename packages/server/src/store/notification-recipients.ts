@@ -24,14 +24,14 @@ const rowsTogether = 200
 export async function replace(
   db: Db,
   apiKey: string,
-  notification: { organizationId: string; id: string; timestamp: number },
+  notification: { organizationId: string; key: string; timestamp: number },
   recipients: AsyncIterable<readonly NewRecipient[]>,
 ): Promise<void> {
   await db
     .deleteFrom('notification_recipients')
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', notification.organizationId)
-    .where('notification_id', '=', notification.id)
+    .where('notification_id', '=', notification.key)
     .execute()
   for await (const some of recipients) await add(db, apiKey, notification, some)
 }
@@ -40,7 +40,7 @@ export async function replace(
 async function add(
   db: Db,
   apiKey: string,
-  { organizationId, id, timestamp }: { organizationId: string; id: string; timestamp: number },
+  { organizationId, key, timestamp }: { organizationId: string; key: string; timestamp: number },
   recipients: readonly NewRecipient[],
 ): Promise<void> {
   for (let start = 0; start < recipients.length; start += rowsTogether) {
@@ -48,7 +48,7 @@ async function add(
     const rows = recipients.slice(start, start + rowsTogether).map(({ userId, email, named }) => ({
       apiKey,
       organizationId,
-      id,
+      key,
       recipient: userId ?? email,
       byEmail: userId === null ? 1 : 0,
       email,
@@ -63,7 +63,7 @@ const insert = batched(
   {
     apiKey: 'text',
     organizationId: 'text',
-    id: 'text',
+    key: 'text',
     recipient: 'text',
     byEmail: 'bigint',
     email: 'text',
@@ -73,7 +73,7 @@ const insert = batched(
   ({ row, fromRows }) => sql`
     insert into notification_recipients
       (api_key, organization_id, notification_id, recipient, by_email, email, named, is_read, for_you, timestamp)
-    select ${row.apiKey}, ${row.organizationId}, ${row.id}, ${row.recipient}, ${row.byEmail}, ${row.email},
+    select ${row.apiKey}, ${row.organizationId}, ${row.key}, ${row.recipient}, ${row.byEmail}, ${row.email},
       ${row.named}, 0, ${row.named}, ${row.timestamp} ${fromRows}`,
 )
 
@@ -145,14 +145,14 @@ export async function addressee(db: Db, apiKey: string, userId: string): Promise
   return known ?? { userId, email: null }
 }
 
-/** Whom the callers named, by notification. */
+/** Whom the callers named, by the key of the notification. */
 export async function named(
   db: Db,
   apiKey: string,
   organizationId: string,
-  ids: readonly string[],
+  keys: readonly string[],
 ): Promise<Map<string, Recipient[]>> {
-  const rows = await select(db, apiKey, organizationId, ids)
+  const rows = await select(db, apiKey, organizationId, keys)
     // A literal, or SQLite would not see that the index of the named ones is enough.
     .where('named', '=', sql.lit(1))
     .execute()
@@ -165,15 +165,20 @@ export async function named(
   return found
 }
 
-export async function find(db: Db, apiKey: string, organizationId: string, id: string): Promise<Recipient[]> {
-  return (await select(db, apiKey, organizationId, [id]).execute()).map(toRecipient)
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  key: string,
+): Promise<Recipient[]> {
+  return (await select(db, apiKey, organizationId, [key]).execute()).map(toRecipient)
 }
 
 /** Marks the notification as read for these users; `keep` leaves it in their personal lists. */
 export async function markRead(
   db: Db,
   apiKey: string,
-  { organizationId, id }: { organizationId: string; id: string },
+  { organizationId, key }: { organizationId: string; key: string },
   userIds: readonly string[],
   keep: boolean,
 ): Promise<void> {
@@ -183,7 +188,7 @@ export async function markRead(
     .set({ is_read: 1, ...(!keep && { for_you: 0 }) })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .where('notification_id', '=', id)
+    .where('notification_id', '=', key)
     .where((eb) => {
       const emails = eb
         .selectFrom('users')
@@ -205,7 +210,7 @@ export async function remove(
   db: Db,
   apiKey: string,
   organizationId: string,
-  ids: readonly string[],
+  keys: readonly string[],
   from: readonly Recipient[],
 ): Promise<void> {
   for (const some of slices(from)) {
@@ -213,7 +218,7 @@ export async function remove(
       .deleteFrom('notification_recipients')
       .where('api_key', '=', apiKey)
       .where('organization_id', '=', organizationId)
-      .where('notification_id', 'in', ids)
+      .where('notification_id', 'in', keys)
       .where(isOneOf(some))
       .execute()
   }
@@ -237,13 +242,13 @@ export function isOneOf(recipients: readonly Recipient[]): Expression<SqlBool> {
   return eb.or([...among(0, userIds), ...among(1, emails)])
 }
 
-const select = (db: Db, apiKey: string, organizationId: string, ids: readonly string[]) =>
+const select = (db: Db, apiKey: string, organizationId: string, keys: readonly string[]) =>
   db
     .selectFrom('notification_recipients')
     .select(['notification_id', 'recipient', 'by_email', 'email'])
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .where('notification_id', 'in', ids)
+    .where('notification_id', 'in', keys)
 
 const toRecipient = (row: { recipient: string; by_email: number; email: string | null }): Recipient =>
   row.by_email === 1 ? { userId: null, email: row.recipient } : { userId: row.recipient, email: row.email }
