@@ -8,6 +8,7 @@ import * as largeEditors from './0006-large-editors.ts'
 import * as deletions from './0007-deletions.ts'
 import * as sharedAddresses from './0008-shared-addresses.ts'
 import * as hiddenNotifications from './0009-hidden-notifications.ts'
+import * as usersOfDocuments from './0010-users-of-documents.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -33,6 +34,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0007-deletions': deletions,
   '0008-shared-addresses': sharedAddresses,
   '0009-hidden-notifications': hiddenNotifications,
+  '0010-users-of-documents': usersOfDocuments,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
