@@ -94,6 +94,7 @@ export function createServer(parts: Parts): Server {
     longReads: new LongReads(),
     lock: database.lock,
     resumeDeletions: () => void deletions.resume(),
+    writeStep: (work, lane) => database.write(work, lane),
   }
   const { userTokens } = services
   const { limits, publicOrigins } = config

@@ -117,4 +117,37 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect(await leastHeld(() => v1({ locationId: 8 }))).toBeLessThan(promisedMs)
     expect((await v1({ locationId: 7 })).body.result.data).toHaveLength(1)
   })
+  test('[18.1] [S1] [S2] a notification to very many members is written in short steps and shown when it is complete', async () => {
+    const { tenant, fill, client, recipientsLeft } = await scene()
+    await fill.members(20_000)
+    await fill.notifications(1, 1)
+    await fill.recipients(2000, 1)
+    const seen = new Set<string | undefined>()
+    let isAdded = false
+    await inShortSteps(async () => {
+      const fields = { organizationId, documentId: 'd1', notificationId: 'n1', displayBodyMessage: 'New.' }
+      const notifyUsers = [{ userId: 'u7' }, { userId: 'guest' }]
+      const added = given.notification(tenant, { ...fields, notifyAll: true, notifyUsers }).then((id) => {
+        isAdded = true
+        return id
+      })
+      // Until it is complete, the one that it overwrites is there.
+      while (!isAdded) {
+        const { data } = await client.notifications.get({ organizationId, documentId: 'd1' })
+        seen.add(data.map((one) => one.displayBodyMessage ?? 'old').join())
+      }
+      expect(await added).toBe('n1')
+      await expect.poll(recipientsLeft, { interval: 200 }).toBe(20_001)
+    }, 10)
+    expect([...seen][0]).toBe('old')
+    for (const [userId, forYou] of [
+      ['u7', true],
+      ['guest', true],
+      ['u20000', false],
+    ] as const) {
+      const { data } = await client.notifications.get({ organizationId, userId })
+      expect(data).toMatchObject([{ id: 'n1', forYou, isUnread: true, displayBodyMessage: 'New.' }])
+    }
+    expect([...seen].every((shown) => shown === 'old' || shown === 'New.')).toBe(true)
+  })
 })

@@ -141,8 +141,8 @@ export class Deletions {
     }
   }
 
-  finish(db: Db, { deletionId }: Deletion): Promise<void> {
-    return stored.finish(db, deletionId)
+  async finish(db: Db, { deletionId }: Deletion): Promise<void> {
+    await stored.finish(db, deletionId)
   }
 
   /** If it is not finished, it is carried on. */

@@ -1,5 +1,5 @@
 import { ApiError, type Notification, type Operations } from '@plenum/protocol'
-import { locationNumber, newDigits, newId, shortHash } from '../access/ids.ts'
+import { shortHash } from '../access/ids.ts'
 import type { Call, Handlers } from '../handler.ts'
 import type { Db } from '../store/db.ts'
 import { mergeKeys } from '../store/json.ts'
@@ -7,11 +7,10 @@ import type { Content, Filter, StoredNotification } from '../store/notification-
 import * as lists from '../store/notification-lists.ts'
 import * as recipients from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
-import * as users from '../store/users.ts'
 import { byId, inLockOrder, outcomes, unique } from './batches.ts'
-import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
-import { findRecipients, readersOf } from './notification-recipients.ts'
+import { addNotification, later } from './notification-add.ts'
+import { readersOf } from './notification-recipients.ts'
 import { WrittenJson } from '../written-json.ts'
 import { listAll, page, type Window, withPageToken } from './paging.ts'
 
@@ -23,46 +22,7 @@ const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 export const notificationHandlers: Handlers<Operations['notifications']> = {
   ...notificationConfigHandlers,
 
-  async add(call) {
-    const { input, caller, db, now } = call
-    const { apiKey } = caller
-    const { organizationId, documentId, notifyUsers } = input
-    const notifyAll = input.notifyAll !== false
-    if (!input.isNotificationResolverUsed) {
-      if (!input.displayHeadlineMessageTemplate?.trim())
-        throw invalid('displayHeadlineMessageTemplate is required.')
-      if (!input.displayBodyMessage?.trim()) throw invalid('displayBodyMessage is required.')
-    }
-    if (!notifyAll && notifyUsers.length === 0) throw invalid('notifyUsers must not be empty.')
-
-    const create = { organization: input.createOrganization, document: input.createDocument }
-    await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
-    await users.ensure(db, apiKey, [input.actionUser], now)
-
-    const verifyUserPermissions = input.verifyUserPermissions === true
-    const audience = { organizationId, documentId, notifyUsers, notifyAll, verifyUserPermissions }
-    const id = input.notificationId ?? newDigits()
-    const content: Content = {
-      notificationSource: input.notificationSource ?? 'custom',
-      actionUser: mergeKeys({}, input.actionUser),
-      displayHeadlineMessageTemplate: input.displayHeadlineMessageTemplate,
-      displayHeadlineMessageTemplateData: input.displayHeadlineMessageTemplateData,
-      displayBodyMessage: input.displayBodyMessage,
-      notificationSourceData: input.notificationSourceData,
-      isNotificationResolverUsed: input.isNotificationResolverUsed,
-      context: input.context,
-      locationId: input.locationId ?? locationIdOf(input.location),
-      location: input.location,
-    }
-    await notifications.put(
-      db,
-      apiKey,
-      { organizationId, id, key: newKey(id), documentId, content, timestamp: now },
-      findRecipients(db, caller, audience, now),
-      later(call),
-    )
-    return { success: true, id, message: 'Notification added successfully.' }
-  },
+  add: addNotification,
 
   async get(call) {
     const { input, caller, db, version } = call
@@ -147,15 +107,6 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
   },
 }
 
-/** Sorts like the id: `!` comes before all that an id may contain. */
-const newKey = (id: string) => newId(`${id}!`)
-
-const later = ({ now, afterCommit, resumeDeletions }: Call): notifications.Later => ({
-  deletionId: newId('del'),
-  now,
-  onHidden: () => afterCommit(resumeDeletions),
-})
-
 interface Filters {
   organizationId: string
   documentId?: string
@@ -173,16 +124,6 @@ async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter>
     ids: notificationIds && unique(notificationIds),
     user: userId === undefined ? undefined : await recipients.addressee(db, apiKey, userId),
   }
-}
-
-/** The location's own id, which may be 0, else its name (spec 22.5). */
-function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
-  for (const identity of [id, locationName]) {
-    if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {
-      return locationNumber(String(identity))
-    }
-  }
-  return undefined
 }
 
 type Change = Partial<Content>

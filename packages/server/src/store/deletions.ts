@@ -62,8 +62,13 @@ export async function renew(db: Db, deletionId: string, now: number): Promise<bo
   return numUpdatedRows > 0n
 }
 
-export async function finish(db: Db, deletionId: string): Promise<void> {
-  await db.deleteFrom('deletions').where('deletion_id', '=', deletionId).execute()
+/** False if it was finished before. */
+export async function finish(db: Db, deletionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('deletions')
+    .where('deletion_id', '=', deletionId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
 interface Row {

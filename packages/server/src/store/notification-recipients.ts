@@ -37,7 +37,7 @@ export async function replace(
 }
 
 /** Adds recipients, which the notification must not have yet. */
-async function add(
+export async function add(
   db: Db,
   apiKey: string,
   { organizationId, key, timestamp }: { organizationId: string; key: string; timestamp: number },
@@ -85,6 +85,7 @@ export async function members(
   now: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
+  await breathe()
   const { type, id } = organizationLevel(organizationId)
   const rows = await db
     .selectFrom('grants')
@@ -130,6 +131,21 @@ export async function* findByEmail(
     after = page.at(-1)?.user_id ?? after
     yield page.map(toAddressee)
   }
+}
+
+/** Whether more than `max` users have one of these lower-case addresses. */
+export async function areShared(
+  db: Db,
+  apiKey: string,
+  emails: readonly string[],
+  max: number,
+): Promise<boolean> {
+  if (emails.length === 0) return false
+  const owners = await users(db, apiKey)
+    .where('email', 'in', emails)
+    .limit(max + 1)
+    .execute()
+  return owners.length > max
 }
 
 const users = (db: Db, apiKey: string) =>

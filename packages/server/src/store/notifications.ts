@@ -53,6 +53,63 @@ export async function put(
   await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
 }
 
+/** Adds a notification that is hidden. The deletion removes it unless `show` comes first. */
+export async function addHidden(
+  db: Db,
+  apiKey: string,
+  { key, ...notification }: NewNotification,
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<void> {
+  const { organizationId } = notification
+  await db
+    .insertInto('notifications')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      notification_id: key,
+      public_id: null,
+      ...columnsOf(notification),
+    })
+    .execute()
+  const scope = { organizationId, hiddenNotifications: [key] }
+  await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: true })
+}
+
+/** Adds recipients to a hidden notification. False: it is gone, or is being removed. */
+export async function addRecipients(
+  db: Db,
+  apiKey: string,
+  notification: { organizationId: string; key: string; timestamp: number },
+  some: readonly NewRecipient[],
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<boolean> {
+  const { organizationId, key } = notification
+  if (!(await deletions.renew(db, deletionId, now))) return false
+  const those = areKeys(apiKey, organizationId, [key])
+  const row = await db.selectFrom('notifications').select('timestamp').where(those).executeTakeFirst()
+  if (!row) return false
+  await recipients.add(db, apiKey, notification, some)
+  return true
+}
+
+/** Shows a hidden notification in place of the one that has its id. False: it is gone, or is being removed. */
+export async function show(
+  db: Db,
+  apiKey: string,
+  { organizationId, id, key }: { organizationId: string; id: string; key: string },
+  deletionId: string,
+  later: Later,
+): Promise<boolean> {
+  if (!(await deletions.finish(db, deletionId))) return false
+  await remove(db, apiKey, { organizationId, ids: [id] }, later)
+  const { numUpdatedRows } = await db
+    .updateTable('notifications')
+    .set({ public_id: id })
+    .where(areKeys(apiKey, organizationId, [key]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
 const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification, 'key'>) => ({
   document_id: documentId,
   location_id: content.locationId === undefined ? null : String(content.locationId),
