@@ -39,6 +39,10 @@ export interface Services {
   readonly snapshots: Pick<SnapshotWriter, 'write'>
   /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
   readonly lock: Database['lock']
+  /** Carries on the deletions that no server works on. */
+  readonly resumeDeletions: () => void
+  /** A short transaction of its own, for `prepare`: what it writes must not be seen before the last one. */
+  readonly writeStep: Database['write']
 }
 
 /** A large value of the input, as it was sent. Only the depth of its JSON has been checked. */
@@ -94,8 +98,8 @@ type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
  */
 export interface PreparedWrite<O extends Operation> {
   /** Names what is written. Calls with the same name run one after the other, so that none makes another one stale. */
-  subject(call: Call<O>): string
-  /** `call.db` shows committed data and is only read. The result is given to `write`, which declares its type. */
+  subject?(call: Call<O>): string
+  /** `call.db` shows committed data and is only read; `call.writeStep` writes. The result is given to `write`, which declares its type. */
   prepare(call: Call<O>): Promise<unknown>
   write(call: Call<O>, prepared: never): Promise<Answered<O>>
 }

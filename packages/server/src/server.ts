@@ -72,6 +72,13 @@ export function createServer(parts: Parts): Server {
   const snapshots = new SnapshotWriter(database, (error) =>
     log.error({ err: error }, 'a snapshot could not be written'),
   )
+  const deletions = new Deletions({
+    database,
+    now,
+    onGone: (gone) => bus.publish({ kind: 'gone', ...gone }),
+    onFinished: (apiKey) => bus.publish({ kind: 'access', apiKey }),
+    onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'a deletion failed; it is tried again'),
+  })
   const services: Services = {
     snapshots,
     credentials,
@@ -86,15 +93,10 @@ export function createServer(parts: Parts): Server {
     storedDocuments: createStoredDocuments(threads),
     longReads: new LongReads(),
     lock: database.lock,
+    resumeDeletions: () => void deletions.resume(),
+    writeStep: (work, lane) => database.write(work, lane),
   }
   const { userTokens } = services
-  const deletions = new Deletions({
-    database,
-    now,
-    onGone: (gone) => bus.publish({ kind: 'gone', ...gone }),
-    onFinished: (apiKey) => bus.publish({ kind: 'access', apiKey }),
-    onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'a deletion failed; it is tried again'),
-  })
   const { limits, publicOrigins } = config
   const gateway = createGateway({
     database,

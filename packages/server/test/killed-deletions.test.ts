@@ -23,15 +23,21 @@ async function onDisk<T>(
   }
 }
 
-test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
-  const env = { DATA_DIR: dataDir }
-  const first = await startProcess('server', env)
-  const { data } = await createClient({ url: first.url }).workspace.create({ ownerEmail: 'o@example.com' })
+/** The credentials of a new tenant. */
+async function newTenant(env: Record<string, string>) {
+  const server = await startProcess('server', env)
+  const { data } = await createClient({ url: server.url }).workspace.create({ ownerEmail: 'o@example.com' })
   const [apiKey] = Object.keys(data.apiKeyList) as [string]
   const workspace = { workspaceId: data.id, workspaceAuthToken: data.authToken }
-  const tokens = await createClient({ url: first.url, ...workspace }).authTokens.get({ apiKey })
-  const credentials = { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
-  await first.terminate()
+  const tokens = await createClient({ url: server.url, ...workspace }).authTokens.get({ apiKey })
+  await server.terminate()
+  return { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
+}
+
+test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
+  const env = { DATA_DIR: dataDir }
+  const credentials = await newTenant(env)
+  const { apiKey } = credentials
 
   const documents = 30_000
   const countAll = () =>
@@ -76,4 +82,55 @@ test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and
     expect(await countAll()).toEqual({ count: 0, isBegun: false })
   }
   expect(inTheMiddle).toBeGreaterThan(0)
+})
+
+test('[18.1] [P1] of a notification whose server is killed while it writes the recipients nothing is seen, and nothing is left', async () => {
+  const env = { DATA_DIR: dataDir }
+  const credentials = await newTenant(env)
+  const organizationId = 'members'
+  const place = { organizationId, documentId: 'd' }
+  await onDisk((database) => seed(database, credentials.apiKey, organizationId).members(40_000))
+  const rowsLeft = () =>
+    onDisk(async ({ read }) => {
+      let rows = 0
+      for (const table of ['notification_recipients', 'notifications', 'deletions'] as const) {
+        const all = read.selectFrom(table).select((eb) => eb.fn.countAll<number>().as('count'))
+        rows += (await all.executeTakeFirstOrThrow()).count
+      }
+      return rows
+    })
+  const victim = await startProcess('server', env)
+  const client = createClient({ url: victim.url, ...credentials })
+  let isAnswered = false
+  const added = client.notifications
+    .add({
+      ...place,
+      createOrganization: true,
+      createDocument: true,
+      actionUser: { userId: 'actor' },
+      displayHeadlineMessageTemplate: 'x',
+      displayBodyMessage: 'x',
+      notifyUsers: [],
+    })
+    .then(
+      () => (isAnswered = true),
+      () => undefined,
+    )
+  // The first transaction makes the document.
+  await expect
+    .poll(async () => (await client.documents.get({ organizationId })).data.length, { interval: 1 })
+    .toBe(1)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  await victim.kill()
+  await added
+  expect(isAnswered).toBe(false)
+  expect(await rowsLeft()).toBeGreaterThan(100)
+
+  // A server that stops leaves the rest to the next one.
+  for (let left = 1; left > 0; left = await rowsLeft()) {
+    const next = await startProcess('server', env)
+    const reader = createClient({ url: next.url, ...credentials })
+    expect((await reader.notifications.get(place)).data).toEqual([])
+    await next.terminate()
+  }
 })

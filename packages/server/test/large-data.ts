@@ -60,8 +60,8 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
       insert(
         count,
         'notifications',
-        'notification_id, document_id, location_id, data, timestamp',
-        `${text('n')}, ${text('d', `1 + i % ${documents}`)}, null, '{}', i`,
+        'notification_id, public_id, document_id, location_id, data, timestamp',
+        `${text('n')}, ${text('n')}, ${text('d', `1 + i % ${documents}`)}, null, '{}', i`,
       ),
     recipients: (count: number, notifications: number) =>
       insert(
@@ -69,6 +69,14 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
         'notification_recipients',
         'notification_id, recipient, by_email, email, named, is_read, for_you, timestamp',
         `${text('n', `1 + i % ${notifications}`)}, ${text('u')}, 0, null, 0, 0, 1, 1`,
+      ),
+    /** Notifications `n1` to `n<count>` go to one user. */
+    inbox: (count: number, userId: string) =>
+      insert(
+        count,
+        'notification_recipients',
+        'notification_id, recipient, by_email, email, named, is_read, for_you, timestamp',
+        `${text('n')}, '${userId}', 0, null, 0, 0, 1, i`,
       ),
     /** Grants on documents for users `<prefix>1` to `<prefix><users>`. */
     documentGrants: (count: number, users: number, prefix = 'u') =>

@@ -5,6 +5,7 @@ import * as given from './given.ts'
 import { createPostgresDatabase, startServer, stores, type TestServer, useServer } from './harness.ts'
 import { seed, seedUsers } from './large-data.ts'
 import { eventually, tokenFor, yjsClient, synced } from './live.ts'
+import { writesOfOther } from './other-tenant.ts'
 import { RealtimeClient } from './realtime-client.ts'
 
 const organizationId = 'big'
@@ -48,23 +49,6 @@ async function tenantWith(server: TestServer) {
   const tenant = await given.tenant(server)
   await given.organization(tenant, organizationId)
   return { tenant, fill: seed(server.database, tenant.apiKey, organizationId) }
-}
-
-/** Another tenant writes without pause; gives how often it could. */
-async function writesOfOther(server: TestServer) {
-  const other = await given.tenant(server)
-  await given.organization(other, 'o')
-  let isRunning = true
-  let writes = 0
-  const done = (async () => {
-    for (; isRunning; writes++)
-      await other.client.organizations.update({ organizations: [{ organizationId: 'o', writes }] })
-  })()
-  return async () => {
-    isRunning = false
-    await done
-    return writes
-  }
 }
 
 describe.each(stores)('large deletions on %s', (store) => {

@@ -126,7 +126,7 @@ describe.each(stores)('deleting notifications on %s', (store) => {
       const ids = Array.from({ length: kept }, (_, n) => `n${n}`)
       await db
         .insertInto('notifications')
-        .values(ids.map((id) => ({ ...row, notification_id: id })))
+        .values(ids.map((id) => ({ ...row, notification_id: id, public_id: id })))
         .execute()
       await db
         .insertInto('notification_recipients')

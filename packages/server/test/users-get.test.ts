@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { leastHeld } from './event-loop.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
+import { seed } from './large-data.ts'
 
 const organizationId = 'org_1'
 
@@ -226,6 +228,25 @@ describe.each(stores)('users.get on %s', (store) => {
       { d2: [{ userId: 'u2' }] },
       { d2: [{ userId: 'u3' }] },
     ])
+  })
+
+  test('[12.2] [S2] allDocuments reads the users of very many grants in short steps, in the order of their ids', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.documentGrants(100_000, 1500)
+    const groups = { organizationId, organizationUserGroups: [{ groupId: 'g', groupName: 'G' }] }
+    await tenant.client.userGroups.add(groups)
+    await fill.groupMembers(1600, 'g')
+    const all = Array.from({ length: 1500 }, (_, index) => `u${index + 1}`).toSorted()
+    for (const filter of [{}, { organizationUserGroupIds: ['g'] }]) {
+      const query = { allDocuments: true, pageSize: 1000, ...filter }
+      let pages: unknown[] = []
+      const held = await leastHeld(async () => (pages = await pagesOf(tenant, query)))
+      expect((pages as Users[]).flat().map(({ userId }) => userId)).toEqual(all)
+      // S2.
+      expect(held).toBeLessThan(50)
+    }
   })
 
   test('[0.5] a page token is bound to its filters and its tenant', async () => {

@@ -124,7 +124,7 @@ export class Deletions {
     try {
       isBegun = await database.write(async (db) => {
         if (!(await isWanted(db))) return false
-        await stored.add(db, deletion, now())
+        await stored.add(db, deletion, now(), { isLeased: true })
         return true
       }, apiKey)
     } finally {
@@ -141,8 +141,8 @@ export class Deletions {
     }
   }
 
-  finish(db: Db, { deletionId }: Deletion): Promise<void> {
-    return stored.finish(db, deletionId)
+  async finish(db: Db, { deletionId }: Deletion): Promise<void> {
+    await stored.finish(db, deletionId)
   }
 
   /** If it is not finished, it is carried on. */
@@ -156,7 +156,7 @@ export class Deletions {
     // A server that is alone on its database knows that nobody else works on what is left from before.
     const left = await stored.abandoned(database, database.exclusive ? Number.MAX_SAFE_INTEGER : now())
     for (const deletion of left) this.#carryOn(deletion)
-    this.#timer = setInterval(() => void this.#resume(), resumeMs).unref()
+    this.#timer = setInterval(() => void this.resume(), resumeMs).unref()
   }
 
   /** Deletions stop between two transactions; the next start carries them on. */
@@ -166,7 +166,8 @@ export class Deletions {
     await Promise.all(this.#inBackground.values())
   }
 
-  async #resume(): Promise<void> {
+  /** Carries on the deletions that no server works on. */
+  async resume(): Promise<void> {
     const { database, now } = this.#deps
     const left = await stored.abandoned(database, now()).catch(() => [])
     for (const deletion of left) this.#carryOn(deletion)
@@ -194,7 +195,7 @@ export class Deletions {
       await stored.finish(db, deletionId)
     }, apiKey)
     this.#tellGone(deletion)
-    onFinished(apiKey)
+    if (!('hiddenNotifications' in scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
@@ -249,6 +250,7 @@ const stopped = () =>
   })
 
 async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
+  if ('hiddenNotifications' in scope) return
   if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
   const { organizationId } = scope
   if ('folderId' in scope) await folderTree.remove(db, apiKey, organizationId, scope.folderId)
@@ -256,5 +258,8 @@ async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Pr
   else if ('groupId' in scope) await userGroups.removeUsers(db, apiKey, organizationId, scope.groupId, 'all')
   else if ('userIds' in scope) {
     await members.remove(db, apiKey, organizationLevel(organizationId), scope.userIds, now)
-  } else await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf })
+  } else {
+    const later = { deletionId: newId('del'), now, onHidden: () => {} }
+    await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf }, later)
+  }
 }

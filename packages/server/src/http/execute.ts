@@ -131,6 +131,7 @@ export function createExecute(executor: Executor) {
         const removal = key && removals[name]?.(input as never, startedAt)
         return removal ? removeAndCommit(key.apiKey, removal, handler) : commit(handler)
       }
+      if (!handler.subject) return prepareAndCommit(handler)
       const subject = handler.subject(callOn(database.read))
       return subjects.take(scope, subject, request.bytes, () => prepareAndCommit(handler))
     }
@@ -214,6 +215,14 @@ class OperationCall implements Call {
 
   get snapshots(): Services['snapshots'] {
     return this.#executor.services.snapshots
+  }
+
+  get resumeDeletions(): Services['resumeDeletions'] {
+    return this.#executor.services.resumeDeletions
+  }
+
+  get writeStep(): Services['writeStep'] {
+    return this.#executor.services.writeStep
   }
 
   get pages(): Pages {

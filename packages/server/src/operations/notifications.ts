@@ -1,5 +1,5 @@
 import { ApiError, type Notification, type Operations } from '@plenum/protocol'
-import { locationNumber, newDigits, shortHash } from '../access/ids.ts'
+import { shortHash } from '../access/ids.ts'
 import type { Call, Handlers } from '../handler.ts'
 import type { Db } from '../store/db.ts'
 import { mergeKeys } from '../store/json.ts'
@@ -7,11 +7,10 @@ import type { Content, Filter, StoredNotification } from '../store/notification-
 import * as lists from '../store/notification-lists.ts'
 import * as recipients from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
-import * as users from '../store/users.ts'
 import { byId, inLockOrder, outcomes, unique } from './batches.ts'
-import { requireLevel } from './levels.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
-import { findRecipients, readersOf } from './notification-recipients.ts'
+import { addNotification, later } from './notification-add.ts'
+import { readersOf } from './notification-recipients.ts'
 import { WrittenJson } from '../written-json.ts'
 import { listAll, page, type Window, withPageToken } from './paging.ts'
 
@@ -23,44 +22,7 @@ const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 export const notificationHandlers: Handlers<Operations['notifications']> = {
   ...notificationConfigHandlers,
 
-  async add({ input, caller, db, now }) {
-    const { apiKey } = caller
-    const { organizationId, documentId, notifyUsers } = input
-    const notifyAll = input.notifyAll !== false
-    if (!input.isNotificationResolverUsed) {
-      if (!input.displayHeadlineMessageTemplate?.trim())
-        throw invalid('displayHeadlineMessageTemplate is required.')
-      if (!input.displayBodyMessage?.trim()) throw invalid('displayBodyMessage is required.')
-    }
-    if (!notifyAll && notifyUsers.length === 0) throw invalid('notifyUsers must not be empty.')
-
-    const create = { organization: input.createOrganization, document: input.createDocument }
-    await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
-    await users.ensure(db, apiKey, [input.actionUser], now)
-
-    const verifyUserPermissions = input.verifyUserPermissions === true
-    const audience = { organizationId, documentId, notifyUsers, notifyAll, verifyUserPermissions }
-    const id = input.notificationId ?? newDigits()
-    const content: Content = {
-      notificationSource: input.notificationSource ?? 'custom',
-      actionUser: mergeKeys({}, input.actionUser),
-      displayHeadlineMessageTemplate: input.displayHeadlineMessageTemplate,
-      displayHeadlineMessageTemplateData: input.displayHeadlineMessageTemplateData,
-      displayBodyMessage: input.displayBodyMessage,
-      notificationSourceData: input.notificationSourceData,
-      isNotificationResolverUsed: input.isNotificationResolverUsed,
-      context: input.context,
-      locationId: input.locationId ?? locationIdOf(input.location),
-      location: input.location,
-    }
-    await notifications.put(
-      db,
-      apiKey,
-      { organizationId, id, documentId, content, timestamp: now },
-      findRecipients(db, caller, audience, now),
-    )
-    return { success: true, id, message: 'Notification added successfully.' }
-  },
+  add: addNotification,
 
   async get(call) {
     const { input, caller, db, version } = call
@@ -73,7 +35,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const { order = 'desc' } = input
     const list = {
       read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
-      cursor: ({ timestamp, id }: StoredNotification) => [timestamp, id],
+      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
       rowsAtOnce,
     }
     const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
@@ -91,28 +53,29 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     for (const [id, change] of inLockOrder(changes)) {
       const stored = found.get(id)
       if (!stored) continue
+      const { key, documentId } = stored
       const content = contentOf(change)
       if (Object.keys(content).length > 0) {
         await notifications.setContent(db, apiKey, {
           organizationId,
           id,
+          key,
           content: { ...stored.content, ...content },
         })
       }
       const readers = unique(change.readByUserIds ?? [])
       if (readers.length > 0) {
         const keep = change.persistReadForUsers === true
-        await recipients.markRead(db, apiKey, { organizationId, id }, readers, keep)
+        await recipients.markRead(db, apiKey, { organizationId, key }, readers, keep)
       }
       if (input.verifyUserPermissions) {
-        const { documentId } = stored
-        const all = await recipients.find(db, apiKey, organizationId, id)
+        const all = await recipients.find(db, apiKey, organizationId, key)
         const mayRead = await readersOf(db, caller, { organizationId, documentId }, all, now)
         await recipients.remove(
           db,
           apiKey,
           organizationId,
-          [id],
+          [key],
           all.filter((one) => !mayRead(one)),
         )
       }
@@ -124,7 +87,9 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     )
   },
 
-  async delete({ input, caller: { apiKey }, db, removedBefore }) {
+  async delete(call) {
+    const { input, caller, db, removedBefore } = call
+    const { apiKey } = caller
     const { documentId, userId, notificationIds } = input
     if (documentId === undefined && userId === undefined && notificationIds === undefined) {
       throw invalid('At least one of documentId, userId or notificationIds is required.')
@@ -132,7 +97,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const { user, ...filter } = await filterOf(db, apiKey, input)
     const rest = user
       ? await notifications.removeForUser(db, apiKey, { ...filter, user })
-      : await notifications.remove(db, apiKey, filter)
+      : await notifications.remove(db, apiKey, filter, later(call))
     const deleted = new Set([...removedBefore, ...rest])
     return outcomes(filter.ids ?? deleted, (id) =>
       deleted.has(id)
@@ -159,16 +124,6 @@ async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter>
     ids: notificationIds && unique(notificationIds),
     user: userId === undefined ? undefined : await recipients.addressee(db, apiKey, userId),
   }
-}
-
-/** The location's own id, which may be 0, else its name (spec 22.5). */
-function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
-  for (const identity of [id, locationName]) {
-    if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {
-      return locationNumber(String(identity))
-    }
-  }
-  return undefined
 }
 
 type Change = Partial<Content>
@@ -205,20 +160,21 @@ async function present(
     db,
     apiKey,
     organizationId,
-    items.map(({ id }) => id),
+    items.map(({ key }) => key),
   )
   const documentIds = unique(items.map(({ documentId }) => documentId))
   const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
   const shown: Notification[] = []
   for (const {
     id,
+    key,
     documentId,
     content: { locationId, location, ...content },
     timestamp,
     state,
   } of items) {
     await pause()
-    const addressed = named.get(id) ?? []
+    const addressed = named.get(key) ?? []
     shown.push({
       id,
       ...content,

@@ -29,7 +29,7 @@ export const removals: Readonly<
     input.deleteAll === true && input.userIds === undefined
       ? { organizationId: input.organizationId, groupId: input.organizationUserGroupId }
       : undefined,
-  // What is named, and the list of one user, is shorter.
+  // What is named is hidden if it is large. The list of one user is shorter.
   'notifications.delete': ({
     organizationId,
     documentId,

@@ -1,6 +1,7 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../handler.ts'
+import { ofDocuments } from '../store/document-users.ts'
 import * as grants from '../store/grants.ts'
 import type { Member } from '../store/member-lists.ts'
 import * as memberLists from '../store/member-lists.ts'
@@ -45,7 +46,11 @@ export const userHandlers: Handlers<Operations['users']> = {
     const members = {
       read: (window: Window) => list(db, apiKey, level, { ...window, filter, now }),
       cursor: ({ resourceId, createdAt, user: { userId } }: Member) =>
-        input.groupByDocumentId ? [resourceId, createdAt, userId] : [createdAt, userId],
+        input.groupByDocumentId
+          ? [resourceId, createdAt, userId]
+          : input.allDocuments
+            ? [userId]
+            : [createdAt, userId],
     }
     const present = (rows: readonly Member[]) => rows.map(({ user }) => user)
     if (version === 'v1') return listAll(call, members, present)
@@ -92,5 +97,5 @@ function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Lev
   if (level.type !== 'organization') {
     throw new ApiError('INVALID_ARGUMENT', 'allDocuments cannot be combined with documentId or folderId.')
   }
-  return groupByDocumentId ? memberLists.byDocument : memberLists.ofDocuments
+  return groupByDocumentId ? memberLists.byDocument : ofDocuments
 }

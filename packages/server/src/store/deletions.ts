@@ -4,7 +4,8 @@ import { parse } from './json.ts'
 
 /**
  * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
- * from an organization, with what they are granted in it; all members of a group; or the notifications of a document.
+ * from an organization, with what they are granted in it; all members of a group; the notifications of a document; or
+ * notifications that are hidden already, by their keys.
  */
 export type Scope =
   | { organizationIds: readonly string[] }
@@ -13,6 +14,7 @@ export type Scope =
   | Leaving
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
+  | { organizationId: string; hiddenNotifications: readonly string[] }
 
 export interface Leaving {
   organizationId: string
@@ -31,14 +33,20 @@ export interface Deletion {
 /** Another server carries a deletion on when the one that works on it has not said so for this long. */
 const leaseMs = 30_000
 
-export async function add(db: Db, { deletionId, apiKey, scope }: Deletion, now: number): Promise<void> {
+/** With a lease the caller works on it. Without one, the next server that looks for deletions does. */
+export async function add(
+  db: Db,
+  { deletionId, apiKey, scope }: Deletion,
+  now: number,
+  { isLeased }: { isLeased: boolean },
+): Promise<void> {
   await db
     .insertInto('deletions')
     .values({
       deletion_id: deletionId,
       api_key: apiKey,
       scope: JSON.stringify(scope),
-      leased_until: now + leaseMs,
+      leased_until: isLeased ? now + leaseMs : 0,
       created_at: now,
     })
     .execute()
@@ -54,8 +62,13 @@ export async function renew(db: Db, deletionId: string, now: number): Promise<bo
   return numUpdatedRows > 0n
 }
 
-export async function finish(db: Db, deletionId: string): Promise<void> {
-  await db.deleteFrom('deletions').where('deletion_id', '=', deletionId).execute()
+/** False if it was finished before. */
+export async function finish(db: Db, deletionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('deletions')
+    .where('deletion_id', '=', deletionId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
 interface Row {
@@ -95,6 +108,8 @@ export async function overlaps(
   { organizationIds, documentIds, folderIds }: Mention,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
+  // Nobody can see them.
+  if ('hiddenNotifications' in scope) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true

@@ -46,3 +46,6 @@ export function isCollision(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: string }
   return code === '40001' || code === '40P01'
 }
+
+/** PostgreSQL: another transaction has taken the same unique key meanwhile. */
+export const isTaken = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'

@@ -12,7 +12,7 @@ export interface Filter {
   groupIds?: readonly string[]
 }
 
-interface Read {
+export interface Read {
   filter: Filter
   limit: number
   after: Cursor | undefined
@@ -52,31 +52,6 @@ export async function byDocument(
   ]
   const query = withProfiles(live(db, apiKey, { organizationId, type: 'document' }, read))
   return mapInTurns(await inOrder(query, order, read).execute(), toMember)
-}
-
-/** Each user of any document once, by the time of the first one; roles differ between documents and are left out. */
-export async function ofDocuments(
-  db: Db,
-  apiKey: string,
-  { organizationId }: Level,
-  read: Read,
-): Promise<Member[]> {
-  const firsts = live(db, apiKey, { organizationId, type: 'document' }, read)
-    .select(({ fn }) => ['grants.user_id', fn.min('grants.created_at').as('first_at')])
-    .groupBy('grants.user_id')
-  const query = db
-    .selectFrom(firsts.as('firsts'))
-    .leftJoin('users', (join) =>
-      join.onRef('users.user_id', '=', 'firsts.user_id').on('users.api_key', '=', apiKey),
-    )
-    .select(['firsts.user_id', 'first_at', 'profile'])
-  const order = [sql.ref('first_at'), sql.ref('firsts.user_id')]
-  const rows = await inOrder(query, order, read).execute()
-  return mapInTurns(rows, ({ user_id, first_at, profile }) => ({
-    user: toUser(user_id, parse(profile ?? '{}')),
-    resourceId: organizationId,
-    createdAt: first_at,
-  }))
 }
 
 const isFiltered = ({ filter }: Read) => filter.userIds !== undefined || filter.groupIds !== undefined

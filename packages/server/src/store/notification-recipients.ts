@@ -1,5 +1,6 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
 import { breathe } from '../platform/loop-time.ts'
+import { batched } from './batched.ts'
 import type { Db } from './db.ts'
 import { organizationLevel } from './grants.ts'
 import type { Schema } from './schema.ts'
@@ -16,39 +17,65 @@ export type NewRecipient = Recipient & {
 /** A user as the table knows them: by id, and by the address under which a notification came before they did. */
 export type Addressee = Extract<Recipient, { userId: string }>
 
-/** The notification goes to these and to nobody else. */
+/** Rows of one statement: about 5 ms of SQLite. */
+const rowsTogether = 200
+
+/** Sends the notification to these recipients and to nobody else. */
 export async function replace(
   db: Db,
   apiKey: string,
-  { organizationId, id, timestamp }: { organizationId: string; id: string; timestamp: number },
+  notification: { organizationId: string; key: string; timestamp: number },
   recipients: AsyncIterable<readonly NewRecipient[]>,
 ): Promise<void> {
   await db
     .deleteFrom('notification_recipients')
     .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('notification_id', '=', id)
+    .where('organization_id', '=', notification.organizationId)
+    .where('notification_id', '=', notification.key)
     .execute()
-  for await (const some of recipients) {
-    if (some.length === 0) continue
-    await db
-      .insertInto('notification_recipients')
-      .values(
-        some.map(({ userId, email, named }) => ({
-          api_key: apiKey,
-          organization_id: organizationId,
-          notification_id: id,
-          ...(userId === null ? { recipient: email, by_email: 1 } : { recipient: userId, by_email: 0 }),
-          email,
-          named: named ? 1 : 0,
-          is_read: 0,
-          for_you: named ? 1 : 0,
-          timestamp,
-        })),
-      )
-      .execute()
+  for await (const some of recipients) await add(db, apiKey, notification, some)
+}
+
+/** Adds recipients, which the notification must not have yet. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  { organizationId, key, timestamp }: { organizationId: string; key: string; timestamp: number },
+  recipients: readonly NewRecipient[],
+): Promise<void> {
+  for (let start = 0; start < recipients.length; start += rowsTogether) {
+    await breathe()
+    const rows = recipients.slice(start, start + rowsTogether).map(({ userId, email, named }) => ({
+      apiKey,
+      organizationId,
+      key,
+      recipient: userId ?? email,
+      byEmail: userId === null ? 1 : 0,
+      email,
+      named: named ? 1 : 0,
+      timestamp,
+    }))
+    await insert(db, rows)
   }
 }
+
+const insert = batched(
+  {
+    apiKey: 'text',
+    organizationId: 'text',
+    key: 'text',
+    recipient: 'text',
+    byEmail: 'bigint',
+    email: 'text',
+    named: 'bigint',
+    timestamp: 'bigint',
+  },
+  ({ row, fromRows }) => sql`
+    insert into notification_recipients
+      (api_key, organization_id, notification_id, recipient, by_email, email, named, is_read, for_you, timestamp)
+    select ${row.apiKey}, ${row.organizationId}, ${row.key}, ${row.recipient}, ${row.byEmail}, ${row.email},
+      ${row.named}, 0, ${row.named}, ${row.timestamp} ${fromRows}`,
+)
 
 /** Users with a grant on the organization that has not expired, some at a time in the order of their ids. */
 export async function members(
@@ -58,6 +85,7 @@ export async function members(
   now: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
+  await breathe()
   const { type, id } = organizationLevel(organizationId)
   const rows = await db
     .selectFrom('grants')
@@ -74,40 +102,73 @@ export async function members(
   return rows.map((row) => row.user_id)
 }
 
-/** The users who have one of these ids or lower-case addresses. */
-export async function findUsers(
-  db: Db,
-  apiKey: string,
-  { userIds, emails }: { userIds: readonly string[]; emails: readonly string[] },
-): Promise<Addressee[]> {
-  if (userIds.length + emails.length === 0) return []
-  const rows = await db
-    .selectFrom('users')
-    .select(['user_id', 'email'])
-    .where('api_key', '=', apiKey)
-    .where((eb) =>
-      eb.or([
-        ...(userIds.length > 0 ? [eb('user_id', 'in', userIds)] : []),
-        ...(emails.length > 0 ? [eb('email', 'in', emails)] : []),
-      ]),
-    )
-    .execute()
-  return rows.map((row) => ({ userId: row.user_id, email: row.email }))
+export async function findUsers(db: Db, apiKey: string, userIds: readonly string[]): Promise<Addressee[]> {
+  if (userIds.length === 0) return []
+  return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
 }
 
+/** The users who have one of these lower-case addresses, some at a time: many users may share an address. */
+export async function* findByEmail(
+  db: Db,
+  apiKey: string,
+  emails: readonly string[],
+): AsyncGenerator<Addressee[]> {
+  if (emails.length === 0) return
+  await breathe()
+  const some = users(db, apiKey).where('email', 'in', emails)
+  const rows = await some.limit(rowsTogether + 1).execute()
+  if (rows.length <= rowsTogether) return yield rows.map(toAddressee)
+  if (emails.length > 1) {
+    const middle = emails.length >> 1
+    yield* findByEmail(db, apiKey, emails.slice(0, middle))
+    yield* findByEmail(db, apiKey, emails.slice(middle))
+    return
+  }
+  for (let after = '', found = rowsTogether; found === rowsTogether;) {
+    await breathe()
+    const page = await some.where('user_id', '>', after).orderBy('user_id').limit(rowsTogether).execute()
+    found = page.length
+    after = page.at(-1)?.user_id ?? after
+    yield page.map(toAddressee)
+  }
+}
+
+/** Whether more than `max` users have one of these lower-case addresses. */
+export async function areShared(
+  db: Db,
+  apiKey: string,
+  emails: readonly string[],
+  max: number,
+): Promise<boolean> {
+  if (emails.length === 0) return false
+  const owners = await users(db, apiKey)
+    .where('email', 'in', emails)
+    .limit(max + 1)
+    .execute()
+  return owners.length > max
+}
+
+const users = (db: Db, apiKey: string) =>
+  db.selectFrom('users').select(['user_id', 'email']).where('api_key', '=', apiKey)
+
+const toAddressee = (row: { user_id: string; email: string | null }): Addressee => ({
+  userId: row.user_id,
+  email: row.email,
+})
+
 export async function addressee(db: Db, apiKey: string, userId: string): Promise<Addressee> {
-  const [known] = await findUsers(db, apiKey, { userIds: [userId], emails: [] })
+  const [known] = await findUsers(db, apiKey, [userId])
   return known ?? { userId, email: null }
 }
 
-/** Whom the callers named, by notification. */
+/** Whom the callers named, by the key of the notification. */
 export async function named(
   db: Db,
   apiKey: string,
   organizationId: string,
-  ids: readonly string[],
+  keys: readonly string[],
 ): Promise<Map<string, Recipient[]>> {
-  const rows = await select(db, apiKey, organizationId, ids)
+  const rows = await select(db, apiKey, organizationId, keys)
     // A literal, or SQLite would not see that the index of the named ones is enough.
     .where('named', '=', sql.lit(1))
     .execute()
@@ -120,15 +181,20 @@ export async function named(
   return found
 }
 
-export async function find(db: Db, apiKey: string, organizationId: string, id: string): Promise<Recipient[]> {
-  return (await select(db, apiKey, organizationId, [id]).execute()).map(toRecipient)
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  key: string,
+): Promise<Recipient[]> {
+  return (await select(db, apiKey, organizationId, [key]).execute()).map(toRecipient)
 }
 
 /** Marks the notification as read for these users; `keep` leaves it in their personal lists. */
 export async function markRead(
   db: Db,
   apiKey: string,
-  { organizationId, id }: { organizationId: string; id: string },
+  { organizationId, key }: { organizationId: string; key: string },
   userIds: readonly string[],
   keep: boolean,
 ): Promise<void> {
@@ -138,7 +204,7 @@ export async function markRead(
     .set({ is_read: 1, ...(!keep && { for_you: 0 }) })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .where('notification_id', '=', id)
+    .where('notification_id', '=', key)
     .where((eb) => {
       const emails = eb
         .selectFrom('users')
@@ -160,7 +226,7 @@ export async function remove(
   db: Db,
   apiKey: string,
   organizationId: string,
-  ids: readonly string[],
+  keys: readonly string[],
   from: readonly Recipient[],
 ): Promise<void> {
   for (const some of slices(from)) {
@@ -168,7 +234,7 @@ export async function remove(
       .deleteFrom('notification_recipients')
       .where('api_key', '=', apiKey)
       .where('organization_id', '=', organizationId)
-      .where('notification_id', 'in', ids)
+      .where('notification_id', 'in', keys)
       .where(isOneOf(some))
       .execute()
   }
@@ -192,13 +258,13 @@ export function isOneOf(recipients: readonly Recipient[]): Expression<SqlBool> {
   return eb.or([...among(0, userIds), ...among(1, emails)])
 }
 
-const select = (db: Db, apiKey: string, organizationId: string, ids: readonly string[]) =>
+const select = (db: Db, apiKey: string, organizationId: string, keys: readonly string[]) =>
   db
     .selectFrom('notification_recipients')
     .select(['notification_id', 'recipient', 'by_email', 'email'])
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .where('notification_id', 'in', ids)
+    .where('notification_id', 'in', keys)
 
 const toRecipient = (row: { recipient: string; by_email: number; email: string | null }): Recipient =>
   row.by_email === 1 ? { userId: null, email: row.recipient } : { userId: row.recipient, email: row.email }

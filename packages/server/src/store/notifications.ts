@@ -1,39 +1,146 @@
+import { type Expression, expressionBuilder, type NotNull, type SqlBool } from 'kysely'
 import { breathe } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
+import * as deletions from './deletions.ts'
 import { stringifyData } from './json.ts'
 import { type Content, type Filter, fits, inbox, type StoredNotification } from './notification-lists.ts'
 import type { Addressee, NewRecipient } from './notification-recipients.ts'
 import * as recipients from './notification-recipients.ts'
 import { namesOf } from './notification-recipients.ts'
+import { isSmall } from './removal-size.ts'
+import type { Schema } from './schema.ts'
 import { slices } from './slices.ts'
 
-/** Adds the notification, or overwrites the one that has its id; it is new and unread then. */
+export type NewNotification = StoredNotification & { organizationId: string }
+
+/** A deletion that the caller names, in case one is needed. */
+export interface Later {
+  deletionId: string
+  now: number
+  /** There is one, which can be carried on after the commit. */
+  onHidden: () => void
+}
+
+/**
+ * Adds the notification, or overwrites the one that has its id; it is new and unread then. One that is overwritten keeps
+ * its key, unless it has many recipients.
+ */
 export async function put(
   db: Db,
   apiKey: string,
-  { organizationId, id, documentId, content, timestamp }: StoredNotification & { organizationId: string },
+  { key, ...notification }: NewNotification,
   to: AsyncIterable<readonly NewRecipient[]>,
+  later: Later,
 ): Promise<void> {
-  const columns = {
-    document_id: documentId,
-    location_id: content.locationId === undefined ? null : String(content.locationId),
-    data: stringifyData(content, `notification ${id}`),
-    timestamp,
-  }
+  const { organizationId, id, timestamp } = notification
+  const there = await findKeys(db, apiKey, { organizationId, ids: [id] })
+  await hideIfLarge(db, apiKey, organizationId, [...there.values()], later)
+  const columns = columnsOf(notification)
+  const stored = await db
+    .insertInto('notifications')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      notification_id: key,
+      public_id: id,
+      ...columns,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'organization_id', 'public_id']).doUpdateSet(columns),
+    )
+    .returning('notification_id as key')
+    .executeTakeFirstOrThrow()
+  await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
+}
+
+/** Adds a notification that is hidden. The deletion removes it unless `show` comes first. */
+export async function addHidden(
+  db: Db,
+  apiKey: string,
+  { key, ...notification }: NewNotification,
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<void> {
+  const { organizationId } = notification
   await db
     .insertInto('notifications')
-    .values({ api_key: apiKey, organization_id: organizationId, notification_id: id, ...columns })
-    .onConflict((conflict) =>
-      conflict.columns(['api_key', 'organization_id', 'notification_id']).doUpdateSet(columns),
-    )
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      notification_id: key,
+      public_id: null,
+      ...columnsOf(notification),
+    })
     .execute()
-  await recipients.replace(db, apiKey, { organizationId, id, timestamp }, to)
+  const scope = { organizationId, hiddenNotifications: [key] }
+  await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: true })
+}
+
+/** Adds recipients to a hidden notification. False: it is gone, or is being removed. */
+export async function addRecipients(
+  db: Db,
+  apiKey: string,
+  notification: { organizationId: string; key: string; timestamp: number },
+  some: readonly NewRecipient[],
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<boolean> {
+  const { organizationId, key } = notification
+  if (!(await deletions.renew(db, deletionId, now))) return false
+  const those = areKeys(apiKey, organizationId, [key])
+  const row = await db.selectFrom('notifications').select('timestamp').where(those).executeTakeFirst()
+  if (!row) return false
+  await recipients.add(db, apiKey, notification, some)
+  return true
+}
+
+/** Shows a hidden notification in place of the one that has its id. False: it is gone, or is being removed. */
+export async function show(
+  db: Db,
+  apiKey: string,
+  { organizationId, id, key }: { organizationId: string; id: string; key: string },
+  deletionId: string,
+  later: Later,
+): Promise<boolean> {
+  if (!(await deletions.finish(db, deletionId))) return false
+  await remove(db, apiKey, { organizationId, ids: [id] }, later)
+  const { numUpdatedRows } = await db
+    .updateTable('notifications')
+    .set({ public_id: id })
+    .where(areKeys(apiKey, organizationId, [key]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification, 'key'>) => ({
+  document_id: documentId,
+  location_id: content.locationId === undefined ? null : String(content.locationId),
+  data: stringifyData(content, `notification ${id}`),
+  timestamp,
+})
+
+/**
+ * Hides the notifications if they have so many recipients that removing them would take long. A noted deletion removes
+ * them in steps.
+ */
+async function hideIfLarge(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: readonly string[],
+  { deletionId, now, onHidden }: Later,
+): Promise<boolean> {
+  const scope = { organizationId, hiddenNotifications: keys }
+  if (keys.length === 0 || (await isSmall(db, apiKey, scope))) return false
+  const those = areKeys(apiKey, organizationId, keys)
+  await db.updateTable('notifications').set({ public_id: null }).where(those).execute()
+  await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: false })
+  onHidden()
+  return true
 }
 
 export async function setContent(
   db: Db,
   apiKey: string,
-  { organizationId, id, content }: { organizationId: string; id: string; content: Content },
+  { organizationId, id, key, content }: { organizationId: string; id: string; key: string; content: Content },
 ): Promise<void> {
   await breathe()
   await db
@@ -41,7 +148,7 @@ export async function setContent(
     .set({ data: stringifyData(content, `notification ${id}`) })
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
-    .where('notification_id', '=', id)
+    .where('notification_id', '=', key)
     .execute()
 }
 
@@ -71,14 +178,36 @@ export async function surroundings(
   }
 }
 
-/** Removes what fits, and tells which. */
-export async function remove(db: Db, apiKey: string, filter: Filter): Promise<ReadonlySet<string>> {
+/** The keys of what fits, by public id. */
+async function findKeys(db: Db, apiKey: string, filter: Filter): Promise<Map<string, string>> {
   const rows = await db
-    .deleteFrom('notifications')
+    .selectFrom('notifications')
+    .select(['public_id', 'notification_id'])
     .where(fits(apiKey, filter))
-    .returning('notification_id')
+    .$narrowType<{ public_id: NotNull }>()
     .execute()
-  return new Set(rows.map((row) => row.notification_id))
+  return new Map(rows.map((row) => [row.public_id, row.notification_id]))
+}
+
+/** Removes what fits, and tells which. */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  later: Later,
+): Promise<ReadonlySet<string>> {
+  const { organizationId } = filter
+  const found = await findKeys(db, apiKey, filter)
+  const keys = [...found.values()]
+  if (!(await hideIfLarge(db, apiKey, organizationId, keys, later))) {
+    for (const some of slices(keys)) {
+      await db
+        .deleteFrom('notifications')
+        .where(areKeys(apiKey, organizationId, some))
+        .execute()
+    }
+  }
+  return new Set(found.keys())
 }
 
 /** Takes what fits from the user, and tells which. What has no recipient any more is removed. */
@@ -88,20 +217,23 @@ export async function removeForUser(
   filter: Filter & { user: Addressee },
 ): Promise<ReadonlySet<string>> {
   const { organizationId, user } = filter
-  const found = new Set<string>()
+  const found = new Map<string, string>()
   for (const name of namesOf(user)) {
-    const rows = await inbox(db, apiKey, filter, name).select('notifications.notification_id').execute()
-    for (const row of rows) found.add(row.notification_id)
+    const rows = await inbox(db, apiKey, filter, name)
+      .select(['notifications.public_id', 'notifications.notification_id'])
+      .$narrowType<{ public_id: NotNull }>()
+      .execute()
+    for (const row of rows) found.set(row.notification_id, row.public_id)
   }
-  for (const ids of slices([...found])) {
-    const those = fits(apiKey, { organizationId, ids })
+  for (const keys of slices([...found.keys()])) {
+    const those = areKeys(apiKey, organizationId, keys)
     // Writes the rows, so that two who take the last two recipients collide: else each would leave one for the other.
     await db
       .updateTable('notifications')
       .set((eb) => ({ timestamp: eb.ref('timestamp') }))
       .where(those)
       .execute()
-    await recipients.remove(db, apiKey, organizationId, ids, namesOf(user))
+    await recipients.remove(db, apiKey, organizationId, keys, namesOf(user))
     await db
       .deleteFrom('notifications')
       .where(those)
@@ -119,5 +251,14 @@ export async function removeForUser(
       )
       .execute()
   }
-  return found
+  return new Set(found.values())
+}
+
+function areKeys(apiKey: string, organizationId: string, keys: readonly string[]): Expression<SqlBool> {
+  const eb = expressionBuilder<Schema, 'notifications'>()
+  return eb.and([
+    eb('api_key', '=', apiKey),
+    eb('organization_id', '=', organizationId),
+    eb('notification_id', 'in', keys),
+  ])
 }

@@ -33,6 +33,10 @@ export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boo
   if ('notificationsOf' in scope) {
     return fits(db, withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf)))
   }
+  if ('hiddenNotifications' in scope) {
+    const theirs = sql`${inOrganization} and notification_id in (${sql.join(scope.hiddenNotifications)})`
+    return fits(db, [rowsOf('notifications', theirs), rowsOf('notification_recipients', theirs)])
+  }
   if ('documentIds' in scope) return fits(db, inDocuments(inOrganization, scope.documentIds))
 
   const folderIds = [scope.folderId]

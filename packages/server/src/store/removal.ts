@@ -66,6 +66,11 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
   }
   if ('notificationsOf' in scope)
     return [withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
+  if ('hiddenNotifications' in scope) {
+    const keys = sql.join(scope.hiddenNotifications)
+    const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
+    return [withRecipients(inOrganization, there)]
+  }
   if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
     scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
@@ -194,14 +199,16 @@ const withRecipients =
   (inOrganization: RawBuilder<boolean>, there: RawBuilder<boolean>): Remover =>
   async (db, removed) => {
     const [max, together] = [200, 20].map((count) => count * paceOf(db).factor) as [number, number]
-    const { rows: found } = await sql<{ notification_id: string }>`
-      select notification_id from notifications where ${there} limit ${sql.lit(together)}`.execute(db)
+    const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
+      select notification_id, public_id from notifications where ${there} limit ${sql.lit(together)}`.execute(
+      db,
+    )
     if (found.length === 0) return false
-    const ids = found.map((row) => row.notification_id)
-    const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(ids)})`
+    const keys = found.map((row) => row.notification_id)
+    const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
     if ((await removeRows(db, 'notification_recipients', theirs, max)) === max) return true
     await removeRows(db, 'notifications', theirs, together)
-    removed.push(...ids)
+    removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
 

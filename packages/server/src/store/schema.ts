@@ -1,3 +1,9 @@
+import type {
+  NotificationConfigTable,
+  NotificationRecipientTable,
+  NotificationTable,
+} from './notification-tables.ts'
+
 /**
  * Rows as they are stored. Portable types only: text, integers (booleans as 0/1), epoch milliseconds as
  * numbers, JSON as text, bytes as blobs. Every table of a tenant begins with its API key.
@@ -273,46 +279,6 @@ export interface EditorVersionPartTable {
   /** From 1. */
   part: number
   bytes: Uint8Array
-}
-
-export interface NotificationTable {
-  api_key: string
-  organization_id: string
-  notification_id: string
-  document_id: string
-  location_id: string | null
-  /** JSON: the notification as it is read, without what the columns and the recipients say. */
-  data: string
-  timestamp: number
-}
-
-export interface NotificationRecipientTable {
-  api_key: string
-  organization_id: string
-  notification_id: string
-  /** The user id, or the lower-case address of a recipient who is known by address only. */
-  recipient: string
-  /** Whether `recipient` is an address. */
-  by_email: number
-  /** Lower-case address, as far as it was known when the notification was added. */
-  email: string | null
-  /** Named by the caller, and not only reached with all users of the organization. */
-  named: number
-  is_read: number
-  /** Stands in the user's personal list. */
-  for_you: number
-  /** That of the notification, so that an inbox is read in its order. */
-  timestamp: number
-}
-
-export interface NotificationConfigTable {
-  api_key: string
-  organization_id: string
-  /** Empty for the organization's default. */
-  document_id: string
-  user_id: string
-  /** JSON: channel → ALL, MINE or NONE. */
-  config: string
 }
 
 /** A deletion that takes more than one transaction, until it is finished. `scope` is JSON: what is deleted. */

@@ -6,6 +6,9 @@ import * as folderOrder from './0004-folder-order.ts'
 import * as openings from './0005-openings.ts'
 import * as largeEditors from './0006-large-editors.ts'
 import * as deletions from './0007-deletions.ts'
+import * as sharedAddresses from './0008-shared-addresses.ts'
+import * as hiddenNotifications from './0009-hidden-notifications.ts'
+import * as usersOfDocuments from './0010-users-of-documents.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -29,6 +32,9 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0005-openings': openings,
   '0006-large-editors': largeEditors,
   '0007-deletions': deletions,
+  '0008-shared-addresses': sharedAddresses,
+  '0009-hidden-notifications': hiddenNotifications,
+  '0010-users-of-documents': usersOfDocuments,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */

@@ -1,0 +1,10 @@
+import type { Kysely } from 'kysely'
+import { ddl } from './ddl.ts'
+import type { Types } from './index.ts'
+
+export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+  const { index } = ddl(db, types)
+  // Pages of the users who share one address, in the order of their ids.
+  await index('users', ['api_key', 'email', 'user_id'])
+  await db.schema.dropIndex('users_by_email').execute()
+}

@@ -1,0 +1,153 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { heldDuring, leastHeld } from './event-loop.ts'
+import * as given from './given.ts'
+import { stores, useServer } from './harness.ts'
+import { seed, seedUsers } from './large-data.ts'
+import { writesOfOther } from './other-tenant.ts'
+
+const organizationId = 'big'
+/** S2. */
+const promisedMs = 50
+
+describe.each(stores)('notifications with many recipients on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene() {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.documents(1)
+    const recipientsLeft = async () => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*) as count from notification_recipients where api_key = ${tenant.apiKey}`.execute(
+        read(),
+      )
+      return Number(rows[0]?.count)
+    }
+    return { tenant, fill, client: tenant.client, recipientsLeft }
+  }
+  const read = () => server.database.read
+
+  /** Runs work that must hold neither the event loop nor the writes of others. */
+  async function inShortSteps(work: () => Promise<unknown>, leastWrites = 3) {
+    const stop = await writesOfOther(server)
+    const held = await heldDuring(work)
+    expect(await stop()).toBeGreaterThanOrEqual(leastWrites)
+    expect(held).toBeLessThan(promisedMs)
+  }
+
+  test('[18.1] [S2] an address that thousands of users share reaches each of them once, however often it is named', async () => {
+    const { tenant, client, recipientsLeft } = await scene()
+    await seedUsers(server.database, tenant.apiKey, 4000)
+    await server.database.write((db) =>
+      db
+        .updateTable('users')
+        .set({ email: 'all@example.com' })
+        .where('api_key', '=', tenant.apiKey)
+        .execute(),
+    )
+    const email = 'All@example.com'
+    const notifyUsers = [{ userId: 'u7' }, ...Array.from({ length: 499 }, () => ({ email }))]
+    const add = () =>
+      given.notification(tenant, { organizationId, documentId: 'd1', notificationId: 'n', notifyUsers })
+    expect(await leastHeld(add)).toBeLessThan(promisedMs)
+    expect(await recipientsLeft()).toBe(4000)
+    const { data } = await client.notifications.get({ organizationId, userId: 'u4000' })
+    expect(data.map(({ id, forYou }) => ({ id, forYou }))).toEqual([{ id: 'n', forYou: true }])
+  })
+  test('[18.4] [S1] [S2] named notifications with many recipients vanish at once and are removed in short steps', async () => {
+    const { fill, client, recipientsLeft } = await scene()
+    await fill.notifications(20, 1)
+    await fill.recipients(60_000, 20)
+    await fill.inbox(20, 'reader')
+    const notificationIds = Array.from({ length: 19 }, (_, index) => `n${index + 1}`)
+    await inShortSteps(async () => {
+      const { data } = await client.notifications.delete({ organizationId, notificationIds })
+      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(19)
+      for (const filter of [{ documentId: 'd1' }, { userId: 'reader' }]) {
+        const { data: left } = await client.notifications.get({ organizationId, ...filter })
+        expect(left.map(({ id }) => id)).toEqual(['n20'])
+      }
+      await expect.poll(recipientsLeft, { interval: 200 }).toBe(3001)
+    })
+    const again = await client.notifications.delete({ organizationId, notificationIds: ['n1'] })
+    expect(again.data.n1?.success).toBe(false)
+  })
+
+  test('[18.1] [S1] [S2] overwriting a notification with many recipients removes them in short steps', async () => {
+    const { tenant, fill, client, recipientsLeft } = await scene()
+    await fill.notifications(1, 1)
+    await fill.recipients(60_000, 1)
+    await inShortSteps(async () => {
+      const fields = { organizationId, documentId: 'd1', notificationId: 'n1', displayBodyMessage: 'New.' }
+      await given.notification(tenant, { ...fields, notifyUsers: [{ userId: 'u2' }] })
+      const { data } = await client.notifications.get({ organizationId, documentId: 'd1' })
+      expect(data.map(({ id, displayBodyMessage }) => [id, displayBodyMessage])).toEqual([['n1', 'New.']])
+      await expect.poll(recipientsLeft, { interval: 200 }).toBe(1)
+    })
+    expect((await client.notifications.get({ organizationId, userId: 'u1' })).data).toEqual([])
+    expect((await client.notifications.get({ organizationId, userId: 'u2' })).data).toHaveLength(1)
+  })
+
+  test('[18.2] [S2] a filter that nothing fits is read in short steps', async () => {
+    const { tenant, fill, client } = await scene()
+    await fill.notifications(40_000, 1)
+    await fill.inbox(40_000, 'reader')
+    await given.notification(tenant, {
+      organizationId,
+      documentId: 'd1',
+      locationId: 7,
+      notificationId: 'at-7',
+    })
+    const v1 = (filter: object) =>
+      server.post('/v1/notifications/get', { data: { organizationId, ...filter } }, tenant.headers)
+    for (const [filter, found] of [
+      [{ documentId: 'd1', locationId: 8 }, []],
+      [{ documentId: 'd1', locationId: 7, order: 'asc' }, ['at-7']],
+      [{ userId: 'reader', documentId: 'other' }, []],
+      [{ userId: 'reader', locationId: 7 }, []],
+    ] as const) {
+      const held = await leastHeld(async () => {
+        const { data } = await client.notifications.get({ organizationId, ...filter })
+        expect(data.map(({ id }) => id)).toEqual(found)
+      })
+      expect([filter, held < promisedMs || held]).toEqual([filter, true])
+    }
+    expect(await leastHeld(() => v1({ locationId: 8 }))).toBeLessThan(promisedMs)
+    expect((await v1({ locationId: 7 })).body.result.data).toHaveLength(1)
+  })
+  test('[18.1] [S1] [S2] a notification to very many members is written in short steps and shown when it is complete', async () => {
+    const { tenant, fill, client, recipientsLeft } = await scene()
+    await fill.members(20_000)
+    await fill.notifications(1, 1)
+    await fill.recipients(2000, 1)
+    const seen = new Set<string | undefined>()
+    let isAdded = false
+    await inShortSteps(async () => {
+      const fields = { organizationId, documentId: 'd1', notificationId: 'n1', displayBodyMessage: 'New.' }
+      const notifyUsers = [{ userId: 'u7' }, { userId: 'guest' }]
+      const added = given.notification(tenant, { ...fields, notifyAll: true, notifyUsers }).then((id) => {
+        isAdded = true
+        return id
+      })
+      // Until it is complete, the one that it overwrites is there.
+      while (!isAdded) {
+        const { data } = await client.notifications.get({ organizationId, documentId: 'd1' })
+        seen.add(data.map((one) => one.displayBodyMessage ?? 'old').join())
+      }
+      expect(await added).toBe('n1')
+      await expect.poll(recipientsLeft, { interval: 200 }).toBe(20_001)
+    }, 10)
+    expect([...seen][0]).toBe('old')
+    for (const [userId, forYou] of [
+      ['u7', true],
+      ['guest', true],
+      ['u20000', false],
+    ] as const) {
+      const { data } = await client.notifications.get({ organizationId, userId })
+      expect(data).toMatchObject([{ id: 'n1', forYou, isUnread: true, displayBodyMessage: 'New.' }])
+    }
+    expect([...seen].every((shown) => shown === 'old' || shown === 'New.')).toBe(true)
+  })
+})
