@@ -87,6 +87,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       const ada = await connected(token)
       ada.text.insert(0, 'mine')
       const bob = await connected(await tokenOf('bob'))
+      await expect.poll(() => bob.text.toString()).toBe('mine')
       await remove(tenant)
       await expect.poll(() => ada.codes).toContain(4403)
       ada.provider.destroy()
