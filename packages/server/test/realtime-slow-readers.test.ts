@@ -119,7 +119,8 @@ describe('readers who take a large document slowly', () => {
       socket.send(JSON.stringify(open))
       await answerBegins(socket)
     }
-    expect(bufferBytes() - before).toBeLessThan(2 * 9 * partBytes)
+    // Once as they are kept, once as they are sent, and what is being sent.
+    expect(bufferBytes() - before).toBeLessThan(3 * 9 * partBytes)
   }, 60_000)
 
   test('[R14] stock clients join a large document in pieces while others type, and have all of it', async () => {
