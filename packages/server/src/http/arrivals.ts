@@ -1,5 +1,5 @@
 import { isLoopLate } from '../platform/loop-time.ts'
-import { LaneQueue } from '../platform/lane-queue.ts'
+import { LoopTurns } from '../platform/loop-turns.ts'
 
 /** Milliseconds of one iteration of the event loop for requests that had to wait. What they await runs after that. */
 const maxMsPerIteration = 2
@@ -9,19 +9,10 @@ const maxMsPerIteration = 2
  * anything is done for them, address by address in turn. A refusal takes 0.1 ms, and thousands can arrive together.
  */
 export class Arrivals {
-  readonly #waiting = new LaneQueue<() => void>()
+  readonly #turns = new LoopTurns(maxMsPerIteration)
 
   start(request: () => void, lane: () => string): void {
-    const isIdle = this.#waiting.isEmpty
-    if (isIdle && !isLoopLate()) return request()
-    this.#waiting.add(lane(), request)
-    if (isIdle) setImmediate(() => this.#next())
-  }
-
-  #next(): void {
-    const endAt = performance.now() + maxMsPerIteration
-    do this.#waiting.take()?.()
-    while (!this.#waiting.isEmpty && performance.now() < endAt)
-    if (!this.#waiting.isEmpty) setImmediate(() => this.#next())
+    if (this.#turns.isIdle && !isLoopLate()) request()
+    else this.#turns.add(lane(), request)
   }
 }

@@ -54,7 +54,7 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
   mountDocs(app)
 }
 
-/** All who ask while it runs, and for so long after it began, get the same result. */
+/** Runs it once for all who ask while it runs, or within `ms` after it began. */
 function shared<T>(run: () => Promise<T>, ms: number): () => Promise<T> {
   let begun: { at: number; result: Promise<T>; isOver: boolean } | undefined
   return () => {

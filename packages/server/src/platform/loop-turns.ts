@@ -1,8 +1,16 @@
 import { LaneQueue } from './lane-queue.ts'
 
-/** Lets one of those who wait go on in each iteration of the event loop, lane by lane in turn. */
+/**
+ * Lets those who wait go on lane by lane in turn: in each iteration of the event loop one of them, and more for as long as
+ * `msPerIteration`.
+ */
 export class LoopTurns {
   readonly #waiting = new LaneQueue<() => void>()
+  readonly #msPerIteration: number
+
+  constructor(msPerIteration = 0) {
+    this.#msPerIteration = msPerIteration
+  }
 
   /** Whether nobody waits. */
   get isIdle(): boolean {
@@ -10,14 +18,19 @@ export class LoopTurns {
   }
 
   wait(lane: string): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.isIdle) setImmediate(() => this.#next())
-      this.#waiting.add(lane, resolve)
-    })
+    return new Promise((resolve) => this.add(lane, resolve))
+  }
+
+  /** Does the work when it is its turn. */
+  add(lane: string, work: () => void): void {
+    if (this.isIdle) setImmediate(() => this.#next())
+    this.#waiting.add(lane, work)
   }
 
   #next(): void {
-    this.#waiting.take()?.()
+    const endAt = performance.now() + this.#msPerIteration
+    do this.#waiting.take()?.()
+    while (!this.isIdle && performance.now() < endAt)
     if (!this.isIdle) setImmediate(() => this.#next())
   }
 }

@@ -18,10 +18,16 @@ export function parseSafely(text: string): unknown {
   return value
 }
 
+/** Why neither database is given that text to store, if so. */
+export function textFault(text: string): string | undefined {
+  if (text.includes('\0')) return 'must not contain the NUL character.'
+  return /\p{Surrogate}/u.test(text) ? 'must not contain unpaired surrogates.' : undefined
+}
+
 function refuseUnstorable(value: unknown): void {
   if (typeof value === 'string') {
-    if (value.includes('\0')) throw new UnfitJson('Strings must not contain the NUL character.')
-    if (/\p{Surrogate}/u.test(value)) throw new UnfitJson('Strings must not contain unpaired surrogates.')
+    const fault = textFault(value)
+    if (fault) throw new UnfitJson(`Strings ${fault}`)
   } else if (typeof value === 'object' && value !== null) {
     for (const [key, inner] of Object.entries(value)) {
       refuseUnstorable(key)

@@ -146,9 +146,7 @@ export async function setContent(
   await db
     .updateTable('notifications')
     .set({ data: stringifyData(content, `notification ${id}`) })
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('notification_id', '=', key)
+    .where(areKeys(apiKey, organizationId, [key]))
     .execute()
 }
 
