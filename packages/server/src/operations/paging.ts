@@ -26,7 +26,7 @@ const tooLarge = () =>
   )
 
 /** A list and how it is read. */
-export interface List<T> {
+interface List<T> {
   read: (window: Window) => Promise<T[]>
   /** The values of the order's columns. */
   cursor: (item: T) => Cursor

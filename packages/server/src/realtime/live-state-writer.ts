@@ -26,7 +26,7 @@ export interface Outcome {
 }
 
 /** What a client sets. */
-export interface Setting extends Omit<stored.Change, 'members'> {
+interface Setting extends Omit<stored.Change, 'members'> {
   data: Readonly<Record<string, unknown>>
   /** Of the message. */
   bytes: number

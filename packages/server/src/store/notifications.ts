@@ -11,7 +11,7 @@ import { isSmall } from './removal-size.ts'
 import type { Schema } from './schema.ts'
 import { slices } from './slices.ts'
 
-export type NewNotification = StoredNotification & { organizationId: string }
+type NewNotification = StoredNotification & { organizationId: string }
 
 /** A deletion that the caller names, in case one is needed. */
 export interface Later {
