@@ -7,7 +7,7 @@ interface Progress {
 
 export interface CheckpointParts {
   file: string
-  /** How many pages the log holds now. */
+  /** How many pages the log holds now. Called by the writer after its commit. */
   logFrames: () => number
   /** Runs the work while nobody writes. */
   withoutWriters: (work: () => Promise<void>) => Promise<void>
@@ -41,10 +41,15 @@ export class Checkpoints {
     this.#timer = setInterval(() => void this.run(), intervalMs).unref()
   }
 
-  /** Something was committed. */
+  /** Called by the writer whose turn it is, after its commit. */
   committed(): void {
     this.#dirty = true
-    this.#frames = this.#parts.logFrames()
+    try {
+      this.#frames = this.#parts.logFrames()
+    } catch (error) {
+      // The commit stands, whatever happens here.
+      this.#failed(error)
+    }
     if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
   }
 

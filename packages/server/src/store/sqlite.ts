@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
@@ -60,10 +60,9 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   /** Commits that can be read, but are not durable yet. */
   let unsynced = 0
   const { onCheckpointFailure } = options
-  const logIndex = openLogIndex(`${file}-shm`)
   const checkpoints = new Checkpoints({
     file,
-    logFrames: logIndex.frames,
+    logFrames: logFramesOf(writer),
     withoutWriters: (work) => turns.take(work),
     leaveSnapshots: reader.leaveSnapshot,
     ...(onCheckpointFailure && { onFailure: onCheckpointFailure }),
@@ -84,13 +83,13 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           commit(writer)
           unsynced++
           reader.leaveSnapshot()
+          checkpoints.committed()
           return result
         } catch (error) {
           rollback(writer)
           throw error
         }
       }, scope)
-      checkpoints.committed()
       if (options.durability === 'full') {
         try {
           await groupSync.durable()
@@ -118,21 +117,18 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
       await read.destroy()
       await write.destroy()
       closeSync(log)
-      logIndex.close()
       release()
     },
   }
 }
 
-/** SQLite tells the length of its log nowhere but in the head of the log's index: `mxFrame`, in the machine's byte order. */
-function openLogIndex(file: string) {
-  const index = openSync(file, 'r')
-  const field = new Uint32Array(1)
-  return {
-    /** Takes about a microsecond. */
-    frames: () => (readSync(index, field, 0, 4, 16) === 4 ? (field[0] ?? 0) : 0),
-    close: () => closeSync(index),
-  }
+/**
+ * Tells the length of the log, while no transaction is open. It is not read from the log's index: whoever closes that
+ * file drops the locks of all connections of the process to it, and the next process would cut it under their feet.
+ */
+function logFramesOf({ raw }: SqliteConnection): () => number {
+  const lookOnly = raw.prepare('pragma wal_checkpoint(noop)')
+  return () => (lookOnly.get() as { log: number }).log
 }
 
 function kysely(connection: SqliteConnection): Kysely<Schema> {
