@@ -109,7 +109,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
       .poll(news)
       .toEqual([
         { kind: 'gone', organizationId: 'o1', documentIds: ['d1'], isMoved: true },
-        { kind: 'moved', organizationId: 'o1', documentId: 'd2' },
+        { kind: 'changed', organizationId: 'o1', documentIds: ['d2'] },
         access({}),
       ])
   })

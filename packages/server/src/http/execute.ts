@@ -12,10 +12,11 @@ import {
   type SimpleHandler,
   Stale,
 } from '../handler.ts'
-import type { Bus } from '../platform/bus.ts'
+import { type Bus, type BusMessage, uncertain } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { removals } from '../operations/removals.ts'
+import { mayBeCommitted, whenCertain } from '../store/certainty.ts'
 import type { Database, Db } from '../store/db.ts'
 import type { Scope } from '../store/deletions.ts'
 import * as jobs from '../store/jobs.ts'
@@ -85,11 +86,15 @@ export function createExecute(executor: Executor) {
         committing = callOn(db, removedBefore)
         return answer(operation, await run(committing))
       }
-      const done = await database.write((db) => {
+      const attempt = (db: Db) => {
         // Of an attempt that collided nothing remains, and the next one may find the answer of another server.
         committing = undefined
         return keyed ? idempotency.once(db, keyed, effect) : effect(db)
-      }, scope)
+      }
+      const done = await database.write(attempt, scope).catch((error: unknown) => {
+        if (mayBeCommitted(error)) void whenCertain(database).then(() => committing?.uncertain())
+        throw error
+      })
       const underWay = committing?.committed()
       if (underWay) await underWay
       return done
@@ -180,7 +185,7 @@ class OperationCall implements Call {
   readonly #name: string
   readonly #operation: Operation
   #afterCommit: (() => void)[] | undefined
-  #endsAccess = false
+  #emitted: BusMessage[] | undefined
 
   constructor(
     executor: Executor,
@@ -234,12 +239,7 @@ class OperationCall implements Call {
   }
 
   get emit(): Call['emit'] {
-    return (message) => {
-      const { bus } = this.#executor
-      this.#endsAccess ||= message.kind === 'credentials'
-      const apiKey = this.#apiKey
-      this.afterCommit(() => bus.publish({ ...message, apiKey }))
-    }
+    return (message) => void (this.#emitted ??= []).push({ ...message, apiKey: this.#apiKey })
   }
 
   /** Operations of a workspace name the key in their input. */
@@ -258,11 +258,26 @@ class OperationCall implements Call {
   committed(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
     const { bus, commitsUnderWay } = this.#executor
+    const messages = this.#messages
+    for (const message of messages) bus.publish(message)
+    const changesAccess = messages.some(({ kind }) => kind === 'access' || kind === 'credentials')
+    return changesAccess ? commitsUnderWay(this.#apiKey) : undefined
+  }
+
+  /** Nobody knows whether it was committed. */
+  uncertain(): void {
+    const { bus, services, wakeJobs } = this.#executor
+    const messages = this.#messages
+    for (const { apiKey } of messages) services.credentials.forget(apiKey)
+    for (const message of messages) bus.publish(uncertain(message))
+    wakeJobs()
+  }
+
+  get #messages(): readonly BusMessage[] {
+    const emitted = this.#emitted ?? []
     const { changesAccess } = this.#operation
-    if (changesAccess) {
-      bus.publish({ kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) })
-    }
-    return changesAccess || this.#endsAccess ? commitsUnderWay(this.#apiKey) : undefined
+    if (!changesAccess) return emitted
+    return [...emitted, { kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) }]
   }
 }
 

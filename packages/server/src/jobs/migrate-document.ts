@@ -32,7 +32,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
     }, apiKey)
     if (!moved) return
     emit({ kind: 'gone', organizationId, documentIds: [moved.documentId], isMoved: true })
-    emit({ kind: 'moved', organizationId, documentId: moved.newDocumentId })
+    emit({ kind: 'changed', organizationId, documentIds: [moved.newDocumentId] })
     emit({ kind: 'access' })
   },
 

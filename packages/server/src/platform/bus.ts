@@ -36,8 +36,16 @@ export type BusMessage =
       documentIds?: readonly string[]
       isMoved?: boolean
     }
-  /** Another document was moved into this one: presence, live states and editors may all be different. */
-  | ({ kind: 'moved' } & InDocument)
+  /** Presence, live states and editors of these documents may all be different; of all in the organization if none are named. */
+  | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
+
+/** What to tell when nobody knows whether it has happened: those who follow along look for themselves. */
+export function uncertain(message: BusMessage): BusMessage {
+  if (!('organizationId' in message)) return message
+  const { apiKey, organizationId } = message
+  const documentIds = 'documentId' in message ? [message.documentId] : message.documentIds
+  return { kind: 'changed', apiKey, organizationId, ...(documentIds && { documentIds }) }
+}
 
 /** A message as the operations of an API key send it. */
 export type Emitted = BusMessage extends infer Message

@@ -2,6 +2,7 @@ import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../config.ts'
 import type { Bus } from '../platform/bus.ts'
 import type { Db } from '../store/db.ts'
+import { whenCertain } from '../store/certainty.ts'
 import * as editorLog from '../store/editor-log.ts'
 import * as editors from '../store/editors.ts'
 import { AccessChanged, type Commits, type Sender } from './commits.ts'
@@ -26,10 +27,6 @@ const maxPerTick = { rooms: 200, bytes: 4 * 1024 * 1024 }
 const maxHoldMs = 8
 /** Editors that are waited for at a time, each with a connection to the database. */
 const maxStoredAlone = 4
-/** A commit that got no answer may still arrive: within this after the database answers again. */
-const uncertainMs = 1_000
-/** How often an unreachable database is asked whether it is back. */
-const maxPings = 600
 
 /**
  * Stores what waits in all rooms, in one transaction a tick, and tells the members once it is durable. One tick at a time:
@@ -125,7 +122,7 @@ export class Appender {
   }
 
   async #store(taken: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
-    const { commits, log, now } = this.#parts
+    const { commits, database, log, now } = this.#parts
     let batches: readonly [EditorRoom, Batch][] = this.#stillAllowed(taken)
     let entries: editorLog.Entry[] = []
     let numbers: Awaited<ReturnType<typeof append>> = []
@@ -141,7 +138,7 @@ export class Appender {
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
-      void this.#tellSuccessorsLater(batches.map(([room]) => room))
+      void whenCertain(database).then(() => batches.forEach(([room]) => this.#tellSuccessor(room)))
       return
     }
     this.stored.ticks++
@@ -249,20 +246,6 @@ export class Appender {
   /** The room that took the place of this one may have been loaded before the rows of this one were there. */
   #tellSuccessor({ apiKey, place }: EditorRoom): void {
     this.#parts.bus.publish({ kind: 'editor', apiKey, ...place })
-  }
-
-  async #tellSuccessorsLater(rooms: readonly EditorRoom[]): Promise<void> {
-    const pause = () => new Promise((resolve) => setTimeout(resolve, uncertainMs).unref())
-    for (let pings = 0; pings < maxPings; pings++) {
-      await pause()
-      const isBack = await this.#parts.database.ping().then(
-        () => true,
-        () => false,
-      )
-      if (isBack) break
-    }
-    await pause()
-    for (const room of rooms) this.#tellSuccessor(room)
   }
 
   /** Reads and tells what others have stored. */

@@ -58,6 +58,7 @@ function scene({
     readPresence: async () => [],
     readLiveStates: async () => undefined,
     pauseReading: async () => {},
+    ended() {},
     run: (_document, steps) => {
       while (!steps.next().done);
     },

@@ -110,6 +110,7 @@ export class Hub {
         pauseReading: () => this.#largeReads.wait(apiKey),
         run: (document, steps) => this.#run(document, steps),
         failed,
+        ended: (document) => forget(key, id, document),
       })
       key.documents.set(id, document)
     }
@@ -184,6 +185,8 @@ export class Hub {
         drop: (room, reason, message) => {
           document.forget(room)
           for (const member of room.members) member.end(reason, message)
+          // Editors are deleted with their document.
+          if (reason === 'gone') document.end(reason, message)
         },
       })
     } catch (error) {
@@ -242,13 +245,13 @@ export class Hub {
       case 'presence':
         void this.#find(message)?.presence.told(message.userIds, message.removed === true)
         break
-      case 'moved':
-        this.#find(message)?.moved()
+      case 'changed':
+        for (const document of openIn(key, message)) document.readAgain()
         break
       case 'gone':
-        for (const document of key.within({ ...message, organizationIds: [message.organizationId] })) {
+        for (const document of openIn(key, message)) {
           // The other id is not named: access to the document under it may be different.
-          document.reset('gone', message.isMoved ? wasMoved : 'The document was deleted.')
+          document.end('gone', message.isMoved ? wasMoved : 'The document was deleted.')
         }
         break
     }
@@ -270,7 +273,7 @@ export class Hub {
         // Clients may have hundreds of thousands of documents open.
         await breathe()
         this.#sweepDocument(document)
-        if (document.participants.size === 0 && document.editors.size === 0) key.documents.delete(id)
+        if (document.participants.size === 0 && document.editors.size === 0) forget(key, id, document)
       }
       if (key.documents.size === 0) this.#keys.delete(apiKey)
     }
@@ -321,6 +324,15 @@ export class Hub {
   close(): void {
     this.#unsubscribe()
   }
+}
+
+/** The open documents that a message is about. */
+const openIn = (key: OpenKey, message: { organizationId: string; documentIds?: readonly string[] }) =>
+  key.within({ ...message, organizationIds: [message.organizationId] })
+
+/** Unless another one has taken its place. */
+function forget({ documents }: OpenKey, id: string, document: OpenDocument): void {
+  if (documents.get(id) === document) documents.delete(id)
 }
 
 /** Who is in a document is judged again beside those who want in, not after them. */

@@ -3,7 +3,8 @@ import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../platform/bus.ts'
 import { LaneQueue } from '../platform/lane-queue.ts'
 import type { Log } from '../platform/log.ts'
-import type { Db } from '../store/db.ts'
+import { whenCertain } from '../store/certainty.ts'
+import type { Database, Db } from '../store/db.ts'
 import { membersOf } from '../store/json-members.ts'
 import * as stored from '../store/live-states.ts'
 import { inLockOrder } from '../store/lock-order.ts'
@@ -13,6 +14,7 @@ import type { OpenDocument } from './open-document.ts'
 
 export interface WriterParts {
   commits: Commits
+  database: Pick<Database, 'ping'>
   bus: Bus
   log: Log
   now: () => number
@@ -145,7 +147,7 @@ export class LiveStateWriter {
   async #store(taken: ReadonlyMap<OpenDocument, Pending[]>): Promise<void> {
     const documents = inLockOrder(taken.keys(), idOf)
     if (documents.length === 0) return
-    const { commits, log, now } = this.#parts
+    const { commits, database, log, now } = this.#parts
     let results = new Map<OpenDocument, Result>()
     const apiKeys = new Set(documents.map(({ apiKey }) => apiKey))
     const senders = [...taken.values()].flat().map(({ from }) => from)
@@ -169,6 +171,7 @@ export class LiveStateWriter {
       log.error({ err: error, documents: documents.length }, 'live states could not be stored')
       const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
       for (const pending of taken.values()) for (const { outcome } of pending) outcome.refused(failure)
+      void whenCertain(database).then(() => documents.forEach((document) => document.readAgain()))
       return
     }
     for (const [document, pending] of taken) {

@@ -25,6 +25,8 @@ export interface DocumentParts {
   /** Does one step after the other, in turns with other work. */
   run: (document: OpenDocument, steps: Iterator<unknown>) => void
   failed: (error: unknown) => void
+  /** Whoever comes next gets another one. */
+  ended: (document: OpenDocument) => void
 }
 
 interface Slot {
@@ -71,7 +73,7 @@ export class OpenDocument {
       failed,
       read: (seq) => parts.readLiveStates(this, seq),
       pause: () => parts.pauseReading(this),
-      gone: () => this.reset('gone', 'The document was deleted.'),
+      gone: () => this.end('gone', 'The document was deleted.'),
     })
   }
 
@@ -184,8 +186,8 @@ export class OpenDocument {
     else if (slot) slot.hasGrown = true
   }
 
-  /** The contents of another document were moved here. */
-  moved(): void {
+  /** Everything that is stored may be different. */
+  readAgain(): void {
     void this.presence.reload()
     this.liveStates.changed()
     for (const editorId of this.editors.keys()) this.grown(editorId)
@@ -201,11 +203,12 @@ export class OpenDocument {
     if (this.editors.get(editorId) === slot) this.editors.delete(editorId)
   }
 
-  /** Sends everyone away and forgets all rooms: what is stored now has nothing to do with them. */
-  reset(reason: CloseReason, message: string): void {
-    this.exists = false
-    for (const { room } of this.editors.values()) room?.drop(reason, message)
+  /** Sends everyone away, for good: what is stored under its id from now on has nothing to do with them. */
+  end(reason: CloseReason, message: string): void {
+    this.#parts.ended(this)
+    const rooms = [...this.editors.values()]
     this.editors.clear()
+    for (const { room } of rooms) room?.drop(reason, message)
     this.presence.forget()
     this.liveStates.forget()
     for (const participant of this.participants) participant.end(reason, message)
