@@ -14,7 +14,7 @@ const data = (name: string) =>
 export const liveStateMerges: Attack = {
   name: 'large live states that are merged',
   async prepare({ url, attacker, size }) {
-    const rounds = size === 'short' ? 2 : 5
+    const rounds = size === 'short' ? 1 : 5
     const token = await userToken(attacker, 'mallory')
     const messages = Array.from(
       { length: rounds },
