@@ -6,6 +6,7 @@ import { largeDeletion } from './large-deletion.ts'
 import { largeLists } from './large-lists.ts'
 import { largeWrites } from './large-writes.ts'
 import { awarenessOfManyViewers } from './awareness-flood.ts'
+import { liveStateMerges } from './live-state-merges.ts'
 import { nothing } from './nothing.ts'
 import { metricsOnManyConnections, pipelinedRequests } from './pipelined-requests.ts'
 import { presenceOfManyViewers, presenceUnderManyRefs } from './presence-flood.ts'
@@ -32,4 +33,5 @@ export const attacks: readonly Attack[] = [
   awarenessOfManyViewers,
   pipelinedRequests,
   metricsOnManyConnections,
+  liveStateMerges,
 ]

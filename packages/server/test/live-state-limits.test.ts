@@ -22,6 +22,13 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     RealtimeClient.connect(server, await tokenFor(tenant, 'ada'))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
     client.liveState.broadcast({ ...place, liveStateDataId, data })
+  /** As a client that opens the document is sent it. */
+  const valueOf = async (tenant: given.Tenant, liveStateDataId: string) => {
+    const client = await connect(tenant)
+    const { liveStates = [] } = await client.open()
+    client.socket.close()
+    return liveStates.find((one) => one.liveStateDataId === liveStateDataId) ?? { data: {} }
+  }
   const fill = async (tenant: given.Tenant) => {
     for (let index = 0; index < 16; index++) await broadcast(tenant, `s${index}`, { x: dense(1_000_000) })
   }
@@ -71,5 +78,68 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     )
     expect(outcomes).toMatchObject(names.map(() => ({ type: 'done' })))
     await eventually(() => names.map((name) => view.data(name)?.name)).toEqual(names)
+  })
+
+  test('[R13] large values that several clients merge at once have the keys of all of them', async () => {
+    const tenant = await given.tenant(server)
+    const clients = await Promise.all(Array.from({ length: 4 }, () => connect(tenant)))
+    await Promise.all(clients.map((client) => client.open('doc_1', { topics: [] })))
+    await broadcast(tenant, 's', { stored: dense(200_000), number: 1.5, text: 'é"\\' })
+    const outcomes = await Promise.all(
+      clients.map((client, i) => client.set('s', { [`k${i}`]: dense(100_000) }, { merge: true })),
+    )
+    expect(outcomes).toMatchObject(clients.map(() => ({ type: 'done' })))
+    const { data } = await valueOf(tenant, 's')
+    expect(Object.keys(data).sort()).toEqual(['k0', 'k1', 'k2', 'k3', 'number', 'stored', 'text'])
+    expect(data).toMatchObject({ number: 1.5, text: 'é"\\', k3: dense(100_000) })
+  })
+
+  test('[R13] a client cannot merge a value to more than 1 MiB, and goes on', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: [] })
+    const [first, second, third] = await Promise.all([
+      client.set('s', { x: dense(700_000) }),
+      client.set('s', { y: dense(700_000) }, { merge: true }),
+      client.set('s', { x: 1 }, { merge: true }),
+    ])
+    expect(first).toMatchObject({ type: 'done' })
+    expect(second).toMatchObject({ type: 'error', status: 'INVALID_ARGUMENT' })
+    expect(third).toMatchObject({ type: 'done' })
+    expect((await valueOf(tenant, 's')).data).toEqual({ x: 1 })
+  })
+
+  test('[R10] what is sent before and behind a large message counts in that order, although the client left', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: [] })
+    const set = (data: Record<string, unknown>) =>
+      client.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 's', data, merge: true })
+    set({ a: 1, b: 1 })
+    set({ b: 2, c: 2, x: dense(500_000) })
+    set({ c: 3, x: 3 })
+    client.socket.close()
+    await eventually(async () => (await valueOf(tenant, 's')).data).toEqual({ a: 1, b: 2, c: 3, x: 3 })
+  })
+
+  test.each([
+    ['is no JSON', (json: string) => json.slice(0, -1), 4400],
+    ['lacks a field', (json: string) => json.replace('"ref":1,', ''), 4400],
+  ])('[R10] a large message that %s closes the connection', async (_name, change, code) => {
+    const client = await connect(await given.tenant(server))
+    const message = { type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 's', data: { x: dense(100_000) } }
+    client.socket.send(change(JSON.stringify(message)))
+    expect(await client.closed).toMatchObject({ code })
+  })
+
+  test('[R13] a large message with text that cannot be stored is refused', async () => {
+    const client = await connect(await given.tenant(server))
+    await client.open('doc_1', { topics: [] })
+    expect(await client.set('s', { x: dense(100_000), y: '\0' })).toMatchObject({
+      type: 'error',
+      status: 'INVALID_ARGUMENT',
+      message: 'data.y must not contain the NUL character.',
+    })
+    expect(await client.set('s', { y: 1 })).toMatchObject({ type: 'done' })
   })
 })

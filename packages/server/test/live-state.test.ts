@@ -255,7 +255,7 @@ describe.each(stores)('live state on %s', (store) => {
   test('[R21] nothing is set in a document that is gone', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
-    const change = { liveStateDataId: 'a', members: [], merge: false, userId: 'u1' }
+    const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }
     const set = server.database.write((db) => liveStates.set(db, apiKey, gone, [change], Date.now()))
     expect(await set).toBeUndefined()
   })

@@ -2,14 +2,13 @@ import { ApiError, type Operations } from '@plenum/protocol'
 import { backendUserIds } from '../access/backend-users.ts'
 import type { Handlers } from '../handler.ts'
 import * as documents from '../store/documents.ts'
-import { membersOf } from '../store/json-members.ts'
 import * as liveStates from '../store/live-states.ts'
 
 export const liveStateHandlers: Handlers<Operations['liveState']> = {
   async broadcast({ input, caller: { apiKey }, db, now, emit }) {
     const { organizationId, documentId, liveStateDataId, data, merge = false } = input
     await documents.ensure(db, apiKey, organizationId, documentId, now)
-    const change = { liveStateDataId, members: membersOf(data), merge, userId: backendUserIds.rest }
+    const change = { liveStateDataId, data: JSON.stringify(data), merge, userId: backendUserIds.rest }
     const set = await liveStates.set(db, apiKey, input, [change], now)
     if (!set) throw new Error('The document went while its live state was set.')
     const refusal = set.refused.get(change)

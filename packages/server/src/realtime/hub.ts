@@ -20,6 +20,8 @@ import { EditorRoom } from './editor-room.ts'
 import { FairTurns } from './fair-turns.ts'
 import { Gate } from '../platform/gate.ts'
 import type { Identity } from './identify.ts'
+import type { LargeJson } from './large-json.ts'
+import { LargeMessages } from './large-messages.ts'
 import { LiveStateWriter } from './live-state-writer.ts'
 import { OpenDocument } from './open-document.ts'
 import { idOf, OpenKey } from './open-key.ts'
@@ -27,6 +29,7 @@ import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
+  largeJson: LargeJson
   credentials: Credentials
   deletions: Deletions
   limits: Limits
@@ -56,6 +59,7 @@ export class Hub {
   readonly #commits: Commits
   readonly #appender: Appender
   readonly #creations: CreationLimits
+  readonly largeMessages: LargeMessages
   /** Stores what clients set. */
   readonly liveStates: LiveStateWriter
   readonly #unsubscribe: () => void
@@ -67,6 +71,7 @@ export class Hub {
     this.#commits = new Commits(parts.database)
     this.#appender = new Appender({ ...parts, commits: this.#commits })
     this.#creations = new CreationLimits(parts)
+    this.largeMessages = new LargeMessages(parts)
     this.liveStates = new LiveStateWriter({ ...parts, commits: this.#commits })
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
@@ -318,6 +323,7 @@ export class Hub {
 
   /** Everything that was sent is stored and told. */
   async idle(): Promise<void> {
+    await this.largeMessages.idle()
     await Promise.all([this.#appender.idle(), this.liveStates.idle()])
   }
 

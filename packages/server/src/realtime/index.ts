@@ -4,6 +4,7 @@ import { createCrdt } from './crdt.ts'
 import { Gateway } from './gateway.ts'
 import { Hub } from './hub.ts'
 import type { IdentityParts } from './identify.ts'
+import { createLargeJson } from './large-json.ts'
 import { OpenPages } from './open-pages.ts'
 import type { Log } from '../platform/log.ts'
 
@@ -20,6 +21,7 @@ export function createGateway(parts: RealtimeParts): Gateway {
   const { database, bus } = identity
   const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
-  const hub = new Hub({ ...identity, crdt, log, limits })
+  const largeJson = createLargeJson(threads)
+  const hub = new Hub({ ...identity, crdt, largeJson, log, limits })
   return new Gateway({ ...identity, pages, hub, log, maxConnections: limits.connections })
 }

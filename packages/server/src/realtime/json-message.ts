@@ -23,19 +23,45 @@ export class Unstorable extends Error {
   }
 }
 
+type WithJson<Message> = Message extends { data: object }
+  ? Omit<Message, 'data'> & { data: string }
+  : Message extends { data?: object | null }
+    ? Omit<Message, 'data'> & { data: string | null | undefined }
+    : Message
+
+/** A message whose `data` is JSON, as `JSON.stringify` writes it. */
+export type ReadMessage = WithJson<ClientMessage>
+
 /** The message in a text frame. Throws `Malformed` or `Unstorable`; fields it does not know are left out. */
-export function readMessage(bytes: Buffer, mostBytes: number): ClientMessage {
+export function readMessage(bytes: Buffer, mostBytes: number): ReadMessage {
   if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
   if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
   const hasUnstorableText = scan(bytes)
-  const fields = new Fields(JSON.parse(bytes.toString()))
+  const value = JSON.parse(bytes.toString()) as JsonObject
+  const fields = new Fields(value)
   const type = fields.choice('type', types)
   const message = readers[type](fields)
   if (hasUnstorableText && 'data' in message) {
-    const fault = unstorableText(message.data, 'data')
+    const fault = unstorableText(value.data, 'data')
     if (fault) throw new Unstorable(fault, message)
   }
   return message
+}
+
+/** What became of reading a message, as a thread can tell it. */
+export type Reading =
+  | { message: ReadMessage }
+  | { fault: 'malformed'; reason: string }
+  | { fault: 'unstorable'; reason: string; subject: Unstorable['subject'] }
+
+export function tryReadMessage(bytes: Buffer, mostBytes: number): Reading {
+  try {
+    return { message: readMessage(bytes, mostBytes) }
+  } catch (error) {
+    if (error instanceof Malformed) return { fault: 'malformed', reason: error.message }
+    if (!(error instanceof Unstorable)) throw error
+    return { fault: 'unstorable', reason: error.message, subject: error.subject }
+  }
 }
 
 const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
@@ -58,7 +84,7 @@ function scan(bytes: Buffer): boolean {
 }
 
 type Types = ClientMessage['type']
-type Readers = { [Type in Types]: (fields: Fields) => Extract<ClientMessage, { type: Type }> }
+type Readers = { [Type in Types]: (fields: Fields) => Extract<ReadMessage, { type: Type }> }
 
 const topics: readonly Topic[] = ['presence', 'liveState', 'comments', 'notifications']
 const contentTypes = ['text', 'map', 'array', 'xml'] as const
@@ -78,14 +104,14 @@ const readers: Readers = {
     type: 'setPresence',
     ref: fields.count('ref'),
     status: fields.optional('status', () => fields.choice('status', onlineStatuses)),
-    data: fields.optional('data', () => fields.objectOrNull('data')),
+    data: fields.optional('data', () => fields.jsonOrNull('data')),
   }),
   setLiveState: (fields) => ({
     type: 'setLiveState',
     ref: fields.count('ref'),
     id: fields.count('id'),
     liveStateDataId: fields.text('liveStateDataId'),
-    data: fields.object('data'),
+    data: fields.json('data'),
     merge: fields.optional('merge', () => fields.flag('merge')),
   }),
   openEditor: (fields) => ({
@@ -155,8 +181,13 @@ class Fields {
     return isObject(value) ? value : this.#fail(name, 'an object')
   }
 
-  objectOrNull(name: string): JsonObject | null {
-    return this.#get(name) === null ? null : this.object(name)
+  /** That of an object. */
+  json(name: string): string {
+    return JSON.stringify(this.object(name))
+  }
+
+  jsonOrNull(name: string): string | null {
+    return this.#get(name) === null ? null : this.json(name)
   }
 
   fields(name: string): Fields {

@@ -20,6 +20,44 @@ const simpleEscapes = '"\\/bfnrt'
 
 const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
 
+function behindDigits(bytes: Uint8Array, start: number, end: number): number {
+  let at = start
+  while (at < end && isDigit(bytes[at] as number)) at++
+  return at
+}
+
+/** Behind the number that begins there; −1 if none does. */
+function behindNumber(bytes: Uint8Array, start: number, end: number): number {
+  const first = bytes[start] === 0x2d ? start + 1 : start
+  let at = behindDigits(bytes, first, end)
+  if (at === first || (bytes[first] === 0x30 && at > first + 1)) return -1
+  if (at < end && bytes[at] === 0x2e) {
+    const fraction = at + 1
+    at = behindDigits(bytes, fraction, end)
+    if (at === fraction) return -1
+  }
+  if (at < end && ((bytes[at] as number) | 0x20) === 0x65) {
+    const sign = bytes[at + 1]
+    const exponent = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1
+    at = behindDigits(bytes, exponent, end)
+    if (at <= exponent) return -1
+  }
+  return at
+}
+
+/**
+ * Behind the numbers that begin there, each with a comma. A message can hold half a million of them; a thread that has
+ * just started needs 100 ms for them if each is read as a value.
+ */
+function behindNumbers(bytes: Uint8Array, start: number, end: number): number {
+  let behind = start
+  for (;;) {
+    const at = behindNumber(bytes, behind, end)
+    if (at < 0 || at >= end || bytes[at] !== 0x2c) return behind
+    behind = at + 1
+  }
+}
+
 export class JsonScanner {
   private readonly bytes: Uint8Array
   private at: number
@@ -90,6 +128,7 @@ export class JsonScanner {
     if (this.skips(close)) return
     do {
       if (hasKeys) this.key(depth === this.maxDepth)
+      else this.at = behindNumbers(this.bytes, this.at, this.end)
       this.value(depth - 1)
     } while (this.skips(0x2c))
     this.take(close)
@@ -157,18 +196,9 @@ export class JsonScanner {
   }
 
   private number(): void {
-    this.skips(0x2d)
-    if (!this.skips(0x30)) this.digits()
-    if (this.skips(0x2e)) this.digits()
-    if (this.skips(0x65) || this.skips(0x45)) {
-      if (!this.skips(0x2b)) this.skips(0x2d)
-      this.digits()
-    }
-  }
-
-  private digits(): void {
-    if (!isDigit(this.peek())) this.malformed()
-    while (isDigit(this.peek())) this.at++
+    const behind = behindNumber(this.bytes, this.at, this.end)
+    if (behind < 0) this.malformed()
+    this.at = behind
   }
 
   private word(word: string): void {

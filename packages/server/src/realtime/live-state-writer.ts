@@ -5,16 +5,17 @@ import { LaneQueue } from '../platform/lane-queue.ts'
 import type { Log } from '../platform/log.ts'
 import { whenCertain } from '../store/certainty.ts'
 import type { Database, Db } from '../store/db.ts'
-import { membersOf } from '../store/json-members.ts'
 import * as stored from '../store/live-states.ts'
 import { inLockOrder } from '../store/lock-order.ts'
 import { AccessChanged, type Commits, type Sender } from './commits.ts'
 import { readOnly } from './editor-member.ts'
+import { type LargeJson, maxInlineJsonBytes } from './large-json.ts'
 import type { OpenDocument } from './open-document.ts'
 
 export interface WriterParts {
   commits: Commits
   database: Pick<Database, 'ping'>
+  largeJson: LargeJson
   bus: Bus
   log: Log
   now: () => number
@@ -28,16 +29,13 @@ export interface Outcome {
 }
 
 /** What a client sets. */
-interface Setting extends Omit<stored.Change, 'members'> {
-  data: Readonly<Record<string, unknown>>
+interface Setting extends stored.Change {
   /** Of the message. */
   bytes: number
 }
 
 interface Pending {
   setting: Setting
-  /** Undefined until the change is about to be stored. */
-  change: stored.Change | undefined
   from: Sender
   outcome: Outcome
 }
@@ -48,15 +46,15 @@ type Result = Awaited<ReturnType<typeof stored.set>>
 const most = { documents: 50, changesPerDocument: 500, bytes: 1024 * 1024 }
 /** A transaction that takes longer leaves the other documents to the next. */
 const longMs = 10
-/** Writing changes as JSON pauses after so many milliseconds. */
-const sliceMs = 5
 
 /** Stores what clients set, of several documents in one transaction, and answers once it is durable. API keys take turns. */
 export class LiveStateWriter {
   readonly #parts: WriterParts
   readonly #waiting = new Map<OpenDocument, Pending[]>()
-  /** The documents in `#waiting`. */
+  /** The documents in `#waiting`, perhaps without those in `#merging`. */
   readonly #order = new LaneQueue<OpenDocument>()
+  /** Documents whose first change in `#waiting` is being merged with a large value. Others do not wait for it. */
+  readonly #merging = new Map<OpenDocument, Promise<void>>()
   /** What the last transaction had no time for: comes before everything else. */
   #left = new Map<OpenDocument, Pending[]>()
   #busy: Promise<void> | undefined
@@ -67,24 +65,28 @@ export class LiveStateWriter {
 
   /** By somebody who may write. */
   set(document: OpenDocument, setting: Setting, from: Sender, outcome: Outcome): void {
-    const pending = { setting, change: undefined, from, outcome }
+    const pending = { setting, from, outcome }
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(pending)
     else this.#add(document, [pending])
-    this.#busy ??= this.#run()
+    this.#start()
   }
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
-    await this.#busy
+    while (this.#busy || this.#merging.size > 0) await Promise.all([this.#busy, ...this.#merging.values()])
+  }
+
+  #start(): void {
+    // What is being merged starts it later.
+    if (!this.#order.isEmpty) this.#busy ??= this.#run()
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.size > 0 || this.#left.size > 0) {
+    while (!this.#order.isEmpty || this.#left.size > 0) {
       // What arrives in one turn of the event loop is stored together.
       await new Promise((resolve) => setImmediate(resolve))
       const taken = await this.#takeAllowed()
-      await prepare(taken)
       await this.#store(taken)
     }
     this.#busy = undefined
@@ -131,7 +133,8 @@ export class LiveStateWriter {
     while (taken.size < most.documents && bytes < most.bytes) {
       const document = this.#order.take()
       if (!document) break
-      const waiting = this.#waiting.get(document) as Pending[]
+      const waiting = this.#waiting.get(document)
+      if (!waiting || this.#merging.has(document)) continue
       let count = 0
       while (count < Math.min(waiting.length, most.changesPerDocument) && bytes < most.bytes) {
         bytes += (waiting[count++] as Pending).setting.bytes
@@ -156,8 +159,11 @@ export class LiveStateWriter {
       results = new Map()
       const begunAt = performance.now()
       for (const document of documents) {
-        const changes = (taken.get(document) as Pending[]).map(changeOf)
-        results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
+        const changes = (taken.get(document) as Pending[]).map(({ setting }) => setting)
+        results.set(
+          document,
+          await stored.set(db, document.apiKey, document, changes, now(), maxInlineJsonBytes),
+        )
         if (performance.now() - begunAt > longMs) return
       }
     }
@@ -184,14 +190,35 @@ export class LiveStateWriter {
       this.#settle(document, pending.slice(0, count), result)
       // Behind the other documents: large values must not keep them waiting.
       if (count < pending.length) this.#putBack(document, pending.slice(count))
+      const mergeWith = result?.mergeWith
+      if (mergeWith !== undefined) this.#merging.set(document, this.#merge(document, mergeWith))
     }
+  }
+
+  /** Merges the first change that waits with the stored value. If that is another one by then, it is merged once more. */
+  async #merge(document: OpenDocument, below: string): Promise<void> {
+    const { largeJson, log } = this.#parts
+    const waiting = this.#waiting.get(document) as Pending[]
+    const { setting, outcome } = waiting[0] as Pending
+    try {
+      const json = await largeJson.merge(document.apiKey, below, setting.data, stored.maxValueBytes)
+      setting.merged = { below, json }
+    } catch (error) {
+      log.error({ err: error }, 'a live state could not be merged')
+      waiting.shift()
+      if (waiting.length === 0) this.#waiting.delete(document)
+      outcome.refused(new ApiError('UNAVAILABLE', 'The live state could not be stored.'))
+    }
+    this.#merging.delete(document)
+    this.#order.add(document.apiKey, document)
+    this.#start()
   }
 
   #settle(document: OpenDocument, pending: readonly Pending[], result: Result): void {
     const { apiKey, organizationId, documentId } = document
     const position = result?.position
     for (const one of pending) {
-      const refusal = result?.refused.get(changeOf(one))
+      const refusal = result?.refused.get(one.setting)
       if (refusal) one.outcome.refused(new ApiError(refusal.status, refusal.message))
       else if (position) one.outcome.done(position)
       else one.outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
@@ -200,24 +227,6 @@ export class LiveStateWriter {
       this.#parts.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
     }
   }
-}
-
-/** Before the transaction, so that no other write waits for it. */
-async function prepare(taken: ReadonlyMap<OpenDocument, readonly Pending[]>): Promise<void> {
-  let pausedAt = performance.now()
-  for (const one of [...taken.values()].flat()) {
-    if (performance.now() - pausedAt > sliceMs) {
-      await new Promise((resolve) => setImmediate(resolve))
-      pausedAt = performance.now()
-    }
-    changeOf(one)
-  }
-}
-
-function changeOf(pending: Pending): stored.Change {
-  const { liveStateDataId, merge, userId, data } = pending.setting
-  pending.change ??= { liveStateDataId, merge, userId, members: membersOf(data) }
-  return pending.change
 }
 
 /** Ids may hold any visible character, but no NUL. */

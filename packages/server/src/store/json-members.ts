@@ -1,69 +1,85 @@
 const bytesOf = (text: string) => Buffer.byteLength(text)
 
-/**
- * An object as the JSON of its members: laying keys over it costs what they are long, not what the whole is long, and so
- * does knowing its size.
- */
-export class JsonMembers {
-  readonly #members = new Map<string, string>()
-  /** Of the whole as JSON. */
-  #bytes = 2
+/** Of an object without members. */
+const emptyBytes = 2
 
-  constructor(members: Iterable<Member> = []) {
-    this.#lay(members)
+/** An object as JSON. Laying keys over it costs what they are long once its members are known. */
+export class JsonMembers {
+  /** Undefined while `#members` is newer. */
+  #json: string | undefined
+  /** Undefined until something is laid over them. */
+  #members: Map<string, string> | undefined
+  #bytes: number
+
+  /** As `JSON.stringify` writes it. */
+  constructor(json = '{}') {
+    this.#json = json
+    this.#bytes = bytesOf(json)
   }
 
   get bytes(): number {
     return this.#bytes
   }
 
-  /** One level deep. False, and nothing has changed, if the whole would be larger than that. */
-  lay(members: readonly Member[], mostBytes: number): boolean {
+  get isEmpty(): boolean {
+    return this.#bytes === emptyBytes
+  }
+
+  /** Lays the keys of an object over it, one level deep. False, and nothing has changed, if the whole would be larger than that. */
+  lay(json: string, maxBytes: number): boolean {
+    if (this.isEmpty) return this.#become(json, maxBytes)
+    const members = (this.#members ??= new Map(membersIn(String(this))))
+    const sent = [...membersIn(json)]
     let bytes = this.#bytes
-    for (const member of members) bytes += this.#growth(member)
-    if (bytes - (this.#members.size === 0 && members.length > 0 ? 1 : 0) > mostBytes) return false
-    this.#lay(members)
+    for (const [key, value] of sent) {
+      const before = members.get(key)
+      // A new member also has a comma and a colon.
+      bytes += bytesOf(value) + (before === undefined ? bytesOf(key) + 2 : -bytesOf(before))
+    }
+    if (bytes > maxBytes) return false
+    for (const [key, value] of sent) members.set(key, value)
+    this.#bytes = bytes
+    this.#json = undefined
     return true
   }
 
-  #growth([key, json]: Member): number {
-    const before = this.#members.get(key)
-    // A quoted name, a colon and a comma, which all members but the first have.
-    return before === undefined
-      ? bytesOf(JSON.stringify(key)) + bytesOf(json) + 2
-      : bytesOf(json) - bytesOf(before)
-  }
-
-  #lay(members: Iterable<Member>): void {
-    for (const member of members) {
-      this.#bytes += this.#growth(member) - (this.#members.size === 0 ? 1 : 0)
-      this.#members.set(...member)
-    }
+  #become(json: string, maxBytes: number): boolean {
+    const bytes = bytesOf(json)
+    if (bytes > maxBytes) return false
+    this.#json = json
+    this.#members = undefined
+    this.#bytes = bytes
+    return true
   }
 
   toString(): string {
-    return `{${[...this.#members].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join()}}`
+    this.#json ??= `{${Array.from(this.#members ?? [], ([key, value]) => `${key}:${value}`).join()}}`
+    return this.#json
   }
 }
 
-export type Member = [key: string, json: string]
+/** The one object with the keys of the other laid over it; undefined if that would be larger. 1 MiB of each take 40 ms. */
+export function mergeJson(below: string, above: string, maxBytes: number): string | undefined {
+  const members = new JsonMembers(below)
+  return members.lay(above, maxBytes) ? String(members) : undefined
+}
 
-export const membersOf = (object: Readonly<Record<string, unknown>>) =>
-  Object.entries(object).map(([key, value]): Member => [key, JSON.stringify(value)])
+/** Both are JSON. Keys that are equal are written alike. */
+type Member = [key: string, value: string]
 
 /** Characters by their code: a comparison with a string, or a look into a set, takes several times as long. */
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openArray, closeArray, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 
 /**
- * The members of an object as `JSON.stringify` or `JsonMembers` wrote it. Values are cut out as they are: parsing and
- * writing 1 MiB of numbers takes 30 ms, finding its members 3 ms.
+ * The members of an object as `JSON.stringify` or `JsonMembers` wrote it, cut out as they are. That takes a third of the
+ * time of parsing and writing them.
  */
-export function* membersIn(json: string): Generator<Member> {
+function* membersIn(json: string): Generator<Member> {
   for (let at = 1; at < json.length - 1;) {
     const keyEnd = endOfString(json, at)
     const valueEnd = endOfValue(json, keyEnd + 1)
-    yield [JSON.parse(json.slice(at, keyEnd)) as string, json.slice(keyEnd + 1, valueEnd)]
+    yield [json.slice(at, keyEnd), json.slice(keyEnd + 1, valueEnd)]
     at = valueEnd + 1
   }
 }

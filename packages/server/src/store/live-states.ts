@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { batched } from './batched.ts'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
-import { JsonMembers, type Member, membersIn } from './json-members.ts'
+import { JsonMembers } from './json-members.ts'
 import { parse } from './json.ts'
 import { inLockOrder } from './lock-order.ts'
 import { prepared } from './prepared.ts'
@@ -44,15 +44,21 @@ export async function list(
 /** What a live state is to become. */
 export interface Change {
   liveStateDataId: string
-  /** The value by its members; `membersOf` takes long for a large value, and is no work for a transaction. */
-  members: readonly Member[]
+  /** An object, as `JSON.stringify` writes it. */
+  data: string
   /** Lays the keys over the stored value instead of replacing it; one level deep. */
   merge: boolean
   userId: string
+  /** A large value that was merged before the transaction. Counts only if `below` is still what is stored. */
+  merged?: {
+    below: string
+    /** Undefined: it would be too large. */
+    json: string | undefined
+  }
 }
 
 /** Merging adds up: without a bound a value would grow past what a client can be sent. */
-const mostBytes = 1024 * 1024
+export const maxValueBytes = 1024 * 1024
 /** All live states of a document: a client that opens it is sent everything. */
 export const maxOfDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
 
@@ -78,13 +84,16 @@ export interface Made {
   /** Undefined if all changes were refused. */
   position: documents.Position | undefined
   refused: ReadonlyMap<Change, Refusal>
-  /** The first of the changes are made or refused; the others are left, because the values are large. At least 1. */
+  /** The first of the changes are made or refused; the others are left, because the values are large. */
   count: number
+  /** The stored value, if the first change that is left has to be merged with it before the next call. */
+  mergeWith?: string
 }
 
 /**
  * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value or
- * all values of the document too large are refused. Undefined if the document is gone.
+ * all values of the document too large are refused. Values of more than `maxMergeBytes` are not merged here. Undefined if
+ * the document is gone.
  */
 export async function set(
   db: Db,
@@ -92,44 +101,54 @@ export async function set(
   { organizationId, documentId }: Place,
   changes: readonly Change[],
   now: number,
+  maxMergeBytes = Infinity,
 ): Promise<Made | undefined> {
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
   const refused = new Map<Change, Refusal>()
   const values = new Map<string, Value>()
   let count = 0
+  let mergeWith: string | undefined
   for (let bytes = 0; count < changes.length && bytes < maxBytesOfCall; count++) {
     const change = changes[count] as Change
-    const { liveStateDataId, members: sent, merge, userId } = change
-    let value = values.get(liveStateDataId)
-    if (!value) {
-      const [row] = merge ? await selectData(db, { ...key, live_state_data_id: liveStateDataId }) : []
-      value = { members: new JsonMembers(row && membersIn(row.data)), userId: undefined }
-      values.set(liveStateDataId, value)
+    const { liveStateDataId: id, data, merge, merged, userId } = change
+    const made = values.get(id)?.members
+    const stored = async () => (await selectData(db, { ...key, live_state_data_id: id }))[0]?.data
+    let members = merge ? (made ?? new JsonMembers(await stored())) : new JsonMembers()
+    bytes += data.length + members.bytes
+    let fits: boolean
+    if (members.isEmpty || data.length + members.bytes <= maxMergeBytes)
+      fits = members.lay(data, maxValueBytes)
+    else {
+      // What was made of the value here is stored first.
+      if (made) break
+      const below = String(members)
+      if (merged?.below !== below) {
+        mergeWith = below
+        break
+      }
+      fits = merged.json !== undefined
+      members = new JsonMembers(merged.json)
     }
-    const members = merge ? value.members : new JsonMembers()
-    for (const [, json] of sent) bytes += json.length
-    bytes += members.bytes
-    if (members.lay(sent, mostBytes)) values.set(liveStateDataId, { members, userId })
+    if (fits) values.set(id, { members, userId })
     else refused.set(change, tooLarge)
   }
-  for (const [id, { userId }] of values) if (userId === undefined) values.delete(id)
   const excess = await findExcess(db, key, values)
   for (const change of changes.slice(0, count)) {
     if (excess.has(change.liveStateDataId) && !refused.has(change)) refused.set(change, documentFull)
   }
   const rows = inLockOrder(values, ([id]) => id).flatMap(([live_state_data_id, { members, userId }]) =>
-    excess.has(live_state_data_id) || userId === undefined
+    excess.has(live_state_data_id)
       ? []
       : { ...key, live_state_data_id, data: String(members), user_id: userId, now },
   )
-  if (rows.length === 0) return { position: undefined, refused, count }
+  if (rows.length === 0) return { position: undefined, refused, count, mergeWith }
   const position = await documents.countChange(db, apiKey, organizationId, documentId)
   if (!position) return undefined
   await put(
     db,
     rows.map((row) => ({ ...row, seq: position.seq })),
   )
-  return { position, refused, count }
+  return { position, refused, count, mergeWith }
 }
 
 /**
@@ -183,10 +202,10 @@ const selectSizes = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
     .where((eb) => eb.and(place)),
 )
 
+/** What a value becomes, and by whom. */
 interface Value {
   members: JsonMembers
-  /** Who has changed it, if anybody has. */
-  userId: string | undefined
+  userId: string
 }
 
 const selectData = prepared((db, key: Key) =>

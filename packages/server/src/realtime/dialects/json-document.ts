@@ -1,7 +1,6 @@
 import type { ErrorStatus } from '@plenum/protocol'
 import {
   type AccessRole,
-  type ClientMessage,
   type CloseReason,
   limits,
   type Position,
@@ -13,6 +12,7 @@ import { textMessage } from '../frames.ts'
 import { documentFull } from '../../store/live-states.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
+import type { ReadMessage } from '../json-message.ts'
 import type { LiveStateSubscriber } from '../live-states.ts'
 import type { Listener, Participant } from '../participant.ts'
 import { idPattern, isId } from '../place.ts'
@@ -21,7 +21,7 @@ import { RefFrames } from '../ref-frames.ts'
 import { StepTaker, whenItsTurn } from '../step-taker.ts'
 import { WorkQueue } from '../work-queue.ts'
 
-type Message<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
 /** Users whose changes a client is told later. It is closed when there are more: then opening the document again is cheaper. */
 const maxMissedUsers = 50_000
@@ -154,8 +154,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   }
 
   setPresence({ ref, status, data }: Message<'setPresence'>): void {
-    const json = data ? JSON.stringify(data) : data
-    const bytes = json ? Buffer.byteLength(json) : 0
+    const bytes = data ? Buffer.byteLength(data) : 0
     const refuse = (status: ErrorStatus, message: string) =>
       this.#host.send({ type: 'error', ref, status, message })
     if (bytes > limits.presenceBytes) {
@@ -166,7 +165,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
         const message = 'A connection has at most 1 MiB of presence data and awareness states.'
         return refuse('RESOURCE_EXHAUSTED', message)
       }
-      this.participant.document.presence.set(this.participant, { status, data: json })
+      this.participant.document.presence.set(this.participant, { status, data })
     })
   }
 

@@ -1,23 +1,18 @@
 import type { ErrorStatus } from '@plenum/protocol'
-import {
-  type ClientMessage,
-  closeCodes,
-  type CloseReason,
-  limits,
-  type ServerMessage,
-} from '@plenum/protocol/realtime'
+import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import { Backlog } from '../backlog.ts'
 import type { Connection } from '../connection.ts'
 import { textFrame } from '../frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import { Denial, type Identity } from '../identify.ts'
-import { Malformed, readMessage, Unstorable } from '../json-message.ts'
+import { type Reading, type ReadMessage, tryReadMessage } from '../json-message.ts'
+import { maxInlineJsonBytes } from '../large-json.ts'
 import { idPattern, isId } from '../place.ts'
 import { type DocumentHost, JsonDocument } from './json-document.ts'
 import { JsonEditors } from './json-editors.ts'
 
-type Message<Type extends ClientMessage['type']> = Extract<ClientMessage, { type: Type }>
+type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
 /** What an error is about. */
 interface Subject {
@@ -47,8 +42,10 @@ export class JsonClient implements DialectClient, DocumentHost {
   #identity: Identity | undefined
   /** Tokens are checked one after the other. */
   #checking: Promise<void> | undefined
-  /** What came while the first token was checked. */
-  #waiting: { data: Buffer; isBinary: boolean }[] = []
+  /** A large message is being read in a thread. */
+  #isReading = false
+  /** What came while the first token was checked or a message was read. */
+  readonly #waiting: (() => void)[] = []
   #wasWarned = false
   #pingedAt = -Infinity
   /** The client is gone, and everything that it sent has been read. */
@@ -81,27 +78,47 @@ export class JsonClient implements DialectClient, DocumentHost {
   }
 
   receive(data: Buffer, isBinary: boolean): boolean {
-    if (this.isChecking) {
-      this.#waiting.push({ data, isBinary })
-      return this.#waiting.length <= mostWaiting
+    if (this.#mustWait) {
+      this.#waiting.push(() => this.#replay(() => this.receive(data, isBinary)))
+      return !this.isChecking || this.#waiting.length <= mostWaiting
     }
     if (isBinary) return this.#identity !== undefined && this.#editors.receive(data)
-    const mostBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
-    try {
-      this.#receiveMessage(readMessage(data, mostBytes), data.length)
-    } catch (error) {
-      if (error instanceof Unstorable && this.#identity) {
-        this.#refuse(error.subject, 'INVALID_ARGUMENT', error.message)
-      } else if (error instanceof Malformed || error instanceof Unstorable) {
-        this.deny('badMessage', error.message)
-      } else throw error
-    }
+    const maxBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
+    if (data.length > maxInlineJsonBytes && data.length <= maxBytes) this.#readLarge(data)
+    else this.#receiveReading(tryReadMessage(data, maxBytes), data.length)
     return true
   }
 
-  #receiveMessage(message: ClientMessage, bytes: number): void {
+  /** In a thread. Messages that come meanwhile wait, so that their order stays. */
+  #readLarge(data: Buffer): void {
+    this.#isReading = true
+    this.connection.hold()
+    this.hub.largeMessages.read(this.connection, data, (reading) => {
+      this.#isReading = false
+      this.connection.release()
+      this.#replay(() => {
+        this.#receiveReading(reading, data.length)
+        return true
+      })
+      this.#replayWaiting()
+    })
+  }
+
+  get #mustWait(): boolean {
+    return this.isChecking || this.#isReading
+  }
+
+  #receiveReading(reading: Reading | undefined, bytes: number): void {
+    if (!reading) this.deny('unavailable', 'The message could not be read.')
+    else if ('message' in reading) this.#receiveMessage(reading.message, bytes)
+    else if (reading.fault === 'unstorable' && this.#identity) {
+      this.#refuse(reading.subject, 'INVALID_ARGUMENT', reading.reason)
+    } else this.deny('badMessage', reading.reason)
+  }
+
+  #receiveMessage(message: ReadMessage, bytes: number): void {
     if (message.type === 'auth') return this.#authenticate(message.token)
-    if (!this.#identity) throw new Malformed('The first message must be auth.')
+    if (!this.#identity) return this.deny('badMessage', 'The first message must be auth.')
     switch (message.type) {
       case 'open':
         return this.#open(message, this.#identity)
@@ -133,7 +150,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     const known = this.#identity
     if (!known) {
       this.enter(identity)
-      for (const { data, isBinary } of this.#waiting.splice(0)) this.#replay(data, isBinary)
+      this.#replayWaiting()
     } else if (known.apiKey !== identity.apiKey || known.userId !== identity.userId) {
       throw new Denial('unauthenticated', 'token_invalid: The token is that of another user.')
     } else {
@@ -144,9 +161,13 @@ export class JsonClient implements DialectClient, DocumentHost {
     }
   }
 
-  #replay(data: Buffer, isBinary: boolean): void {
+  #replayWaiting(): void {
+    while (!this.#mustWait && this.#waiting.length > 0) this.#waiting.shift()?.()
+  }
+
+  #replay(receive: () => boolean): void {
     try {
-      if (this.#isClosed || !this.connection.takesMessages || this.receive(data, isBinary)) return
+      if (this.#isClosed || !this.connection.takesMessages || receive()) return
     } catch {
       // As malformed as what is no message.
     }
@@ -240,7 +261,7 @@ export class JsonClient implements DialectClient, DocumentHost {
 
   /** Clients ping when they want to know; what they send may wait behind a document that loads. */
   keepAlive(): void {
-    if (this.connection.inbox.hasWaiting) this.send({ type: 'pong' })
+    if (this.connection.inbox.hasWaiting || this.#waiting.length > 0) this.send({ type: 'pong' })
   }
 
   deny(reason: CloseReason, message: string): void {
@@ -252,6 +273,10 @@ export class JsonClient implements DialectClient, DocumentHost {
   }
 
   closed(): void {
+    if (this.#isReading) {
+      this.#waiting.push(() => this.closed())
+      return
+    }
     this.#isClosed = true
     for (const ref of this.#documents.keys()) this.#close(ref)
   }

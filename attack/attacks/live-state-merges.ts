@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import type { Attack } from '../attack.ts'
+import { userToken } from '../tenant.ts'
+
+const keys = 9_900
+const numbers = 370_000
+
+/** 0.95 MB of JSON with almost as many keys, strings, arrays and objects as a message may have, and as many numbers as fit. */
+const data = (name: string) =>
+  `{${Array.from({ length: keys }, (_, i) => `"k${i}_${name}":[[],{},[]]`).join()},"z":[${'1,'.repeat(numbers)}1]}`
+
+/** Large values that several clients lay over the stored ones, again and again. */
+export const liveStateMerges: Attack = {
+  name: 'large live states that are merged',
+  async prepare({ url, attacker, size }) {
+    const rounds = size === 'short' ? 1 : 5
+    const token = await userToken(attacker, 'mallory')
+    const messages = Array.from(
+      { length: rounds },
+      (_, i) =>
+        `{"type":"setLiveState","ref":1,"id":${i},"liveStateDataId":"s${i}","merge":true,"data":${data(`${i}`)}}`,
+    )
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => opened(url, token)))
+    return async () => {
+      await Promise.all(sockets.map((socket) => sendAll(socket, messages)))
+      for (const socket of sockets) socket.terminate()
+    }
+  },
+}
+
+async function opened(url: string, token: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/realtime?token=${token}`)
+  await once(socket, 'message')
+  socket.send('{"type":"open","ref":1,"organizationId":"org_1","documentId":"doc_1","topics":[]}')
+  await once(socket, 'message')
+  return socket
+}
+
+/** Resolves when each has its answer. */
+async function sendAll(socket: WebSocket, messages: readonly string[]): Promise<void> {
+  let answers = 0
+  const answered = new Promise<void>((resolve, reject) => {
+    socket.on('message', (answer: Buffer) => {
+      // What a server says while messages wait for long.
+      if (answer.includes('"type":"pong"')) return
+      if (!answer.includes('"type":"done"')) reject(new Error(answer.toString('utf8', 0, 200)))
+      if (++answers === messages.length) resolve()
+    })
+    socket.once('close', (code) => reject(new Error(`The connection was closed with ${code}.`)))
+  })
+  for (const message of messages) socket.send(message)
+  await answered
+}
