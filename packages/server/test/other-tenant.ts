@@ -1,19 +1,29 @@
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
-/** Another tenant writes without pause until the returned function is called, which gives how often it could. */
-export async function writesOfOther(server: TestServer): Promise<() => Promise<number>> {
+/**
+ * Another tenant writes without pause until the returned function is called. It gives how often the tenant could write,
+ * and how long the slowest write took, as a part of the whole time.
+ */
+export async function writesOfOther(
+  server: TestServer,
+): Promise<() => Promise<{ writes: number; slowest: number }>> {
   const other = await given.tenant(server)
   await given.organization(other, 'o')
   let isRunning = true
   let writes = 0
+  let slowestMs = 0
+  const beganAt = performance.now()
   const done = (async () => {
-    for (; isRunning; writes++)
+    for (; isRunning; writes++) {
+      const at = performance.now()
       await other.client.organizations.update({ organizations: [{ organizationId: 'o', writes }] })
+      slowestMs = Math.max(slowestMs, performance.now() - at)
+    }
   })()
   return async () => {
     isRunning = false
     await done
-    return writes
+    return { writes, slowest: slowestMs / (performance.now() - beganAt) }
   }
 }

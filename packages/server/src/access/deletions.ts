@@ -8,6 +8,7 @@ import * as documents from '../store/documents.ts'
 import * as folderTree from '../store/folder-tree.ts'
 import { organizationLevel } from '../store/grants.ts'
 import * as members from '../store/members.ts'
+import { addressee } from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
 import * as organizations from '../store/organizations.ts'
 import { removersOf, removeSome } from '../store/removal.ts'
@@ -195,7 +196,7 @@ export class Deletions {
       await stored.finish(db, deletionId)
     }, apiKey)
     this.#tellGone(deletion)
-    if (!('hiddenNotifications' in scope)) onFinished(apiKey)
+    if (!('hiddenNotifications' in scope) && !('inboxOf' in scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
@@ -258,6 +259,10 @@ async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Pr
   else if ('groupId' in scope) await userGroups.removeUsers(db, apiKey, organizationId, scope.groupId, 'all')
   else if ('userIds' in scope) {
     await members.remove(db, apiKey, organizationLevel(organizationId), scope.userIds, now)
+  } else if ('inboxOf' in scope) {
+    const { userId, ...filter } = scope.inboxOf
+    const user = await addressee(db, apiKey, userId)
+    await notifications.removeForUser(db, apiKey, { organizationId, ...filter, user })
   } else {
     const later = { deletionId: newId('del'), now, onHidden: () => {} }
     await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf }, later)

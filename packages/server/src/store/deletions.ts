@@ -4,8 +4,8 @@ import { parse } from './json.ts'
 
 /**
  * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
- * from an organization, with what they are granted in it; all members of a group; the notifications of a document; or
- * notifications that are hidden already, by their keys.
+ * from an organization, with what they are granted in it; all members of a group; the notifications of a document;
+ * notifications that are hidden already, by their keys; or one user from the notifications that went to them.
  */
 export type Scope =
   | { organizationIds: readonly string[] }
@@ -15,12 +15,20 @@ export type Scope =
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
   | { organizationId: string; hiddenNotifications: readonly string[] }
+  | { organizationId: string; inboxOf: Inbox }
 
 export interface Leaving {
   organizationId: string
   userIds: readonly string[]
   /** Memberships that had ended by then (Unix seconds) are none. */
   atSeconds: number
+}
+
+/** What went to a user, in one document or at one location if given. */
+export interface Inbox {
+  userId: string
+  documentId?: string
+  locationId?: string
 }
 
 /** A deletion that has begun. It is too large for one transaction, and is carried on until nothing is left. */
@@ -114,6 +122,10 @@ export async function overlaps(
   if (!organizationIds.includes(organizationId)) return false
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
   if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
+  if ('inboxOf' in scope) {
+    const { documentId } = scope.inboxOf
+    return documentId === undefined || documentIds.includes(documentId)
+  }
   if ('documentIds' in scope) return documentIds.some((id) => scope.documentIds.includes(id))
   const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
   const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])

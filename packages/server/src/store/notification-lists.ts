@@ -59,17 +59,10 @@ export async function list(
   filter: Filter,
   window: Window,
 ): Promise<StoredNotification[]> {
-  const listed: StoredNotification[] = []
-  let { after } = window
-  for (;;) {
-    const limit = window.limit - listed.length
-    const places = await findPlaces(db, apiKey, filter, { ...window, limit, after })
-    listed.push(...(await readPlaces(db, apiKey, filter, places)))
-    const last = places.at(-1)
-    // One that is removed between the two reads leaves its place to the next.
-    if (!last || places.length < limit || listed.length === window.limit) return listed
-    after = [last.timestamp, last.key]
-  }
+  const places = await findPlaces(db, apiKey, filter, window)
+  const listed = await readPlaces(db, apiKey, filter, places)
+  // One that was overwritten or removed between the two reads: another one may be in its place.
+  return listed.length < places.length ? list(db, apiKey, filter, window) : listed
 }
 
 async function readPlaces(
@@ -115,7 +108,7 @@ interface Place {
 }
 
 /** Every notification that fits, and is not hidden, in the order of the list. */
-async function findPlaces(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Place[]> {
+export async function findPlaces(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Place[]> {
   const { user, ids, locationId } = filter
   if (ids?.length === 0) return []
   if (!user) {

@@ -240,6 +240,47 @@ export async function remove(
   }
 }
 
+/** Takes these notifications from the user, and gives their ids. What has no recipient any more is removed. */
+export async function removeFrom(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: readonly string[],
+  user: Addressee,
+): Promise<string[]> {
+  const eb = expressionBuilder<Schema, 'notifications'>()
+  const those = eb.and([
+    eb('api_key', '=', apiKey),
+    eb('organization_id', '=', organizationId),
+    eb('notification_id', 'in', keys),
+  ])
+  // Writes the rows, so that two who take the last two recipients collide: else each would leave one for the other.
+  const rows = await db
+    .updateTable('notifications')
+    .set((eb) => ({ timestamp: eb.ref('timestamp') }))
+    .where(those)
+    .returning('public_id')
+    .execute()
+  await remove(db, apiKey, organizationId, keys, namesOf(user))
+  await db
+    .deleteFrom('notifications')
+    .where(those)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('notification_recipients')
+            .select('recipient')
+            .whereRef('notification_recipients.api_key', '=', 'notifications.api_key')
+            .whereRef('notification_recipients.organization_id', '=', 'notifications.organization_id')
+            .whereRef('notification_recipients.notification_id', '=', 'notifications.notification_id'),
+        ),
+      ),
+    )
+    .execute()
+  return rows.flatMap((row) => row.public_id ?? [])
+}
+
 /** What a user may stand under in the table. */
 export const namesOf = ({ userId, email }: Addressee): readonly Recipient[] =>
   email === null

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from './db.ts'
-import type { Leaving, Scope } from './deletions.ts'
+import type { Cursor, Db } from './db.ts'
+import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from './folder-tree.ts'
+import { findPlaces } from './notification-lists.ts'
+import { addressee, removeFrom } from './notification-recipients.ts'
 import { sqliteOf } from './prepared.ts'
 import { grantsByUser, someRows, type Table } from './some-rows.ts'
 import * as users from './users.ts'
@@ -71,6 +73,7 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
     const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
     return [withRecipients(inOrganization, there)]
   }
+  if ('inboxOf' in scope) return [insideInbox(apiKey, organizationId, scope.inboxOf)]
   if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
     scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
@@ -211,6 +214,23 @@ const withRecipients =
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
+
+/** Takes notifications from one user, in the order of the user's list. */
+function insideInbox(apiKey: string, organizationId: string, { userId, ...filter }: Inbox): Remover {
+  // What a transaction that ran again has passed over is left to the transaction of the operation.
+  let after: Cursor | undefined
+  return async (db, removed) => {
+    const user = await addressee(db, apiKey, userId)
+    const window = { limit: 50 * paceOf(db).factor, after, order: 'asc' as const }
+    const places = await findPlaces(db, apiKey, { organizationId, ...filter, user }, window)
+    const last = places.at(-1)
+    if (!last) return false
+    const keys = places.map(({ key }) => key)
+    removed.push(...(await removeFrom(db, apiKey, organizationId, keys, user)))
+    after = [last.timestamp, last.key]
+    return true
+  }
+}
 
 const members =
   (there: RawBuilder<boolean>): Remover =>
