@@ -8,10 +8,9 @@ import * as documents from '../store/documents.ts'
 import * as folderTree from '../store/folder-tree.ts'
 import { organizationLevel } from '../store/grants.ts'
 import * as members from '../store/members.ts'
-import { addressee } from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
 import * as organizations from '../store/organizations.ts'
-import { removersOf, removeSome } from '../store/removal.ts'
+import { type Position, removersOf, removeSome } from '../store/removal.ts'
 import { isSmall } from '../store/removal-size.ts'
 import * as userGroups from '../store/user-groups.ts'
 import { newId } from './ids.ts'
@@ -204,14 +203,15 @@ export class Deletions {
     const { database, now, onGone } = this.#deps
     const removers = removersOf(apiKey, scope)
     const removedIds: string[] = []
-    for (let next = 0; next < removers.length;) {
+    for (let next: Position | undefined = { remover: 0 }; next;) {
+      const from: Position = next
       if (this.#isStopped) throw stopped()
       let ids: string[] = []
       next = await database.write(async (db) => {
         ids = []
         // Somebody else has finished it: what has these ids now is something new.
-        if (!(await stored.renew(db, deletionId, now()))) return removers.length
-        return removeSome(db, removers, next, ids)
+        if (!(await stored.renew(db, deletionId, now()))) return undefined
+        return removeSome(db, removers, from, ids)
       }, apiKey)
       if ('folderId' in scope) {
         if (ids.length > 0) onGone({ apiKey, organizationId: scope.organizationId, documentIds: ids })
@@ -251,7 +251,8 @@ const stopped = () =>
   })
 
 async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
-  if ('hiddenNotifications' in scope) return
+  // Of these the steps leave nothing.
+  if ('hiddenNotifications' in scope || 'inboxOf' in scope) return
   if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
   const { organizationId } = scope
   if ('folderId' in scope) await folderTree.remove(db, apiKey, organizationId, scope.folderId)
@@ -259,10 +260,6 @@ async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Pr
   else if ('groupId' in scope) await userGroups.removeUsers(db, apiKey, organizationId, scope.groupId, 'all')
   else if ('userIds' in scope) {
     await members.remove(db, apiKey, organizationLevel(organizationId), scope.userIds, now)
-  } else if ('inboxOf' in scope) {
-    const { userId, ...filter } = scope.inboxOf
-    const user = await addressee(db, apiKey, userId)
-    await notifications.removeForUser(db, apiKey, { organizationId, ...filter, user })
   } else {
     const later = { deletionId: newId('del'), now, onHidden: () => {} }
     await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf }, later)

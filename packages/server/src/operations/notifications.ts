@@ -95,10 +95,13 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('At least one of documentId, userId or notificationIds is required.')
     }
     const { user, ...filter } = await filterOf(db, apiKey, input)
-    const rest = user
-      ? await notifications.removeForUser(db, apiKey, { ...filter, user })
-      : await notifications.remove(db, apiKey, filter, later(call))
-    const deleted = new Set([...removedBefore, ...rest])
+    const deleted = new Set(removedBefore)
+    if (!user) {
+      for (const id of await notifications.remove(db, apiKey, filter, later(call))) deleted.add(id)
+    } else if (!removedBefore) {
+      // A long list has been looked through before. It is not looked through again, because that takes long.
+      for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
+    }
     return outcomes(filter.ids ?? deleted, (id) =>
       deleted.has(id)
         ? { success: true, message: 'Notification deleted.' }

@@ -92,8 +92,10 @@ const toDeletion = (row: Row): Deletion => ({
   scope: parse<Scope>(row.scope),
 })
 
-/** The organizations, documents and folders that a request names. */
+/** The organizations, documents and folders that a request or a live session names. */
 export interface Mention {
+  /** Live sessions see no notifications, and do not wait for their deletion. */
+  isLive?: true
   organizationIds: readonly string[]
   documentIds: readonly string[]
   folderIds: readonly string[]
@@ -113,11 +115,12 @@ export async function overlaps(
   db: Db,
   apiKey: string,
   scope: Scope,
-  { organizationIds, documentIds, folderIds }: Mention,
+  { isLive, organizationIds, documentIds, folderIds }: Mention,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
   // Nobody can see them.
   if ('hiddenNotifications' in scope) return false
+  if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true

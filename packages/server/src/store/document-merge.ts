@@ -2,7 +2,7 @@ import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
 import { sqliteOf } from './prepared.ts'
-import { removersOf, removeSome } from './removal.ts'
+import { type Position, removersOf, removeSome } from './removal.ts'
 import { notRemoved } from './removed-grants.ts'
 import type { Schema } from './schema.ts'
 import { someRows, type Table } from './some-rows.ts'
@@ -55,7 +55,7 @@ export async function mergeInto(
   }
   await moveGrants(db, apiKey, organizationId, documentId, newDocumentId)
   const removers = removersOf(apiKey, { organizationId, documentIds: [documentId] })
-  for (let next = 0; next < removers.length;) next = await removeSome(db, removers, next, [])
+  for (let next: Position | undefined = { remover: 0 }; next;) next = await removeSome(db, removers, next, [])
   await documents.remove(db, apiKey, organizationId, [documentId])
   return true
 }

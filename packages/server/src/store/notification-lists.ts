@@ -108,7 +108,7 @@ interface Place {
 }
 
 /** Every notification that fits, and is not hidden, in the order of the list. */
-export async function findPlaces(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Place[]> {
+async function findPlaces(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Place[]> {
   const { user, ids, locationId } = filter
   if (ids?.length === 0) return []
   if (!user) {
@@ -214,6 +214,22 @@ async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient
     )
     .execute()
   return rows.map(toPlace)
+}
+
+/** The next notifications that went to one recipient and fit. Looks through few rows; there may be more behind `next`. */
+export async function someInInbox(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  name: Recipient,
+  { max, after }: { max: number; after: Cursor | undefined },
+): Promise<{ keys: string[]; next: Cursor | undefined }> {
+  const limit = scannedTogether(db)
+  const rows = await scanInbox(db, apiKey, filter, name, { limit, after, order: 'asc' })
+  const fitting = rows.filter((row) => row.fits)
+  const some = fitting.slice(0, max)
+  const last = some.length < fitting.length ? some.at(-1) : rows.length === limit ? rows.at(-1) : undefined
+  return { keys: some.map(({ key }) => key), next: last && [last.timestamp, last.key] }
 }
 
 const flag = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`

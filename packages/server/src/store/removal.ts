@@ -2,17 +2,24 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Cursor, Db } from './db.ts'
 import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from './folder-tree.ts'
-import { findPlaces } from './notification-lists.ts'
-import { addressee, removeFrom } from './notification-recipients.ts'
+import { someInInbox } from './notification-lists.ts'
+import { addressee, namesOf, removeFrom } from './notification-recipients.ts'
 import { sqliteOf } from './prepared.ts'
 import { grantsByUser, someRows, type Table } from './some-rows.ts'
 import * as users from './users.ts'
 
 /**
- * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more. `ids` gets the documents
- * of a folder that lost something, and the members and notifications that were removed.
+ * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more; a cursor: there may be
+ * more behind it, and the next call gets it as `after`. `ids` gets the documents of a folder that lost something, and the
+ * members and notifications that were removed.
  */
-export type Remover = (db: Db, ids: string[]) => Promise<boolean>
+export type Remover = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
+
+/** Where a removal goes on. A transaction that runs again begins at the same place again. */
+export interface Position {
+  remover: number
+  after?: Cursor
+}
 
 /**
  * A transaction that has taken longer leaves the rest to the next one, so that others have their turn. On SQLite it holds
@@ -73,7 +80,9 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
     const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
     return [withRecipients(inOrganization, there)]
   }
-  if ('inboxOf' in scope) return [insideInbox(apiKey, organizationId, scope.inboxOf)]
+  if ('inboxOf' in scope) {
+    return [false, true].map((byEmail) => insideInbox(apiKey, organizationId, scope.inboxOf, byEmail))
+  }
   if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
     scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
@@ -81,21 +90,23 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
   return groups.flatMap((documentIds) => insideDocuments(apiKey, organizationId, documentIds))
 }
 
-/** Runs removers from that one on, for as long as one transaction may take; gives the one to go on with. */
+/** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
 export async function removeSome(
   db: Db,
   removers: readonly Remover[],
-  from: number,
+  from: Position,
   ids: string[],
-): Promise<number> {
+): Promise<Position | undefined> {
   const beganAt = performance.now()
   const { budgetMs } = paceOf(db)
-  let next = from
+  let { remover: next, after } = from
   for (let remover = removers[next]; remover; remover = removers[next]) {
-    if (!(await remover(db, ids))) next++
+    const rest = await remover(db, ids, after)
+    after = typeof rest === 'object' ? rest : undefined
+    if (rest === false) next++
     if (performance.now() - beganAt > budgetMs) break
   }
-  return next
+  return next < removers.length ? { remover: next, after } : undefined
 }
 
 const rows =
@@ -216,21 +227,17 @@ const withRecipients =
   }
 
 /** Takes notifications from one user, in the order of the user's list. */
-function insideInbox(apiKey: string, organizationId: string, { userId, ...filter }: Inbox): Remover {
-  // What a transaction that ran again has passed over is left to the transaction of the operation.
-  let after: Cursor | undefined
-  return async (db, removed) => {
+const insideInbox =
+  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
+  async (db, removed, after) => {
     const user = await addressee(db, apiKey, userId)
-    const window = { limit: 50 * paceOf(db).factor, after, order: 'asc' as const }
-    const places = await findPlaces(db, apiKey, { organizationId, ...filter, user }, window)
-    const last = places.at(-1)
-    if (!last) return false
-    const keys = places.map(({ key }) => key)
-    removed.push(...(await removeFrom(db, apiKey, organizationId, keys, user)))
-    after = [last.timestamp, last.key]
-    return true
+    const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
+    if (!name) return false
+    const max = 50 * paceOf(db).factor
+    const some = await someInInbox(db, apiKey, { organizationId, ...filter }, name, { max, after })
+    if (some.keys.length > 0) removed.push(...(await removeFrom(db, apiKey, organizationId, some.keys, user)))
+    return some.next ?? false
   }
-}
 
 const members =
   (there: RawBuilder<boolean>): Remover =>
@@ -258,7 +265,7 @@ const insideFolder =
       const documentIds = found.map((row) => row.document_id)
       touched.push(...documentIds)
       for (const remove of insideDocuments(apiKey, organizationId, documentIds)) {
-        if (await remove(db, [])) return true
+        if (await remove(db, [], undefined)) return true
       }
       const those = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
       await removeRows(db, 'documents', those, together)
