@@ -41,7 +41,7 @@ export interface Services {
   readonly lock: Database['lock']
   /** Carries on the deletions that no server works on. */
   readonly resumeDeletions: () => void
-  /** A short transaction of its own, for `prepare`: what it writes must not be seen before the last one. */
+  /** A short transaction of its own, for `prepare`. What it writes must not be seen before the last one, unless items of a batch may be seen one by one. */
   readonly writeStep: Database['write']
 }
 

@@ -185,6 +185,45 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect(v1.body.result.data).toHaveLength(6001)
   })
 
+  test('[18.3] [0.7] [S1] [S2] many changes are made in short steps, and none if one is too large', async () => {
+    const { tenant, fill, client, recipientsLeft } = await scene()
+    await given.users(tenant, ['reader'], { organizationId, documentId: 'd1' })
+    await client.documents.updateAccess({ organizationId, documentIds: ['d1'], accessType: 'restricted' })
+    await fill.notifications(500, 1)
+    await fill.recipients(20_000, 2)
+    await fill.inbox(500, 'reader')
+    const update = (change: object, filter = {}) =>
+      client.notifications.update({
+        organizationId,
+        verifyUserPermissions: true,
+        notifications: Array.from({ length: 500 }, (_, index) => ({ id: `n${index + 1}`, ...change })),
+        ...filter,
+      })
+    const shown = async () => {
+      const { data } = await client.notifications.get({ organizationId, userId: 'reader', pageSize: 1000 })
+      return new Set(data.map((one) => `${one.displayBodyMessage} ${one.isUnread}`))
+    }
+    const tooLarge = { displayBodyMessage: 'New.', actionUser: { userId: 'u', name: 'x'.repeat(17_000) } }
+    const notifications = [
+      { id: 'n1', displayBodyMessage: 'New.' },
+      { id: 'n99', ...tooLarge },
+    ]
+    await expect(update({}, { notifications })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' })
+    expect(await shown()).toEqual(new Set(['undefined true']))
+    expect(await recipientsLeft()).toBe(20_500)
+
+    // The user of the filter may not read the document and is dropped before the others are verified.
+    await update({}, { userId: 'u10', notifications: [{ id: 'n1' }] })
+    expect(await recipientsLeft()).toBe(10_500)
+    const readByUserIds = ['reader', ...Array.from({ length: 80 }, (_, index) => `u${index}`)]
+    await inShortSteps(async () => {
+      const { data } = await update({ displayBodyMessage: 'New.', readByUserIds })
+      expect(Object.values(data).filter(({ success }) => success)).toHaveLength(500)
+    })
+    expect(await recipientsLeft()).toBe(500)
+    expect(await shown()).toEqual(new Set(['New. false']))
+  })
+
   test('[18.4] documents open while the long list of a user is deleted, and the list is not read in part', async () => {
     const { tenant, fill, client } = await scene()
     await fill.notifications(6000, 1)

@@ -1,7 +1,7 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
 import { breathe } from '../platform/loop-time.ts'
 import { batched } from './batched.ts'
-import type { Db } from './db.ts'
+import type { Cursor, Db } from './db.ts'
 import { organizationLevel } from './grants.ts'
 import type { Schema } from './schema.ts'
 import { slices } from './slices.ts'
@@ -104,6 +104,7 @@ export async function members(
 
 export async function findUsers(db: Db, apiKey: string, userIds: readonly string[]): Promise<Addressee[]> {
   if (userIds.length === 0) return []
+  await breathe()
   return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
 }
 
@@ -181,13 +182,19 @@ export async function named(
   return found
 }
 
-export async function find(
+/** The next recipients of a notification. There may be more behind `next`. */
+export async function findSome(
   db: Db,
   apiKey: string,
-  organizationId: string,
-  key: string,
-): Promise<Recipient[]> {
-  return (await select(db, apiKey, organizationId, [key]).execute()).map(toRecipient)
+  { organizationId, key }: { organizationId: string; key: string },
+  { after, limit }: { after: Cursor | undefined; limit: number },
+): Promise<{ recipients: Recipient[]; next: Cursor | undefined }> {
+  await breathe()
+  let query = select(db, apiKey, organizationId, [key]).orderBy('recipient').orderBy('by_email').limit(limit)
+  if (after) query = query.where(sql<boolean>`(recipient, by_email) > (${sql.join(after)})`)
+  const rows = await query.execute()
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return { recipients: rows.map(toRecipient), next: last && [last.recipient, last.by_email] }
 }
 
 /** Marks the notification as read for these users; `keep` leaves it in their personal lists. */

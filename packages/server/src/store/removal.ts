@@ -4,6 +4,7 @@ import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from './folder-tree.ts'
 import { someInInbox } from './notification-lists.ts'
 import { addressee, namesOf, removeFrom } from './notification-recipients.ts'
+import { paceOf } from './pace.ts'
 import { sqliteOf } from './prepared.ts'
 import { grantsByUser, someRows, type Table } from './some-rows.ts'
 import * as users from './users.ts'
@@ -20,12 +21,6 @@ export interface Position {
   remover: number
   after?: Cursor
 }
-
-/**
- * A transaction that has taken longer leaves the rest to the next one, so that others have their turn. On SQLite it holds
- * the event loop and all other writers; on PostgreSQL it does neither, and each statement is a way there and back.
- */
-const paceOf = (db: Db) => (sqliteOf(db) ? { budgetMs: 15, factor: 1 } : { budgetMs: 40, factor: 5 })
 
 /** Documents that are emptied together on SQLite. */
 const documentsTogether = 50
