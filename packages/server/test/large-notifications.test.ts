@@ -1,11 +1,11 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { heldDuring, leastHeld } from './event-loop.ts'
+import { leastHeld } from './event-loop.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 import { seed, seedUsers } from './large-data.ts'
 import { synced, tokenFor, yjsClient } from './live.ts'
-import { writesOfOther } from './other-tenant.ts'
+import { runInShortSteps } from './other-tenant.ts'
 
 const organizationId = 'big'
 /** S2. */
@@ -30,16 +30,8 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
   }
   const read = () => server.database.read
 
-  /** Runs work that must hold neither the event loop nor the writes of others. */
-  async function inShortSteps(work: () => Promise<unknown>, leastWrites = 3) {
-    const stop = await writesOfOther(server)
-    const held = await heldDuring(work)
-    const { writes, slowest } = await stop()
-    expect(writes).toBeGreaterThanOrEqual(leastWrites)
-    // In one transaction it would be almost all of the time.
-    expect(slowest).toBeLessThan(0.5)
-    expect(held).toBeLessThan(promisedMs)
-  }
+  const inShortSteps = (work: () => Promise<unknown>, leastWrites?: number) =>
+    runInShortSteps(server, work, leastWrites)
 
   test('[18.1] [S2] an address that thousands of users share reaches each of them once, however often it is named', async () => {
     const { tenant, client, recipientsLeft } = await scene()

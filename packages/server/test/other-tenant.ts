@@ -1,3 +1,5 @@
+import { expect } from 'vitest'
+import { heldDuring } from './event-loop.ts'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
@@ -26,4 +28,19 @@ export async function writesOfOther(
     await done
     return { writes, slowest: slowestMs / (performance.now() - beganAt) }
   }
+}
+
+/** Runs work that must hold neither the event loop (S2) nor the writes of others (S1). */
+export async function runInShortSteps(
+  server: TestServer,
+  work: () => Promise<unknown>,
+  leastWrites = 3,
+): Promise<void> {
+  const stop = await writesOfOther(server)
+  const held = await heldDuring(work)
+  const { writes, slowest } = await stop()
+  expect(writes).toBeGreaterThanOrEqual(leastWrites)
+  // In one transaction it would be almost all of the time.
+  expect(slowest).toBeLessThan(0.5)
+  expect(held).toBeLessThan(50)
 }

@@ -5,17 +5,20 @@ import { parse } from './json.ts'
 /**
  * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
  * from an organization, with what they are granted in it; all members of a group; the notifications of a document;
- * notifications that are hidden already, by their keys; or one user from the notifications that went to them.
+ * notifications that are hidden already, by their keys; or one user from the notifications that went to them. Of
+ * documents that were moved, what moves in steps goes to the target first. Of documents that are reserved, which are about
+ * to be moved, it takes nothing.
  */
 export type Scope =
   | { organizationIds: readonly string[] }
   | { organizationId: string; folderId: string }
-  | { organizationId: string; documentIds: readonly string[] }
+  | { organizationId: string; documentIds: readonly string[]; movedTo?: string }
   | Leaving
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
   | { organizationId: string; hiddenNotifications: readonly string[] }
   | { organizationId: string; inboxOf: Inbox }
+  | { organizationId: string; reserved: readonly string[] }
 
 export interface Leaving {
   organizationId: string
@@ -123,13 +126,17 @@ export async function overlaps(
   if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
+  // Signing in changes members, and nothing else in the organization.
+  if (isLive && documentIds.length === 0) return 'userIds' in scope
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
+  if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
   if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
   if ('inboxOf' in scope) {
     const { documentId } = scope.inboxOf
     return documentId === undefined || documentIds.includes(documentId)
   }
-  if ('documentIds' in scope) return documentIds.some((id) => scope.documentIds.includes(id))
+  if ('documentIds' in scope)
+    return documentIds.some((id) => scope.documentIds.includes(id) || id === scope.movedTo)
   const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
   const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])
   const chains = await findFolderChains(db, apiKey, organizationId, [...new Set([...around, ...folderIds])])

@@ -2,10 +2,12 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Cursor, Db } from './db.ts'
 import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from './folder-tree.ts'
+import { moversOf } from './moved-rows.ts'
 import { someInInbox } from './notification-lists.ts'
 import { addressee, namesOf, removeFrom } from './notification-recipients.ts'
 import { paceOf } from './pace.ts'
 import { sqliteOf } from './prepared.ts'
+import { areNotRemoved } from './removed-grants.ts'
 import { grantsByUser, someRows, type Table } from './some-rows.ts'
 import * as users from './users.ts'
 
@@ -62,6 +64,7 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
       rows('folders', there, 100),
     ]
   }
+  if ('reserved' in scope) return []
   const { organizationId } = scope
   if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), 200, grantsByUser)]
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
@@ -82,7 +85,14 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
     scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
   )
-  return groups.flatMap((documentIds) => insideDocuments(apiKey, organizationId, documentIds))
+  const { movedTo } = scope
+  const movers =
+    movedTo === undefined
+      ? []
+      : scope.documentIds.flatMap((documentId) =>
+          moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
+        )
+  return [...movers, ...groups.flatMap((ids) => insideDocuments(apiKey, organizationId, ids))]
 }
 
 /** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
@@ -156,15 +166,13 @@ export const grantsInside = (apiKey: string, { organizationId, userIds, atSecond
       and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
       and (expires_at is null or expires_at > ${atSeconds}))`
 
-const notRemoved = sql<boolean>`(expires_at is null or expires_at > 0)`
-
 /** Grants, and the users who have none left anywhere. */
 const grantsWithUsers =
   (apiKey: string, there: RawBuilder<boolean>): Remover =>
   async (db) => {
     const max = 100
     const { rows } = await sql<{ user_id: string }>`
-      delete from grants where ${someRows(db, 'grants', sql`${there} and ${notRemoved}`, max)}
+      delete from grants where ${someRows(db, 'grants', sql`${there} and ${areNotRemoved}`, max)}
       returning user_id`.execute(db)
     const userIds = [...new Set(rows.map((row) => row.user_id))]
     if (userIds.length > 0) await users.removeUnplaced(db, apiKey, userIds)
@@ -186,7 +194,7 @@ function insideDocuments(apiKey: string, organizationId: string, documentIds: re
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const there = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
   const granted = sql<boolean>`
-    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${notRemoved}`
+    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${areNotRemoved}`
   return [
     withRecipients(inOrganization, there),
     ...inDocuments.map(([table, max]) => rows(table, there, max)),
@@ -267,7 +275,7 @@ const insideFolder =
       return true
     }
     const granted = sql<boolean>`
-      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${notRemoved}`
+      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${areNotRemoved}`
     if ((await removeRows(db, 'grants', granted, 200)) === 200) return true
     if (leaves.length > 0) await removeRows(db, 'folders', inFolders, leaves.length)
     return leaves.length > 0
