@@ -37,23 +37,6 @@ export async function atLevel(db: Db, apiKey: string, level: Level, read: Read):
   return mapInTurns(await inOrder(query, order, read).execute(), toMember)
 }
 
-/** The users of every document, document by document. */
-export async function byDocument(
-  db: Db,
-  apiKey: string,
-  { organizationId }: Level,
-  read: Read,
-): Promise<Member[]> {
-  const documentId = sql.ref('resource_id')
-  const order = [
-    isFiltered(read) ? sql`${documentId} || ''` : documentId,
-    sql.ref('grants.created_at'),
-    sql.ref('grants.user_id'),
-  ]
-  const query = withProfiles(live(db, apiKey, { organizationId, type: 'document' }, read))
-  return mapInTurns(await inOrder(query, order, read).execute(), toMember)
-}
-
 const isFiltered = ({ filter }: Read) => filter.userIds !== undefined || filter.groupIds !== undefined
 
 /** One page, behind the row whose values of the order are in `after`. */
