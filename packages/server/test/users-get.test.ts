@@ -268,6 +268,22 @@ describe.each(stores)('users.get on %s', (store) => {
     }
   })
 
+  test('[12.2] [S2] the users of a large group are read in short steps', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.members(50_000)
+    const groups = { organizationId, organizationUserGroups: [{ groupId: 'g', groupName: 'G' }] }
+    await tenant.client.userGroups.add(groups)
+    await fill.groupMembers(50_000, 'g')
+    const query = { organizationId, organizationUserGroupIds: ['g'], pageSize: 1000 }
+    let data: object = []
+    const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
+    expect(data).toHaveLength(1000)
+    // S2.
+    expect(held).toBeLessThan(50)
+  })
+
   test('[12.2] pages of documents show every user once, however many documents each one has', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
