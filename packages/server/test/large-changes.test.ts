@@ -83,7 +83,7 @@ describe.each(stores)('large changes on %s', (store) => {
     })
   })
 
-  test('[10.8] [10.9] [P1] grants that a server leaves in the middle of a move are moved by the next', async () => {
+  test('[10.8] [10.9] grants that a server leaves in the middle of a move are moved by the next', async () => {
     const first = await startServer(store)
     const tenant = await given.tenant(first)
     await given.organization(tenant, organizationId)
