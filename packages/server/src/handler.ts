@@ -41,7 +41,7 @@ export interface Services {
   readonly lock: Database['lock']
   /** Carries on the deletions that no server works on. */
   readonly resumeDeletions: () => void
-  /** A short transaction of its own, for `prepare`: what it writes must not be seen before the last one. */
+  /** A short transaction of its own, for `prepare`. What it writes must not be seen before the last one, unless items of a batch may be seen one by one. */
   readonly writeStep: Database['write']
 }
 
@@ -76,8 +76,8 @@ export interface Call<O extends Operation = Operation> extends Services {
   readonly pages: Pages
   /** Adds a background job, which starts after the commit. */
   readonly enqueue: <K extends JobKind>(kind: K, payload: JobPayload<K>) => Promise<void>
-  /** Of what a large deletion takes away, the ids of what was removed before the transaction. */
-  readonly removedBefore: readonly string[]
+  /** Of what a large deletion takes away, the ids of what was removed before the transaction. Undefined: it is not large. */
+  readonly removedBefore: readonly string[] | undefined
   /** Runs once the transaction is durable. */
   readonly afterCommit: (work: () => void) => void
   /** Tells open sessions of the API key, once the transaction is durable and before the caller is answered. */

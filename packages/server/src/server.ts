@@ -117,7 +117,14 @@ export function createServer(parts: Parts): Server {
     attach: (server) => gateway.attach(server),
   })
   const app = createApp(config, log, connections, newRequestId)
-  const jobs = createJobRunner({ database, bus, log, now, pollMs: parts.jobPollMs })
+  const jobs = createJobRunner({
+    database,
+    bus,
+    log,
+    now,
+    pollMs: parts.jobPollMs,
+    removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
+  })
   const housekeeping = createHousekeeping({ database, log, now })
 
   app.decorateRequest('caller', undefined)

@@ -134,3 +134,52 @@ test('[18.1] [P1] of a notification whose server is killed while it writes the r
     await next.terminate()
   }
 })
+
+test('[10.8] [P1] of a migration that is killed in the middle no grant is lost, and the next start finishes it', async () => {
+  const env = { DATA_DIR: dataDir }
+  const credentials = await newTenant(env)
+  const organizationId = 'migrated'
+  const users = 30_000
+  const first = await startProcess('server', env)
+  await createClient({ url: first.url, ...credentials }).organizations.add({
+    organizations: [{ organizationId }],
+  })
+  await first.terminate()
+  await onDisk(async (database) => {
+    const fill = seed(database, credentials.apiKey, organizationId)
+    await fill.documents(1)
+    await fill.usersOf('d1', users)
+  })
+  const grantsOn = (documentId: string) =>
+    onDisk(async ({ read }) => {
+      const all = read.selectFrom('grants').select((eb) => eb.fn.countAll<number>().as('count'))
+      return (await all.where('resource_id', '=', documentId).executeTakeFirstOrThrow()).count
+    })
+
+  let inTheMiddle = 0
+  let documentId = 'd1'
+  for (let round = 0; inTheMiddle < 1 && round < 20; round++) {
+    const newDocumentId = `d${round + 2}`
+    const victim = await startProcess('server', env)
+    const client = createClient({ url: victim.url, ...credentials })
+    await client.documents.migrate({ organizationId, documentId, newDocumentId })
+    await new Promise((resolve) => setTimeout(resolve, 100 + 50 * round))
+    await victim.kill()
+    const moved = await grantsOn(newDocumentId)
+    expect(moved + (await grantsOn(documentId))).toBe(users)
+    if (moved > 0 && moved < users) inTheMiddle++
+
+    const next = await startProcess('server', env)
+    const reader = createClient({ url: next.url, ...credentials })
+    const documents = async () => (await reader.documents.get({ organizationId })).data.map(({ id }) => id)
+    await expect.poll(documents).toEqual([newDocumentId])
+    const userIds = ['u1', `u${users}`]
+    expect(
+      (await reader.users.get({ organizationId, documentId: newDocumentId, userIds })).data,
+    ).toHaveLength(2)
+    await next.terminate()
+    expect(await grantsOn(newDocumentId)).toBe(users)
+    documentId = newDocumentId
+  }
+  expect(inTheMiddle).toBeGreaterThan(0)
+})

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { heldDuring } from './event-loop.ts'
 import * as given from './given.ts'
-import { stores, useServer } from './harness.ts'
+import { startServer, stores, useServer } from './harness.ts'
 import { seed } from './large-data.ts'
+import { runInShortSteps } from './other-tenant.ts'
 
 const organizationId = 'big'
 /** S2. */
@@ -52,5 +53,67 @@ describe.each(stores)('large changes on %s', (store) => {
       expect([table, Number(moved)]).toEqual([table, count])
     }
     expect((await client.users.get({ organizationId, documentId: 'new' })).data).toHaveLength(1)
+  })
+
+  test('[10.8] [S1] [S2] the grants of a document move in short steps, and nobody sees a part of them', async () => {
+    const { tenant, fill } = await scene()
+    const { client } = tenant
+    await fill.documents(2)
+    await fill.usersOf('d1', 30_000)
+    const target = { organizationId, documentId: 'd2' }
+    await client.users.add({ ...target, users: [{ userId: 'u7', accessRole: 'viewer' }, { userId: 'u8' }] })
+    await client.users.delete({ ...target, userIds: ['u8'] })
+    const rolesIn = async (documentId: string) => {
+      const userIds = ['u1', 'u7', 'u8', 'u30000']
+      const { data } = await client.users.get({ organizationId, documentId, userIds })
+      const users = data as { userId: string; accessRole: string }[]
+      return Object.fromEntries(users.map(({ userId, accessRole }) => [userId, accessRole]))
+    }
+    const before = { u7: 'viewer' }
+    const after = { u1: 'editor', u7: 'viewer', u8: 'editor', u30000: 'editor' }
+    await runInShortSteps(server, async () => {
+      await client.documents.migrate({ organizationId, documentId: 'd1', newDocumentId: 'd2' })
+      let roles: object = before
+      while (Object.keys(roles).length === 1) {
+        expect(roles).toEqual(before)
+        roles = await rolesIn('d2')
+      }
+      expect(roles).toEqual(after)
+      expect(await rolesIn('d1')).toEqual({})
+    })
+  })
+
+  test('[10.8] [10.9] grants that a server leaves in the middle of a move are moved by the next', async () => {
+    const first = await startServer(store)
+    const tenant = await given.tenant(first)
+    await given.organization(tenant, organizationId)
+    const fill = seed(first.database, tenant.apiKey, organizationId)
+    await fill.documents(1)
+    await fill.usersOf('d1', 20_000)
+    await fill.notifications(1000, 1)
+    const place = { organizationId, documentId: 'd1', newDocumentId: 'new' }
+    await tenant.client.documents.migrate(place)
+    const grantsOn = async (database: typeof first.database, documentId: string) => {
+      const all = database.read.selectFrom('grants').select((eb) => eb.fn.countAll().as('count'))
+      return Number((await all.where('resource_id', '=', documentId).executeTakeFirstOrThrow()).count)
+    }
+    await expect.poll(() => grantsOn(first.database, 'new'), { interval: 1 }).toBeGreaterThan(0)
+    await first.server.stop()
+    expect(await grantsOn(first.database, 'd1')).toBeGreaterThan(0)
+    // Another server would have to wait for the end of the lease.
+    await first.database.write((db) => db.updateTable('deletions').set({ leased_until: 0 }).execute())
+    await first.database.close()
+    const second = await startServer(store, { data: first.data })
+    const { apiKey, authToken } = tenant
+    const client = second.client({ apiKey, authToken })
+    const users = async (documentId: string) =>
+      (await client.users.get({ organizationId, documentId, userIds: ['u1', 'u20000'] })).data.length
+    const list = { organizationId, documentId: 'new', pageSize: 1000 }
+    expect(await users('new')).toBe(2)
+    expect(await users('d1')).toBe(0)
+    expect((await client.notifications.get(list)).data).toHaveLength(1000)
+    expect(await grantsOn(second.database, 'new')).toBe(20_000)
+    expect(await grantsOn(second.database, 'd1')).toBe(0)
+    await second.stop()
   })
 })

@@ -86,6 +86,14 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
         'resource_type, resource_id, user_id, access_role, expires_at, set_at, created_at',
         `'document', ${text('d')}, ${text(prefix, `1 + i % ${users}`)}, 'editor', null, 1, 1`,
       ),
+    /** Grants on one document for users `u1` to `u<count>`. */
+    usersOf: (documentId: string, count: number) =>
+      insert(
+        count,
+        'grants',
+        'resource_type, resource_id, user_id, access_role, expires_at, set_at, created_at',
+        `'document', '${documentId}', ${text('u')}, 'editor', null, 1, i`,
+      ),
     members: (count: number, prefix = 'u') =>
       insert(
         count,

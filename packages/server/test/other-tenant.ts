@@ -1,19 +1,46 @@
+import { expect } from 'vitest'
+import { heldDuring } from './event-loop.ts'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
-/** Another tenant writes without pause until the returned function is called, which gives how often it could. */
-export async function writesOfOther(server: TestServer): Promise<() => Promise<number>> {
+/**
+ * Another tenant writes without pause until the returned function is called. It gives how often the tenant could write,
+ * and how long the slowest write took, as a part of the whole time.
+ */
+export async function writesOfOther(
+  server: TestServer,
+): Promise<() => Promise<{ writes: number; slowest: number }>> {
   const other = await given.tenant(server)
   await given.organization(other, 'o')
   let isRunning = true
   let writes = 0
+  let slowestMs = 0
+  const beganAt = performance.now()
   const done = (async () => {
-    for (; isRunning; writes++)
+    for (; isRunning; writes++) {
+      const at = performance.now()
       await other.client.organizations.update({ organizations: [{ organizationId: 'o', writes }] })
+      slowestMs = Math.max(slowestMs, performance.now() - at)
+    }
   })()
   return async () => {
     isRunning = false
     await done
-    return writes
+    return { writes, slowest: slowestMs / (performance.now() - beganAt) }
   }
+}
+
+/** Runs work that must hold neither the event loop (S2) nor the writes of others (S1). */
+export async function runInShortSteps(
+  server: TestServer,
+  work: () => Promise<unknown>,
+  leastWrites = 3,
+): Promise<void> {
+  const stop = await writesOfOther(server)
+  const held = await heldDuring(work)
+  const { writes, slowest } = await stop()
+  expect(writes).toBeGreaterThanOrEqual(leastWrites)
+  // In one transaction it would be almost all of the time.
+  expect(slowest).toBeLessThan(0.5)
+  expect(held).toBeLessThan(50)
 }

@@ -249,6 +249,63 @@ describe.each(stores)('users.get on %s', (store) => {
     }
   })
 
+  test('[12.2] [S2] groupByDocumentId reads those of users with very many grants in short steps', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.documentGrants(100_000, 1)
+    const groups = { organizationId, organizationUserGroups: [{ groupId: 'g', groupName: 'G' }] }
+    await tenant.client.userGroups.add(groups)
+    await fill.groupMembers(40, 'g')
+    const documentIds = Array.from({ length: 100_000 }, (_, index) => `d${index + 1}`).toSorted()
+    for (const filter of [{ userIds: ['u1', 'u2'] }, { organizationUserGroupIds: ['g'] }]) {
+      const query = { organizationId, allDocuments: true, groupByDocumentId: true, pageSize: 1000, ...filter }
+      let data: object = {}
+      const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
+      expect(Object.keys(data)).toEqual(documentIds.slice(0, 1000))
+      // S2.
+      expect(held).toBeLessThan(50)
+    }
+  })
+
+  test('[12.2] [S2] the users of a large group are read in short steps', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.members(50_000)
+    const groups = { organizationId, organizationUserGroups: [{ groupId: 'g', groupName: 'G' }] }
+    await tenant.client.userGroups.add(groups)
+    await fill.groupMembers(50_000, 'g')
+    const query = { organizationId, organizationUserGroupIds: ['g'], pageSize: 1000 }
+    let data: object = []
+    const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
+    expect(data).toHaveLength(1000)
+    // S2.
+    expect(held).toBeLessThan(50)
+  })
+
+  test('[12.2] pages of documents show every user once, however many documents each one has', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    const fill = seed(server.database, tenant.apiKey, organizationId)
+    await fill.documentGrants(300, 1, 'a')
+    await fill.documentGrants(150, 1, 'b')
+    await fill.documentGrants(5, 1, 'c')
+    const query = { allDocuments: true, groupByDocumentId: true, pageSize: 70, userIds: ['c1', 'b1', 'a1'] }
+    const pages = (await pagesOf(tenant, query)) as Record<string, Users>[]
+    const numbers = Array.from({ length: 300 }, (_, index) => index + 1)
+    const expected = numbers.map((number) => `d${number}`).toSorted()
+    const usersOf = (documentId: string) => {
+      const number = Number(documentId.slice(1))
+      return ['a1', ...(number <= 150 ? ['b1'] : []), ...(number <= 5 ? ['c1'] : [])]
+    }
+    const found = pages.flatMap((page) =>
+      Object.entries(page).flatMap(([id, users]) => users.map(({ userId }) => `${id} ${userId}`)),
+    )
+    expect(found).toEqual(expected.flatMap((id) => usersOf(id).map((userId) => `${id} ${userId}`)))
+    expect(pages).toHaveLength(Math.ceil(455 / 70))
+  })
+
   test('[0.5] a page token is bound to its filters and its tenant', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
     for (const one of [tenant, other]) await given.users(one, ['u1', 'u2', 'u3'])

@@ -10,7 +10,7 @@ import { organizationLevel } from '../store/grants.ts'
 import * as members from '../store/members.ts'
 import * as notifications from '../store/notifications.ts'
 import * as organizations from '../store/organizations.ts'
-import { removersOf, removeSome } from '../store/removal.ts'
+import { type Position, removersOf, removeSome } from '../store/removal.ts'
 import { isSmall } from '../store/removal-size.ts'
 import * as userGroups from '../store/user-groups.ts'
 import { newId } from './ids.ts'
@@ -20,6 +20,7 @@ export interface Gone {
   apiKey: string
   organizationId: string
   documentIds?: readonly string[]
+  isMoved?: boolean
 }
 
 interface DeletionDeps {
@@ -119,22 +120,80 @@ export class Deletions {
     const { database, now } = this.#deps
     if (await isSmall(database.read, apiKey, scope)) return undefined
     const deletion = { deletionId: newId('del'), apiKey, scope }
-    this.#note(deletion)
-    let isBegun = false
-    try {
-      isBegun = await database.write(async (db) => {
+    const removedIds = await this.#removeAfter(deletion, () =>
+      database.write(async (db) => {
         if (!(await isWanted(db))) return false
         await stored.add(db, deletion, now(), { isLeased: true })
         return true
-      }, apiKey)
+      }, apiKey),
+    )
+    return removedIds && { deletion, removedIds }
+  }
+
+  /**
+   * Runs a transaction after which what is in the scope must not be seen, and removes it in short transactions. False: the
+   * transaction gave false, or was not run because the scope is small. Requests that name the documents wait from before
+   * the transaction on, because they could see what it changed without what follows.
+   */
+  async removeWith(
+    apiKey: string,
+    scope: Extract<Scope, { movedTo?: string }>,
+    transaction: (db: Db) => Promise<boolean>,
+  ): Promise<boolean> {
+    const { database, now } = this.#deps
+    if (await isSmall(database.read, apiKey, scope)) return false
+    const { organizationId, documentIds, movedTo = [] } = scope
+    const reserved = { organizationId, reserved: documentIds.concat(movedTo) }
+    const deletion = { deletionId: newId('del'), apiKey, scope }
+    const { deletionId } = deletion
+    const add = (db: Db, scope: Scope) =>
+      stored.add(db, { deletionId, apiKey, scope }, now(), { isLeased: true })
+    const removedIds = await this.#removeAfter(deletion, async () => {
+      if (!database.exclusive) {
+        await database.write((db) => add(db, reserved), apiKey)
+        await pause(graceMs)
+      }
+      try {
+        return await database.write(async (db) => {
+          await stored.finish(db, deletionId)
+          if (!(await transaction(db))) return false
+          await add(db, scope)
+          return true
+        }, apiKey)
+      } catch (error) {
+        // If that fails too, the reservation ends with its lease.
+        await database.write((db) => stored.finish(db, deletionId), apiKey).catch(() => false)
+        throw error
+      }
+    })
+    if (!removedIds) return false
+    let isFinished = false
+    try {
+      await this.#removeRest(deletion)
+      isFinished = true
+    } finally {
+      this.ended(deletion, isFinished)
+    }
+    return true
+  }
+
+  /** Removes what is in the scope once `begin` has noted the deletion. Undefined: it has not. */
+  async #removeAfter(
+    deletion: Deletion,
+    begin: () => Promise<boolean>,
+  ): Promise<readonly string[] | undefined> {
+    this.#note(deletion)
+    let isBegun = false
+    try {
+      isBegun = await begin()
     } finally {
       if (!isBegun) this.#forget(deletion)
     }
     if (!isBegun) return undefined
     try {
       this.#tellGone(deletion)
-      if (!database.exclusive) await pause(graceMs)
-      return { deletion, removedIds: await this.#empty(deletion) }
+      if (!this.#deps.database.exclusive) await pause(graceMs)
+      return await this.#empty(deletion)
     } catch (error) {
       this.ended(deletion, false)
       throw error
@@ -186,31 +245,37 @@ export class Deletions {
   }
 
   async #complete(deletion: Deletion): Promise<void> {
-    const { apiKey, deletionId, scope } = deletion
-    const { database, now, onFinished } = this.#deps
+    const { apiKey, scope } = deletion
+    const { onFinished } = this.#deps
     await this.#empty(deletion)
+    await this.#removeRest(deletion)
+    this.#tellGone(deletion)
+    if (!('hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope)) onFinished(apiKey)
+    this.#forget(deletion)
+  }
+
+  async #removeRest({ apiKey, deletionId, scope }: Deletion): Promise<void> {
+    const { database, now } = this.#deps
     await database.write(async (db) => {
       if (!(await stored.renew(db, deletionId, now()))) return
       await removeRest(db, apiKey, scope, now())
       await stored.finish(db, deletionId)
     }, apiKey)
-    this.#tellGone(deletion)
-    if (!('hiddenNotifications' in scope)) onFinished(apiKey)
-    this.#forget(deletion)
   }
 
   async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
     const { database, now, onGone } = this.#deps
     const removers = removersOf(apiKey, scope)
     const removedIds: string[] = []
-    for (let next = 0; next < removers.length;) {
+    for (let next: Position | undefined = { remover: 0 }; next;) {
+      const from: Position = next
       if (this.#isStopped) throw stopped()
       let ids: string[] = []
       next = await database.write(async (db) => {
         ids = []
         // Somebody else has finished it: what has these ids now is something new.
-        if (!(await stored.renew(db, deletionId, now()))) return removers.length
-        return removeSome(db, removers, next, ids)
+        if (!(await stored.renew(db, deletionId, now()))) return undefined
+        return removeSome(db, removers, from, ids)
       }, apiKey)
       if ('folderId' in scope) {
         if (ids.length > 0) onGone({ apiKey, organizationId: scope.organizationId, documentIds: ids })
@@ -226,7 +291,8 @@ export class Deletions {
     if ('organizationIds' in scope) {
       for (const organizationId of scope.organizationIds) onGone({ apiKey, organizationId })
     } else if ('documentIds' in scope) {
-      onGone({ apiKey, organizationId: scope.organizationId, documentIds: scope.documentIds })
+      const { organizationId, documentIds, movedTo } = scope
+      onGone({ apiKey, organizationId, documentIds, ...(movedTo !== undefined && { isMoved: true }) })
     }
   }
 
@@ -250,7 +316,8 @@ const stopped = () =>
   })
 
 async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
-  if ('hiddenNotifications' in scope) return
+  // Of these the steps leave nothing.
+  if ('hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope) return
   if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
   const { organizationId } = scope
   if ('folderId' in scope) await folderTree.remove(db, apiKey, organizationId, scope.folderId)

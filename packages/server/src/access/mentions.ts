@@ -1,6 +1,8 @@
 import type { Mention } from '../store/deletions.ts'
 
-const fields: Readonly<Record<string, keyof Mention>> = {
+type Kind = Exclude<keyof Mention, 'isLive'>
+
+const fields: Readonly<Record<string, Kind>> = {
   organizationId: 'organizationIds',
   organizationIds: 'organizationIds',
   documentId: 'documentIds',
@@ -10,7 +12,7 @@ const fields: Readonly<Record<string, keyof Mention>> = {
   folderIds: 'folderIds',
   parentFolderId: 'folderIds',
 }
-const types: Readonly<Record<string, keyof Mention>> = {
+const types: Readonly<Record<string, Kind>> = {
   organization: 'organizationIds',
   document: 'documentIds',
   folder: 'folderIds',
@@ -25,9 +27,9 @@ export function mentionIn(input: unknown): Mention {
     documentIds: new Set<string>(),
     folderIds: new Set<string>(),
   }
-  const add = (kind: keyof Mention | undefined, value: unknown) => {
+  const add = (kind: Kind | undefined, value: unknown) => {
     for (const id of kind === undefined ? [] : [value].flat())
-      if (typeof id === 'string') found[kind as keyof Mention].add(id)
+      if (typeof id === 'string') found[kind as Kind].add(id)
   }
   const walk = (value: unknown, depth: number): void => {
     if (typeof value !== 'object' || value === null || depth > maxDepth) return

@@ -170,7 +170,7 @@ class OperationCall implements Call {
   readonly version: Version
   readonly db: Db
   readonly now: number
-  readonly removedBefore: readonly string[]
+  readonly removedBefore: readonly string[] | undefined
   readonly log: Log
   readonly credentials: Services['credentials']
   readonly secrets: Services['secrets']
@@ -194,7 +194,7 @@ class OperationCall implements Call {
     request: Request,
     db: Db,
     now: number,
-    removedBefore: readonly string[] = [],
+    removedBefore?: readonly string[],
   ) {
     this.removedBefore = removedBefore
     this.input = request.input as never

@@ -1,24 +1,25 @@
 import type { Db } from '../store/db.ts'
 import * as deletions from '../store/deletions.ts'
-import { mergeInto } from '../store/document-merge.ts'
+import { mergeInto, moveRest } from '../store/document-merge.ts'
 import * as migrations from '../store/document-migrations.ts'
 import type { JobHandler } from './runner.ts'
 
 /**
- * Moves a document to another id (spec 10.8). The state `in_progress` is committed first, so that it can be seen; the
- * move itself is one transaction with its last state, so that a server that dies leaves the document as it was.
+ * Moves a document to another id (spec 10.8). The state `in_progress` is committed first, so that it can be seen. The move
+ * is one transaction with its last state, so that a server that dies leaves the document as it was. Of a large document,
+ * grants and notifications follow in short steps. Requests wait for them, and a server that dies leaves them to the next.
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
-  async run(database, { apiKey, payload: { organizationId, migrationId } }, now, emit) {
-    const started = await database.write(
-      (db) => migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now),
-      apiKey,
-    )
-    if (!started) return
-    const moved = await database.write(async (db) => {
-      const migration = await migrations.find(db, apiKey, organizationId, migrationId)
-      if (migration?.status !== 'in_progress') return undefined
-      const { documentId, newDocumentId } = migration
+  async run(database, { apiKey, payload: { organizationId, migrationId } }, now, emit, removeInSteps) {
+    const migration = await database.write(async (db) => {
+      const started = await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
+      return started ? migrations.find(db, apiKey, organizationId, migrationId) : undefined
+    }, apiKey)
+    if (!migration) return
+    const { documentId, newDocumentId } = migration
+    const move = async (db: Db) => {
+      const stored = await migrations.find(db, apiKey, organizationId, migrationId)
+      if (stored?.status !== 'in_progress') return false
       const mention = {
         organizationIds: [organizationId],
         documentIds: [documentId, newDocumentId],
@@ -26,13 +27,21 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
       }
       // Not the half that is left of a document.
       if (await deletions.meets(db, apiKey, mention)) throw new Error('A document is being deleted.')
-      const moved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
-      await migrations.advance(db, apiKey, organizationId, migrationId, moved ? 'completed' : 'failed', now)
-      return moved ? migration : undefined
-    }, apiKey)
-    if (!moved) return
-    emit({ kind: 'gone', organizationId, documentIds: [moved.documentId], isMoved: true })
-    emit({ kind: 'changed', organizationId, documentIds: [moved.newDocumentId] })
+      const isMoved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
+      await migrations.advance(db, apiKey, organizationId, migrationId, isMoved ? 'completed' : 'failed', now)
+      return isMoved
+    }
+    const moveAtOnce = async (db: Db) => {
+      const isMoved = await move(db)
+      if (isMoved) await moveRest(db, apiKey, organizationId, documentId, newDocumentId)
+      return isMoved
+    }
+    const scope = { organizationId, documentIds: [documentId], movedTo: newDocumentId }
+    if (!(await removeInSteps(apiKey, scope, move))) {
+      if (!(await database.write(moveAtOnce, apiKey))) return
+      emit({ kind: 'gone', organizationId, documentIds: [documentId], isMoved: true })
+    }
+    emit({ kind: 'changed', organizationId, documentIds: [newDocumentId] })
     emit({ kind: 'access' })
   },
 

@@ -1,6 +1,7 @@
 import type { Bus, Emitted } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
-import type { Database } from '../store/db.ts'
+import type { Database, Db } from '../store/db.ts'
+import type { Scope } from '../store/deletions.ts'
 import * as jobs from '../store/jobs.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
@@ -19,22 +20,37 @@ export interface JobRunner {
 /** What a kind of job does. Either all of `run` happens or nothing; `abandon` records that it never will. */
 export interface JobHandler<K extends JobKind> {
   /** `emit` tells open sessions of the job's API key, once what it says is durable. */
-  run(database: Database, job: Job<K>, now: number, emit: (message: Emitted) => void): Promise<void>
+  run(
+    database: Database,
+    job: Job<K>,
+    now: number,
+    emit: (message: Emitted) => void,
+    removeInSteps: RemoveInSteps,
+  ): Promise<void>
   abandon(database: Database, job: Job<K>, now: number): Promise<void>
 }
+
+/** Removes in steps what a transaction leaves of the scope. False: the scope is small, or the transaction gave false. */
+type RemoveInSteps = (
+  apiKey: string,
+  scope: Extract<Scope, { movedTo?: string }>,
+  transaction: (db: Db) => Promise<boolean>,
+) => Promise<boolean>
 
 export type JobHandlers = { [K in JobKind]: JobHandler<K> }
 
 interface Options {
   database: Database
   bus: Bus
+  removeInSteps: RemoveInSteps
   log: Log
   now: () => number
   pollMs?: number
 }
 
 /** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
-export function createJobRunner({ database, bus, log, now, pollMs = defaultPollMs }: Options): JobRunner {
+export function createJobRunner(options: Options): JobRunner {
+  const { database, bus, log, now, removeInSteps, pollMs = defaultPollMs } = options
   let stopped = true
   let running: Promise<void> | undefined
   let again = false
@@ -46,7 +62,7 @@ export function createJobRunner({ database, bus, log, now, pollMs = defaultPollM
     const handler = handlers[job.kind]
     const emit = (message: Emitted) => bus.publish({ ...message, apiKey: job.apiKey })
     try {
-      if (job.attempts <= attempts) await handler.run(database, job, now(), emit)
+      if (job.attempts <= attempts) await handler.run(database, job, now(), emit, removeInSteps)
       else await handler.abandon(database, job, now())
       await database.write((db) => jobs.finish(db, job.jobId))
     } catch (error) {

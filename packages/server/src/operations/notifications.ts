@@ -1,16 +1,15 @@
 import { ApiError, type Notification, type Operations } from '@plenum/protocol'
 import { shortHash } from '../access/ids.ts'
 import type { Call, Handlers } from '../handler.ts'
-import type { Db } from '../store/db.ts'
-import { mergeKeys } from '../store/json.ts'
-import type { Content, Filter, StoredNotification } from '../store/notification-lists.ts'
+import type { StoredNotification } from '../store/notification-lists.ts'
 import * as lists from '../store/notification-lists.ts'
 import * as recipients from '../store/notification-recipients.ts'
 import * as notifications from '../store/notifications.ts'
-import { byId, inLockOrder, outcomes, unique } from './batches.ts'
+import { outcomes, unique } from './batches.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
 import { addNotification, later } from './notification-add.ts'
-import { readersOf } from './notification-recipients.ts'
+import { filterOf } from './notification-filters.ts'
+import { updateNotifications } from './notification-update.ts'
 import { WrittenJson } from '../written-json.ts'
 import { listAll, page, type Window, withPageToken } from './paging.ts'
 
@@ -42,50 +41,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
   },
 
-  async update({ input, caller, db, now }) {
-    const { apiKey } = caller
-    const { organizationId } = input
-    const sent = Array.isArray(input.notifications) ? input.notifications : [input.notifications]
-    const changes = byId(sent, (change) => change.id)
-    const filter = await filterOf(db, apiKey, input)
-    const found = await lists.findMany(db, apiKey, { ...filter, ids: [...changes.keys()] })
-
-    for (const [id, change] of inLockOrder(changes)) {
-      const stored = found.get(id)
-      if (!stored) continue
-      const { key, documentId } = stored
-      const content = contentOf(change)
-      if (Object.keys(content).length > 0) {
-        await notifications.setContent(db, apiKey, {
-          organizationId,
-          id,
-          key,
-          content: { ...stored.content, ...content },
-        })
-      }
-      const readers = unique(change.readByUserIds ?? [])
-      if (readers.length > 0) {
-        const keep = change.persistReadForUsers === true
-        await recipients.markRead(db, apiKey, { organizationId, key }, readers, keep)
-      }
-      if (input.verifyUserPermissions) {
-        const all = await recipients.find(db, apiKey, organizationId, key)
-        const mayRead = await readersOf(db, caller, { organizationId, documentId }, all, now)
-        await recipients.remove(
-          db,
-          apiKey,
-          organizationId,
-          [key],
-          all.filter((one) => !mayRead(one)),
-        )
-      }
-    }
-    return outcomes(changes.keys(), (id) =>
-      found.has(id)
-        ? { success: true, message: 'Notification updated.' }
-        : { success: false, message: 'Failed to update notification.' },
-    )
-  },
+  update: updateNotifications,
 
   async delete(call) {
     const { input, caller, db, removedBefore } = call
@@ -95,58 +51,19 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
       throw invalid('At least one of documentId, userId or notificationIds is required.')
     }
     const { user, ...filter } = await filterOf(db, apiKey, input)
-    const rest = user
-      ? await notifications.removeForUser(db, apiKey, { ...filter, user })
-      : await notifications.remove(db, apiKey, filter, later(call))
-    const deleted = new Set([...removedBefore, ...rest])
+    const deleted = new Set(removedBefore)
+    if (!user) {
+      for (const id of await notifications.remove(db, apiKey, filter, later(call))) deleted.add(id)
+    } else if (!removedBefore) {
+      // A long list has been looked through before. It is not looked through again, because that takes long.
+      for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
+    }
     return outcomes(filter.ids ?? deleted, (id) =>
       deleted.has(id)
         ? { success: true, message: 'Notification deleted.' }
         : { success: false, message: 'Failed to delete notification.' },
     )
   },
-}
-
-interface Filters {
-  organizationId: string
-  documentId?: string
-  locationId?: string | number
-  userId?: string
-  notificationIds?: string[]
-}
-
-async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
-  const { organizationId, documentId, locationId, userId, notificationIds } = input
-  return {
-    organizationId,
-    documentId,
-    locationId: locationId === undefined ? undefined : String(locationId),
-    ids: notificationIds && unique(notificationIds),
-    user: userId === undefined ? undefined : await recipients.addressee(db, apiKey, userId),
-  }
-}
-
-type Change = Partial<Content>
-
-/** What an update replaces; other keys of the caller's are not kept. */
-function contentOf(change: Change): Change {
-  const {
-    actionUser,
-    displayHeadlineMessageTemplate,
-    displayHeadlineMessageTemplateData,
-    displayBodyMessage,
-    notificationSourceData,
-  } = change
-  return mergeKeys(
-    {},
-    {
-      actionUser,
-      displayHeadlineMessageTemplate,
-      displayHeadlineMessageTemplateData,
-      displayBodyMessage,
-      notificationSourceData,
-    },
-  )
 }
 
 /** Notifications as they are read (spec 22.10). */

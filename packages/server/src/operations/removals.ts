@@ -29,21 +29,17 @@ export const removals: Readonly<
     input.deleteAll === true && input.userIds === undefined
       ? { organizationId: input.organizationId, groupId: input.organizationUserGroupId }
       : undefined,
-  // What is named is hidden if it is large. The list of one user is shorter.
-  'notifications.delete': ({
-    organizationId,
-    documentId,
-    locationId,
-    userId,
-    notificationIds,
-  }: Of<'notifications'>) =>
-    documentId === undefined || userId !== undefined || notificationIds !== undefined
+  // What is named is hidden if it is large.
+  'notifications.delete': (input: Of<'notifications'>) => {
+    const { organizationId, documentId, locationId, userId, notificationIds } = input
+    if (notificationIds !== undefined) return undefined
+    const there = locationId === undefined ? {} : { locationId: String(locationId) }
+    if (userId !== undefined) {
+      const inDocument = documentId === undefined ? {} : { documentId }
+      return { organizationId, inboxOf: { userId, ...inDocument, ...there } }
+    }
+    return documentId === undefined
       ? undefined
-      : {
-          organizationId,
-          notificationsOf: {
-            documentId,
-            ...(locationId !== undefined && { locationId: String(locationId) }),
-          },
-        },
+      : { organizationId, notificationsOf: { documentId, ...there } }
+  },
 }

@@ -44,7 +44,7 @@ export const userGroupHandlers: Handlers<Operations['userGroups']> = {
       organizationUserGroupId,
       userIds ?? 'all',
     )
-    const removed = new Set([...removedBefore, ...rest])
+    const removed = new Set([...(removedBefore ?? []), ...rest])
     return memberOutcomes(
       userIds ?? removed,
       removed,

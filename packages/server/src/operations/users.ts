@@ -7,6 +7,7 @@ import type { Member } from '../store/member-lists.ts'
 import * as memberLists from '../store/member-lists.ts'
 import * as members from '../store/members.ts'
 import * as users from '../store/users.ts'
+import { byDocument } from '../store/users-by-document.ts'
 import { byId, outcomes, unique } from './batches.ts'
 import { levelOf, requireLevel } from './levels.ts'
 import { listAll, page, pageOfGroups, type Window } from './paging.ts'
@@ -97,5 +98,5 @@ function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Lev
   if (level.type !== 'organization') {
     throw new ApiError('INVALID_ARGUMENT', 'allDocuments cannot be combined with documentId or folderId.')
   }
-  return groupByDocumentId ? memberLists.byDocument : ofDocuments
+  return groupByDocumentId ? byDocument : ofDocuments
 }

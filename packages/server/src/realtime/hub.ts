@@ -354,6 +354,7 @@ function laneOf(participants: Iterable<Participant>): string {
 const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
 
 const mentionOf = ({ organizationId, documentId }: OpenDocument) => ({
+  isLive: true as const,
   organizationIds: [organizationId],
   documentIds: [documentId],
   folderIds: [],

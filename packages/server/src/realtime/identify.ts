@@ -78,6 +78,7 @@ export async function identifyUser(
 
 /** Those that signing in creates, and makes the user a member of. */
 const organizationsIn = (resources: VerifiedUser['resources']) => ({
+  isLive: true as const,
   organizationIds: resources.flatMap(({ type, id }) => (type === 'organization' ? id : [])),
   documentIds: [],
   folderIds: [],

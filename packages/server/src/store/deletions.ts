@@ -4,23 +4,34 @@ import { parse } from './json.ts'
 
 /**
  * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
- * from an organization, with what they are granted in it; all members of a group; the notifications of a document; or
- * notifications that are hidden already, by their keys.
+ * from an organization, with what they are granted in it; all members of a group; the notifications of a document;
+ * notifications that are hidden already, by their keys; or one user from the notifications that went to them. Of
+ * documents that were moved, what moves in steps goes to the target first. Of documents that are reserved, which are about
+ * to be moved, it takes nothing.
  */
 export type Scope =
   | { organizationIds: readonly string[] }
   | { organizationId: string; folderId: string }
-  | { organizationId: string; documentIds: readonly string[] }
+  | { organizationId: string; documentIds: readonly string[]; movedTo?: string }
   | Leaving
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
   | { organizationId: string; hiddenNotifications: readonly string[] }
+  | { organizationId: string; inboxOf: Inbox }
+  | { organizationId: string; reserved: readonly string[] }
 
 export interface Leaving {
   organizationId: string
   userIds: readonly string[]
   /** Memberships that had ended by then (Unix seconds) are none. */
   atSeconds: number
+}
+
+/** What went to a user, in one document or at one location if given. */
+export interface Inbox {
+  userId: string
+  documentId?: string
+  locationId?: string
 }
 
 /** A deletion that has begun. It is too large for one transaction, and is carried on until nothing is left. */
@@ -84,8 +95,10 @@ const toDeletion = (row: Row): Deletion => ({
   scope: parse<Scope>(row.scope),
 })
 
-/** The organizations, documents and folders that a request names. */
+/** The organizations, documents and folders that a request or a live session names. */
 export interface Mention {
+  /** Live sessions see no notifications, and do not wait for their deletion. */
+  isLive?: true
   organizationIds: readonly string[]
   documentIds: readonly string[]
   folderIds: readonly string[]
@@ -105,16 +118,25 @@ export async function overlaps(
   db: Db,
   apiKey: string,
   scope: Scope,
-  { organizationIds, documentIds, folderIds }: Mention,
+  { isLive, organizationIds, documentIds, folderIds }: Mention,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
   // Nobody can see them.
   if ('hiddenNotifications' in scope) return false
+  if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
+  // Signing in changes members, and nothing else in the organization.
+  if (isLive && documentIds.length === 0) return 'userIds' in scope
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
+  if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
   if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
-  if ('documentIds' in scope) return documentIds.some((id) => scope.documentIds.includes(id))
+  if ('inboxOf' in scope) {
+    const { documentId } = scope.inboxOf
+    return documentId === undefined || documentIds.includes(documentId)
+  }
+  if ('documentIds' in scope)
+    return documentIds.some((id) => scope.documentIds.includes(id) || id === scope.movedTo)
   const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
   const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])
   const chains = await findFolderChains(db, apiKey, organizationId, [...new Set([...around, ...folderIds])])

@@ -1,10 +1,8 @@
-import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
 import { sqliteOf } from './prepared.ts'
-import { removersOf, removeSome } from './removal.ts'
-import { notRemoved } from './removed-grants.ts'
-import type { Schema } from './schema.ts'
+import { type Position, removersOf, removeSome } from './removal.ts'
 import { someRows, type Table } from './some-rows.ts'
 
 /**
@@ -15,14 +13,11 @@ const inside: readonly [Table, key: string, rowsTogether: number][] = [
   ['presence', 'user_id', 500],
   ['live_states', 'live_state_data_id', 200],
   ['editors', 'editor_id', 20],
-  ['notifications', 'notification_id', 200],
-  ['notification_configs', 'user_id', 500],
 ]
-const grantsTogether = 500
 
 /**
- * Moves a document with everything inside to another id. What the other one has already stays as it is there, and what
- * is then left of the document is deleted with it. False: there is no such document.
+ * Moves a document with its editors, live states and presence to another id. What the other one has already stays as it
+ * is there. The caller has the rest moved: by `moveRest`, or by a deletion in steps. False: there is no such document.
  */
 export async function mergeInto(
   db: Db,
@@ -53,11 +48,20 @@ export async function mergeInto(
     if (sqliteOf(db)) await inSteps(rowsTogether, () => move(someRows(db, table, which, rowsTogether)))
     else await move(which)
   }
-  await moveGrants(db, apiKey, organizationId, documentId, newDocumentId)
-  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId] })
-  for (let next = 0; next < removers.length;) next = await removeSome(db, removers, next, [])
-  await documents.remove(db, apiKey, organizationId, [documentId])
   return true
+}
+
+/** Does the rest of a move: grants and notifications move as well, and what is then left of the document is deleted. */
+export async function moveRest(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+): Promise<void> {
+  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
+  for (let next: Position | undefined = { remover: 0 }; next;) next = await removeSome(db, removers, next, [])
+  await documents.remove(db, apiKey, organizationId, [documentId])
 }
 
 /** Runs a statement until it changes fewer rows than it may. */
@@ -110,41 +114,6 @@ async function putTarget(
       conflict.columns(['api_key', 'organization_id', 'document_id']).doUpdateSet(values),
     )
     .execute()
-}
-
-/** Who was removed from the target before comes back with the source; removals of the source do not move. */
-async function moveGrants(
-  db: Db,
-  apiKey: string,
-  organizationId: string,
-  documentId: string,
-  newDocumentId: string,
-): Promise<void> {
-  const isOf = (id: string) => (eb: ExpressionBuilder<Schema, 'grants'>) =>
-    eb.and({ api_key: apiKey, organization_id: organizationId, resource_type: 'document', resource_id: id })
-  const usersOf = (id: string) => db.selectFrom('grants').select('user_id').where(isOf(id)).where(notRemoved)
-  for (let after = '', found = grantsTogether; found === grantsTogether;) {
-    const users = await usersOf(documentId)
-      .where('user_id', '>', after)
-      .orderBy('user_id')
-      .limit(grantsTogether)
-      .execute()
-    const userIds = users.map((row) => row.user_id)
-    found = userIds.length
-    after = userIds.at(-1) ?? after
-    if (found === 0) return
-    const there = await usersOf(newDocumentId).where('user_id', 'in', userIds).execute()
-    const stay = new Set(there.map((row) => row.user_id))
-    const moving = userIds.filter((userId) => !stay.has(userId))
-    if (moving.length === 0) continue
-    await db.deleteFrom('grants').where(isOf(newDocumentId)).where('user_id', 'in', moving).execute()
-    await db
-      .updateTable('grants')
-      .set({ resource_id: newDocumentId })
-      .where(isOf(documentId))
-      .where('user_id', 'in', moving)
-      .execute()
-  }
 }
 
 /** What moves is the newest change of the target, whatever number either document has come to. */

@@ -1,4 +1,5 @@
 import type { NotificationPreferences } from '@plenum/protocol'
+import { breathe } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
@@ -83,6 +84,7 @@ async function findStored(
   userIds?: readonly string[],
 ): Promise<Map<string, NotificationPreferences>> {
   if (userIds?.length === 0) return new Map()
+  await breathe()
   const rows = await db
     .selectFrom('notification_configs')
     .select(['user_id', 'document_id', 'config'])

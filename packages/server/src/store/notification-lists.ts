@@ -59,17 +59,10 @@ export async function list(
   filter: Filter,
   window: Window,
 ): Promise<StoredNotification[]> {
-  const listed: StoredNotification[] = []
-  let { after } = window
-  for (;;) {
-    const limit = window.limit - listed.length
-    const places = await findPlaces(db, apiKey, filter, { ...window, limit, after })
-    listed.push(...(await readPlaces(db, apiKey, filter, places)))
-    const last = places.at(-1)
-    // One that is removed between the two reads leaves its place to the next.
-    if (!last || places.length < limit || listed.length === window.limit) return listed
-    after = [last.timestamp, last.key]
-  }
+  const places = await findPlaces(db, apiKey, filter, window)
+  const listed = await readPlaces(db, apiKey, filter, places)
+  // One that was overwritten or removed between the two reads: another one may be in its place.
+  return listed.length < places.length ? list(db, apiKey, filter, window) : listed
 }
 
 async function readPlaces(
@@ -221,6 +214,22 @@ async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient
     )
     .execute()
   return rows.map(toPlace)
+}
+
+/** The next notifications that went to one recipient and fit. Looks through few rows; there may be more behind `next`. */
+export async function someInInbox(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  name: Recipient,
+  { max, after }: { max: number; after: Cursor | undefined },
+): Promise<{ keys: string[]; next: Cursor | undefined }> {
+  const limit = scannedTogether(db)
+  const rows = await scanInbox(db, apiKey, filter, name, { limit, after, order: 'asc' })
+  const fitting = rows.filter((row) => row.fits)
+  const some = fitting.slice(0, max)
+  const last = some.length < fitting.length ? some.at(-1) : rows.length === limit ? rows.at(-1) : undefined
+  return { keys: some.map(({ key }) => key), next: last && [last.timestamp, last.key] }
 }
 
 const flag = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`

@@ -1,7 +1,7 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
 import { breathe } from '../platform/loop-time.ts'
 import { batched } from './batched.ts'
-import type { Db } from './db.ts'
+import type { Cursor, Db } from './db.ts'
 import { organizationLevel } from './grants.ts'
 import type { Schema } from './schema.ts'
 import { slices } from './slices.ts'
@@ -104,6 +104,7 @@ export async function members(
 
 export async function findUsers(db: Db, apiKey: string, userIds: readonly string[]): Promise<Addressee[]> {
   if (userIds.length === 0) return []
+  await breathe()
   return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
 }
 
@@ -181,13 +182,19 @@ export async function named(
   return found
 }
 
-export async function find(
+/** The next recipients of a notification. There may be more behind `next`. */
+export async function findSome(
   db: Db,
   apiKey: string,
-  organizationId: string,
-  key: string,
-): Promise<Recipient[]> {
-  return (await select(db, apiKey, organizationId, [key]).execute()).map(toRecipient)
+  { organizationId, key }: { organizationId: string; key: string },
+  { after, limit }: { after: Cursor | undefined; limit: number },
+): Promise<{ recipients: Recipient[]; next: Cursor | undefined }> {
+  await breathe()
+  let query = select(db, apiKey, organizationId, [key]).orderBy('recipient').orderBy('by_email').limit(limit)
+  if (after) query = query.where(sql<boolean>`(recipient, by_email) > (${sql.join(after)})`)
+  const rows = await query.execute()
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return { recipients: rows.map(toRecipient), next: last && [last.recipient, last.by_email] }
 }
 
 /** Marks the notification as read for these users; `keep` leaves it in their personal lists. */
@@ -238,6 +245,47 @@ export async function remove(
       .where(isOneOf(some))
       .execute()
   }
+}
+
+/** Takes these notifications from the user, and gives their ids. What has no recipient any more is removed. */
+export async function removeFrom(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: readonly string[],
+  user: Addressee,
+): Promise<string[]> {
+  const eb = expressionBuilder<Schema, 'notifications'>()
+  const those = eb.and([
+    eb('api_key', '=', apiKey),
+    eb('organization_id', '=', organizationId),
+    eb('notification_id', 'in', keys),
+  ])
+  // Writes the rows, so that two who take the last two recipients collide: else each would leave one for the other.
+  const rows = await db
+    .updateTable('notifications')
+    .set((eb) => ({ timestamp: eb.ref('timestamp') }))
+    .where(those)
+    .returning('public_id')
+    .execute()
+  await remove(db, apiKey, organizationId, keys, namesOf(user))
+  await db
+    .deleteFrom('notifications')
+    .where(those)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('notification_recipients')
+            .select('recipient')
+            .whereRef('notification_recipients.api_key', '=', 'notifications.api_key')
+            .whereRef('notification_recipients.organization_id', '=', 'notifications.organization_id')
+            .whereRef('notification_recipients.notification_id', '=', 'notifications.notification_id'),
+        ),
+      ),
+    )
+    .execute()
+  return rows.flatMap((row) => row.public_id ?? [])
 }
 
 /** What a user may stand under in the table. */

@@ -215,41 +215,16 @@ export async function removeForUser(
   filter: Filter & { user: Addressee },
 ): Promise<ReadonlySet<string>> {
   const { organizationId, user } = filter
-  const found = new Map<string, string>()
+  const found = new Set<string>()
   for (const name of namesOf(user)) {
-    const rows = await inbox(db, apiKey, filter, name)
-      .select(['notifications.public_id', 'notifications.notification_id'])
-      .$narrowType<{ public_id: NotNull }>()
-      .execute()
-    for (const row of rows) found.set(row.notification_id, row.public_id)
+    const rows = await inbox(db, apiKey, filter, name).select('notifications.notification_id').execute()
+    for (const row of rows) found.add(row.notification_id)
   }
-  for (const keys of slices([...found.keys()])) {
-    const those = areKeys(apiKey, organizationId, keys)
-    // Writes the rows, so that two who take the last two recipients collide: else each would leave one for the other.
-    await db
-      .updateTable('notifications')
-      .set((eb) => ({ timestamp: eb.ref('timestamp') }))
-      .where(those)
-      .execute()
-    await recipients.remove(db, apiKey, organizationId, keys, namesOf(user))
-    await db
-      .deleteFrom('notifications')
-      .where(those)
-      .where((eb) =>
-        eb.not(
-          eb.exists(
-            eb
-              .selectFrom('notification_recipients')
-              .select('recipient')
-              .whereRef('notification_recipients.api_key', '=', 'notifications.api_key')
-              .whereRef('notification_recipients.organization_id', '=', 'notifications.organization_id')
-              .whereRef('notification_recipients.notification_id', '=', 'notifications.notification_id'),
-          ),
-        ),
-      )
-      .execute()
+  const removed = new Set<string>()
+  for (const keys of slices([...found])) {
+    for (const id of await recipients.removeFrom(db, apiKey, organizationId, keys, user)) removed.add(id)
   }
-  return new Set(found.values())
+  return removed
 }
 
 function areKeys(apiKey: string, organizationId: string, keys: readonly string[]): Expression<SqlBool> {

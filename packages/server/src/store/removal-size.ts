@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import type { Scope } from './deletions.ts'
 import * as folders from './folders.ts'
+import { addressee, namesOf } from './notification-recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
 import { grantsByUser } from './some-rows.ts'
 
@@ -24,6 +25,7 @@ export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boo
       ...contents(there),
     ])
   }
+  if ('reserved' in scope) return true
   if ('userIds' in scope) return fits(db, [rowsOf(grantsByUser(db), grantsInside(apiKey, scope))])
   const { organizationId } = scope
   const inOrganization = sql`api_key = ${apiKey} and organization_id = ${organizationId}`
@@ -36,6 +38,16 @@ export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boo
   if ('hiddenNotifications' in scope) {
     const theirs = sql`${inOrganization} and notification_id in (${sql.join(scope.hiddenNotifications)})`
     return fits(db, [rowsOf('notifications', theirs), rowsOf('notification_recipients', theirs)])
+  }
+  if ('inboxOf' in scope) {
+    const received = namesOf(await addressee(db, apiKey, scope.inboxOf.userId)).map(
+      ({ userId, email }) => sql`
+        ${inOrganization} and recipient = ${userId ?? email} and by_email = ${userId === null ? 1 : 0}`,
+    )
+    return fits(
+      db,
+      received.map((there) => rowsOf('notification_recipients', there)),
+    )
   }
   if ('documentIds' in scope) return fits(db, inDocuments(inOrganization, scope.documentIds))
 

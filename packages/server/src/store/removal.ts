@@ -1,22 +1,28 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from './db.ts'
-import type { Leaving, Scope } from './deletions.ts'
+import type { Cursor, Db } from './db.ts'
+import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from './folder-tree.ts'
+import { moversOf } from './moved-rows.ts'
+import { someInInbox } from './notification-lists.ts'
+import { addressee, namesOf, removeFrom } from './notification-recipients.ts'
+import { paceOf } from './pace.ts'
 import { sqliteOf } from './prepared.ts'
+import { areNotRemoved } from './removed-grants.ts'
 import { grantsByUser, someRows, type Table } from './some-rows.ts'
 import * as users from './users.ts'
 
 /**
- * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more. `ids` gets the documents
- * of a folder that lost something, and the members and notifications that were removed.
+ * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more; a cursor: there may be
+ * more behind it, and the next call gets it as `after`. `ids` gets the documents of a folder that lost something, and the
+ * members and notifications that were removed.
  */
-export type Remover = (db: Db, ids: string[]) => Promise<boolean>
+export type Remover = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
 
-/**
- * A transaction that has taken longer leaves the rest to the next one, so that others have their turn. On SQLite it holds
- * the event loop and all other writers; on PostgreSQL it does neither, and each statement is a way there and back.
- */
-const paceOf = (db: Db) => (sqliteOf(db) ? { budgetMs: 15, factor: 1 } : { budgetMs: 40, factor: 5 })
+/** Where a removal goes on. A transaction that runs again begins at the same place again. */
+export interface Position {
+  remover: number
+  after?: Cursor
+}
 
 /** Documents that are emptied together on SQLite. */
 const documentsTogether = 50
@@ -58,6 +64,7 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
       rows('folders', there, 100),
     ]
   }
+  if ('reserved' in scope) return []
   const { organizationId } = scope
   if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), 200, grantsByUser)]
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
@@ -71,28 +78,40 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
     const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
     return [withRecipients(inOrganization, there)]
   }
+  if ('inboxOf' in scope) {
+    return [false, true].map((byEmail) => insideInbox(apiKey, organizationId, scope.inboxOf, byEmail))
+  }
   if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
     scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
   )
-  return groups.flatMap((documentIds) => insideDocuments(apiKey, organizationId, documentIds))
+  const { movedTo } = scope
+  const movers =
+    movedTo === undefined
+      ? []
+      : scope.documentIds.flatMap((documentId) =>
+          moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
+        )
+  return [...movers, ...groups.flatMap((ids) => insideDocuments(apiKey, organizationId, ids))]
 }
 
-/** Runs removers from that one on, for as long as one transaction may take; gives the one to go on with. */
+/** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
 export async function removeSome(
   db: Db,
   removers: readonly Remover[],
-  from: number,
+  from: Position,
   ids: string[],
-): Promise<number> {
+): Promise<Position | undefined> {
   const beganAt = performance.now()
   const { budgetMs } = paceOf(db)
-  let next = from
+  let { remover: next, after } = from
   for (let remover = removers[next]; remover; remover = removers[next]) {
-    if (!(await remover(db, ids))) next++
+    const rest = await remover(db, ids, after)
+    after = typeof rest === 'object' ? rest : undefined
+    if (rest === false) next++
     if (performance.now() - beganAt > budgetMs) break
   }
-  return next
+  return next < removers.length ? { remover: next, after } : undefined
 }
 
 const rows =
@@ -147,15 +166,13 @@ export const grantsInside = (apiKey: string, { organizationId, userIds, atSecond
       and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
       and (expires_at is null or expires_at > ${atSeconds}))`
 
-const notRemoved = sql<boolean>`(expires_at is null or expires_at > 0)`
-
 /** Grants, and the users who have none left anywhere. */
 const grantsWithUsers =
   (apiKey: string, there: RawBuilder<boolean>): Remover =>
   async (db) => {
     const max = 100
     const { rows } = await sql<{ user_id: string }>`
-      delete from grants where ${someRows(db, 'grants', sql`${there} and ${notRemoved}`, max)}
+      delete from grants where ${someRows(db, 'grants', sql`${there} and ${areNotRemoved}`, max)}
       returning user_id`.execute(db)
     const userIds = [...new Set(rows.map((row) => row.user_id))]
     if (userIds.length > 0) await users.removeUnplaced(db, apiKey, userIds)
@@ -177,7 +194,7 @@ function insideDocuments(apiKey: string, organizationId: string, documentIds: re
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const there = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
   const granted = sql<boolean>`
-    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${notRemoved}`
+    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${areNotRemoved}`
   return [
     withRecipients(inOrganization, there),
     ...inDocuments.map(([table, max]) => rows(table, there, max)),
@@ -212,6 +229,19 @@ const withRecipients =
     return true
   }
 
+/** Takes notifications from one user, in the order of the user's list. */
+const insideInbox =
+  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
+  async (db, removed, after) => {
+    const user = await addressee(db, apiKey, userId)
+    const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
+    if (!name) return false
+    const max = 50 * paceOf(db).factor
+    const some = await someInInbox(db, apiKey, { organizationId, ...filter }, name, { max, after })
+    if (some.keys.length > 0) removed.push(...(await removeFrom(db, apiKey, organizationId, some.keys, user)))
+    return some.next ?? false
+  }
+
 const members =
   (there: RawBuilder<boolean>): Remover =>
   async (db, removed) => {
@@ -238,14 +268,14 @@ const insideFolder =
       const documentIds = found.map((row) => row.document_id)
       touched.push(...documentIds)
       for (const remove of insideDocuments(apiKey, organizationId, documentIds)) {
-        if (await remove(db, [])) return true
+        if (await remove(db, [], undefined)) return true
       }
       const those = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
       await removeRows(db, 'documents', those, together)
       return true
     }
     const granted = sql<boolean>`
-      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${notRemoved}`
+      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${areNotRemoved}`
     if ((await removeRows(db, 'grants', granted, 200)) === 200) return true
     if (leaves.length > 0) await removeRows(db, 'folders', inFolders, leaves.length)
     return leaves.length > 0

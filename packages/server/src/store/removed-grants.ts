@@ -15,6 +15,9 @@ const removed = 0
 export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>
   eb.or([eb('grants.expires_at', 'is', null), eb('grants.expires_at', '>', removed)])
 
+/** The same as `notRemoved`, for statements that are written by hand. */
+export const areNotRemoved = sql<boolean>`(expires_at is null or expires_at > ${sql.lit(removed)})`
+
 /** Removes the grants of these users at these levels. One that was never stored is removed too: a token may give it. */
 export async function remove(
   db: Db,

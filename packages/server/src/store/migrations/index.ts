@@ -9,6 +9,7 @@ import * as deletions from './0007-deletions.ts'
 import * as sharedAddresses from './0008-shared-addresses.ts'
 import * as hiddenNotifications from './0009-hidden-notifications.ts'
 import * as usersOfDocuments from './0010-users-of-documents.ts'
+import * as grantsOfUsers from './0011-grants-of-users.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -35,6 +36,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0008-shared-addresses': sharedAddresses,
   '0009-hidden-notifications': hiddenNotifications,
   '0010-users-of-documents': usersOfDocuments,
+  '0011-grants-of-users': grantsOfUsers,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
