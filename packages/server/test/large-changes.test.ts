@@ -83,6 +83,32 @@ describe.each(stores)('large changes on %s', (store) => {
     })
   })
 
+  test('[10.9] the status of a migration in steps is told while it goes on, and is final when nothing is left', async () => {
+    const { tenant, fill } = await scene()
+    const { client } = tenant
+    await fill.documents(1)
+    await fill.usersOf('d1', 20_000)
+    const { migrationId } = (
+      await client.documents.migrate({ organizationId, documentId: 'd1', newDocumentId: 'new' })
+    ).data
+    const leftOver = async () => {
+      const all = server.database.read.selectFrom('grants').select((eb) => eb.fn.countAll().as('count'))
+      const { count } = await all
+        .where('api_key', '=', tenant.apiKey)
+        .where('resource_id', '=', 'd1')
+        .executeTakeFirstOrThrow()
+      return Number(count)
+    }
+    let partly = 0
+    for (let status = 'pending'; status !== 'completed';) {
+      const left = await leftOver()
+      status = (await client.documents.migrateStatus({ organizationId, migrationId })).data.status
+      if (left > 0 && left < 20_000 && status === 'in_progress') partly++
+    }
+    expect(partly).toBeGreaterThan(0)
+    expect(await leftOver()).toBe(0)
+  })
+
   test('[10.8] [10.9] grants that a server leaves in the middle of a move are moved by the next', async () => {
     const first = await startServer(store)
     const tenant = await given.tenant(first)

@@ -2,6 +2,7 @@ import { ApiError, type Document, type Operations, type Outcome, type Version } 
 import { internalDocumentId, newId } from '../access/ids.ts'
 import { type Call, type Handlers, partial } from '../handler.ts'
 import { findFolderChains } from '../store/access.ts'
+import * as deletions from '../store/deletions.ts'
 import * as migrations from '../store/document-migrations.ts'
 import * as documents from '../store/documents.ts'
 import * as folders from '../store/folders.ts'
@@ -155,7 +156,12 @@ export const documentHandlers: Handlers<Operations['documents']> = {
   async migrateStatus({ input: { organizationId, migrationId }, caller: { apiKey }, db }) {
     const migration = await migrations.find(db, apiKey, organizationId, migrationId)
     if (!migration) throw unknown('Migration')
-    return { migrationId, status: migration.status }
+    const { status, documentId, newDocumentId } = migration
+    // The rest of a large document follows in steps.
+    const isMoving =
+      status === 'completed' &&
+      (await deletions.isMoving(db, apiKey, { organizationId, documentId, newDocumentId }))
+    return { migrationId, status: isMoving ? 'in_progress' : status }
   },
 }
 

@@ -104,13 +104,33 @@ export interface Mention {
   folderIds: readonly string[]
 }
 
+async function scopesOf(db: Db, apiKey: string): Promise<Scope[]> {
+  const rows = await db.selectFrom('deletions').select(columns).where('api_key', '=', apiKey).execute()
+  return rows.map((row) => toDeletion(row).scope)
+}
+
 /** Whether a deletion that is not finished takes away something that is named. */
 export async function meets(db: Db, apiKey: string, mention: Mention): Promise<boolean> {
-  const rows = await db.selectFrom('deletions').select(columns).where('api_key', '=', apiKey).execute()
-  for (const { scope } of rows.map(toDeletion)) {
+  for (const scope of await scopesOf(db, apiKey)) {
     if (await overlaps(db, apiKey, scope, mention)) return true
   }
   return false
+}
+
+/** Whether parts of the one document are still to be moved to the other. */
+export async function isMoving(
+  db: Db,
+  apiKey: string,
+  move: { organizationId: string; documentId: string; newDocumentId: string },
+): Promise<boolean> {
+  const scopes = await scopesOf(db, apiKey)
+  return scopes.some(
+    (scope) =>
+      'movedTo' in scope &&
+      scope.organizationId === move.organizationId &&
+      scope.movedTo === move.newDocumentId &&
+      scope.documentIds.includes(move.documentId),
+  )
 }
 
 /** Documents that are named and not deleted can be used meanwhile; whatever else is in the organization cannot. */
