@@ -13,7 +13,7 @@ export interface Scene {
 export interface Attack {
   /** Says what the attacker does. */
   name: string
-  /** The attack does not touch the database, so the tests try it on one of the two. */
+  /** The harm does not depend on the database, so the tests try it on one of the two. */
   readonly withoutDatabase?: true
   /** By how much the memory of the server may grow, where the attack is one on memory. */
   maxMegabytes?: number

@@ -1,10 +1,11 @@
 // Bundles what is shipped into the dist folders. Dependencies stay outside: they are installed, not copied.
 //   build.mjs                   everything, with types
-//   build.mjs --server [folder] the server alone, unless it is built from these very sources already
+//   build.mjs --server [folder] the server alone, unless it is built from these very sources already;
+//                               files that are named after the folder are programs beside it
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const isDependency = (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@plenum/')
@@ -31,13 +32,14 @@ function hashOfSources() {
   return hash.digest('hex')
 }
 
-async function buildServer(dist) {
+async function buildServer(dist, programs = []) {
   const stamp = join(dist, 'built-from')
   const sources = hashOfSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   const entries = {
     main: 'packages/server/src/main.ts',
     'document-worker': 'packages/server/src/realtime/document-worker.ts',
+    ...Object.fromEntries(programs.map((file) => [basename(file, '.ts'), file])),
   }
   await bundle(entries, dist, 'node')
   copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
@@ -72,6 +74,6 @@ async function buildLibraries() {
   rmSync('dist', { recursive: true })
 }
 
-const [only, folder] = process.argv.slice(2)
-await buildServer(folder ?? 'packages/server/dist')
+const [only, folder, ...programs] = process.argv.slice(2)
+await buildServer(folder ?? 'packages/server/dist', programs)
 if (only !== '--server') await buildLibraries()

@@ -4,6 +4,7 @@ import { addSlowDocument, slowPlace } from '../slow-document.ts'
 /** Reads of several slow documents at once: each would keep a thread busy for many seconds. */
 export const slowDocumentReads: Attack = {
   name: 'REST reads of slow documents',
+  withoutDatabase: true,
   async prepare(scene) {
     const editorIds = Array.from({ length: scene.size === 'short' ? 2 : 12 }, (_, i) => `slow_${i}`)
     for (const editorId of editorIds) await addSlowDocument(scene, editorId)

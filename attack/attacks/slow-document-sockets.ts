@@ -11,6 +11,7 @@ const question = Uint8Array.of(0, 0, 1, 0)
 /** Many sockets that open a slow document, and come back when they are cut. */
 export const slowDocumentSockets: Attack = {
   name: 'sockets on a slow document',
+  withoutDatabase: true,
   async prepare(scene) {
     // Two parts, so that the server has to put them together.
     await addSlowDocument(scene)

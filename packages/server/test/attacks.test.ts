@@ -12,7 +12,8 @@ beforeAll(buildServer)
 
 // Once more, if another test took the processor just then: an unprotected server fails every time.
 describe.each(stores)('attacks on %s', { retry: 1 }, (store) => {
-  const tried = store === 'sqlite' ? attacks : attacks.filter(({ withoutDatabase }) => !withoutDatabase)
+  const [, ...real] = attacks
+  const tried = store === 'sqlite' ? real : real.filter(({ withoutDatabase }) => !withoutDatabase)
   test.each(tried)('[S1] [S2] another tenant works on during: $name', async (attack) => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const measured = await measure(attack, { main: serverProgram, databaseUrl, size: 'short' })

@@ -217,21 +217,28 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
   })
 
   test('[18.4] documents open while the long list of a user is deleted, and the list is not read in part', async () => {
-    const { tenant, fill, client } = await scene()
-    await fill.notifications(6000, 1)
-    await fill.inbox(6000, 'reader')
-    const token = await tokenFor(tenant, 'ada', { resources: [{ type: 'organization', id: organizationId }] })
-    let isDeleted = false
-    const deleted = client.notifications.delete({ organizationId, userId: 'reader' }).then(({ data }) => {
-      isDeleted = true
-      return Object.keys(data)
-    })
-    const begun = read().selectFrom('deletions').select('scope').where('api_key', '=', tenant.apiKey)
-    await expect.poll(() => begun.execute(), { interval: 1 }).toHaveLength(1)
-    const list = client.notifications.get({ organizationId, userId: 'reader' })
-    await synced(yjsClient(server, token, { name: `${organizationId}/d1/note` }))
-    expect(isDeleted).toBe(false)
-    expect((await list).data).toEqual([])
-    expect(await deleted).toHaveLength(6000)
+    let openedMeanwhile = 0
+    // Where the processor is busy, the deletion may be over before a client has connected.
+    for (let round = 0; openedMeanwhile === 0 && round < 5; round++) {
+      const { tenant, fill, client } = await scene()
+      await fill.notifications(6000, 1)
+      await fill.inbox(6000, 'reader')
+      const token = await tokenFor(tenant, 'ada', {
+        resources: [{ type: 'organization', id: organizationId }],
+      })
+      let isDeleted = false
+      const deleted = client.notifications.delete({ organizationId, userId: 'reader' }).then(({ data }) => {
+        isDeleted = true
+        return Object.keys(data)
+      })
+      const begun = read().selectFrom('deletions').select('scope').where('api_key', '=', tenant.apiKey)
+      await expect.poll(() => begun.execute(), { interval: 1 }).toHaveLength(1)
+      const list = client.notifications.get({ organizationId, userId: 'reader' })
+      await synced(yjsClient(server, token, { name: `${organizationId}/d1/note` }))
+      if (!isDeleted) openedMeanwhile++
+      expect((await list).data).toEqual([])
+      expect(await deleted).toHaveLength(6000)
+    }
+    expect(openedMeanwhile).toBe(1)
   })
 })

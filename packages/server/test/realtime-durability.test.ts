@@ -105,9 +105,9 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
   })
   const SECRET_KEY = 'a secret key that only these tests use'
 
-  test('[R7] SQLite: 10 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
+  test('[R7] SQLite: 6 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
     const DATA_DIR = newFolder()
-    const trial = { program: 'server', env: { DATA_DIR, SECRET_KEY }, kills: 10 } as const
+    const trial = { program: 'server', env: { DATA_DIR, SECRET_KEY }, kills: 6 } as const
     const { confirmed, lost } = await killRepeatedly(trial)
     expect(lost).toBe(0)
     expect(confirmed).toBeGreaterThan(300)
@@ -116,9 +116,9 @@ describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
     db.close()
   })
 
-  test('[R7] PostgreSQL: 5 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
+  test('[R7] PostgreSQL: 4 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
     const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
-    const { confirmed, lost } = await killRepeatedly({ program: 'server', env, kills: 5 })
+    const { confirmed, lost } = await killRepeatedly({ program: 'server', env, kills: 4 })
     expect(lost).toBe(0)
     expect(confirmed).toBeGreaterThan(150)
   })

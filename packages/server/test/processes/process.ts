@@ -14,12 +14,7 @@ const build = join(builds, String(process.pid))
 export const serverProgram = join(build, 'main.js')
 const programs = {
   server: [serverProgram],
-  earlyAnswers: [
-    '--conditions=plenum-source',
-    '--import',
-    'tsx',
-    'packages/server/test/processes/early-answers.ts',
-  ],
+  earlyAnswers: [join(build, 'early-answers.js')],
 }
 
 export interface ServerProcess {
@@ -31,13 +26,14 @@ export interface ServerProcess {
   child: ChildProcess
 }
 
-/** Writes the program that `npm start` runs. */
+/** Writes the program that `npm start` runs, and the control of the kill tests. */
 export function buildServer(): void {
   if (existsSync(builds)) {
     const left = readdirSync(builds).filter((pid) => !isRunning(Number(pid)))
     for (const pid of left) rmSync(join(builds, pid), { recursive: true, force: true })
   }
-  execFileSync(process.execPath, ['scripts/build.mjs', '--server', build], { cwd: root })
+  const control = 'packages/server/test/processes/early-answers.ts'
+  execFileSync(process.execPath, ['scripts/build.mjs', '--server', build, control], { cwd: root })
 }
 
 function isRunning(pid: number): boolean {
