@@ -1,15 +1,12 @@
 import { isLoopLate } from '../platform/loop-time.ts'
-import { LoopTurns } from '../platform/loop-turns.ts'
-
-/** Milliseconds of one iteration of the event loop for requests that had to wait. What they await runs after that. */
-const maxMsPerIteration = 2
+import { LoopTurns, untilLoopIsLate } from '../platform/loop-turns.ts'
 
 /**
  * Starts requests as they arrive while the event loop has time. When it has been busy for long, requests wait before
  * anything is done for them, address by address in turn. A refusal takes 0.1 ms, and thousands can arrive together.
  */
 export class Arrivals {
-  readonly #turns = new LoopTurns(maxMsPerIteration)
+  readonly #turns = new LoopTurns(untilLoopIsLate)
 
   start(request: () => void, lane: () => string): void {
     if (this.#turns.isIdle && !isLoopLate()) request()

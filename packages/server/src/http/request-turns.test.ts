@@ -6,7 +6,7 @@ const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test('[S5] requests that arrive together run one in each iteration, callers in turn', async () => {
+test('[S5] requests that take long run one in each iteration, callers in turn', async () => {
   const turns = new RequestTurns()
   await nextIteration()
   let iteration = 0

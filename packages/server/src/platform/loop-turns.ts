@@ -1,15 +1,13 @@
+import { isLoopLate } from './loop-time.ts'
 import { LaneQueue } from './lane-queue.ts'
 
-/**
- * Lets those who wait go on lane by lane in turn: in each iteration of the event loop one of them, and more for as long as
- * `msPerIteration`.
- */
+/** Lets those who wait go on lane by lane in turn: in each iteration of the event loop one of them, and more if `hasTime`. */
 export class LoopTurns {
   readonly #waiting = new LaneQueue<() => void>()
-  readonly #msPerIteration: number
+  readonly #hasTime: (() => boolean) | undefined
 
-  constructor(msPerIteration = 0) {
-    this.#msPerIteration = msPerIteration
+  constructor(hasTime?: () => boolean) {
+    this.#hasTime = hasTime
   }
 
   /** Whether nobody waits. */
@@ -23,14 +21,24 @@ export class LoopTurns {
 
   /** Does the work when it is its turn. */
   add(lane: string, work: () => void): void {
-    if (this.isIdle) setImmediate(() => this.#next())
+    if (this.isIdle) setImmediate(this.#next)
     this.#waiting.add(lane, work)
   }
 
-  #next(): void {
-    const endAt = performance.now() + this.#msPerIteration
-    do this.#waiting.take()?.()
-    while (!this.isIdle && performance.now() < endAt)
-    if (!this.isIdle) setImmediate(() => this.#next())
+  readonly #next = (): void => {
+    // The first question of an iteration starts its clock.
+    this.#hasTime?.()
+    this.#waiting.take()?.()
+    if (this.isIdle) return
+    if (this.#hasTime) afterThis(() => (this.#hasTime?.() ? this.#next() : setImmediate(this.#next)))
+    else setImmediate(this.#next)
   }
 }
+
+/** When everything is done that can be done now, with all that was awaited in between and is there already. */
+function afterThis(work: () => void): void {
+  queueMicrotask(() => process.nextTick(work))
+}
+
+/** For as long as this iteration of the event loop may be busy. */
+export const untilLoopIsLate = () => !isLoopLate()
