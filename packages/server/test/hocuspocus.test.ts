@@ -92,7 +92,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await eventually(() => ada.socket.status).toBe('connected')
     ada.text.insert(ada.text.length, 'before the token is there, ')
     release()
-    await eventually(() => ada.provider.unsyncedChanges).toBe(1)
+    await eventually(() => ada.provider.isAuthenticated).toBe(true)
     for (let typed = 0; typed < 100; typed++) ada.text.insert(ada.text.length, '.')
     await synced(ada)
     await saved(ada)
