@@ -1,4 +1,3 @@
-import { isLoopLate } from '../platform/loop-time.ts'
 import { LoopTurns, untilLoopIsLate } from '../platform/loop-turns.ts'
 
 /**
@@ -9,7 +8,7 @@ export class Arrivals {
   readonly #turns = new LoopTurns(untilLoopIsLate)
 
   start(request: () => void, lane: () => string): void {
-    if (this.#turns.isIdle && !isLoopLate()) request()
+    if (this.#turns.isFree) request()
     else this.#turns.add(lane(), request)
   }
 }

@@ -1,4 +1,3 @@
-import { isLoopLate } from '../platform/loop-time.ts'
 import { LoopTurns, untilLoopIsLate } from '../platform/loop-turns.ts'
 
 /**
@@ -11,6 +10,6 @@ export class RequestTurns {
 
   /** Undefined: the request can begin at once. */
   enter(caller: string): Promise<void> | undefined {
-    return this.#turns.isIdle && !isLoopLate() ? undefined : this.#turns.wait(caller)
+    return this.#turns.isFree ? undefined : this.#turns.wait(caller)
   }
 }

@@ -1,7 +1,7 @@
 import { isLoopLate } from './loop-time.ts'
 import { LaneQueue } from './lane-queue.ts'
 
-/** Lets those who wait go on lane by lane in turn: in each iteration of the event loop one of them, and more if `hasTime`. */
+/** Runs waiting work lane by lane in turn: one piece in each iteration of the event loop, and more while `hasTime` says so. */
 export class LoopTurns {
   readonly #waiting = new LaneQueue<() => void>()
   readonly #hasTime: (() => boolean) | undefined
@@ -13,6 +13,11 @@ export class LoopTurns {
   /** Whether nobody waits. */
   get isIdle(): boolean {
     return this.#waiting.isEmpty
+  }
+
+  /** Whether work need not wait: nothing else does, and there is time. */
+  get isFree(): boolean {
+    return this.isIdle && this.#hasTime?.() !== false
   }
 
   wait(lane: string): Promise<void> {
