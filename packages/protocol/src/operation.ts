@@ -31,6 +31,8 @@ export interface Operation {
   effect: 'read' | 'write'
   /** Whose access to open documents it may change: of those that its input names, or everybody's (spec 25.8). */
   changesAccess?: 'users' | 'documents' | 'organizations' | 'everybody'
+  /** It tells how far a large change is, so it does not wait for that change as other operations do. */
+  tellsProgress?: true
   /** The option of the API key that must be on. */
   requires?: Option
   /** `optional`: the body may be left out. `flat`: the fields may stand at the top level (spec 16.1). */

@@ -223,6 +223,7 @@ export const documents = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
+    tellsProgress: true,
     summary: 'Tells how far a migration is.',
     description: '`completed` and `failed` are final. Migrations that ended are known for at least 30 days.',
     input: Type.Object({ organizationId: ClientId, migrationId: ClientId }),

@@ -50,9 +50,6 @@ export interface Executor {
 
 export type AnyHandler = SimpleHandler<Operation> | PreparedWrite<Operation>
 
-/** Tells how far a migration is, for which other operations wait. */
-const watching = 'documents.migrateStatus'
-
 /** How often a write is prepared that other servers keep making stale. */
 const maxPreparations = 5
 
@@ -73,7 +70,7 @@ export function createExecute(executor: Executor) {
       new OperationCall(executor, name, operation, request, db, startedAt, removedBefore)
     const { caller, input } = request
     const key = 'apiKey' in caller ? caller : undefined
-    if (key && deletions.mayMeet(key) && name !== watching) {
+    if (key && deletions.mayMeet(key) && !operation.tellsProgress) {
       await deletions.settled(key.apiKey, mentionIn(input))
     }
     if (operation.effect === 'read') {
@@ -269,7 +266,7 @@ class OperationCall implements Call {
     return changesAccess ? commitsUnderWay(this.#apiKey) : undefined
   }
 
-  /** Nobody knows whether it was committed. */
+  /** It is unknown whether the transaction was committed. */
   uncertain(): void {
     const { bus, services, wakeJobs } = this.#executor
     const messages = this.#messages
