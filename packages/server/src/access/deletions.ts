@@ -250,7 +250,7 @@ export class Deletions {
     await this.#empty(deletion)
     await this.#removeRest(deletion)
     this.#tellGone(deletion)
-    if (!('hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope)) onFinished(apiKey)
+    if (!isDoneInSteps(scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
@@ -315,9 +315,17 @@ const stopped = () =>
     retryAfterSeconds: 1,
   })
 
+type DoneInSteps = Extract<
+  Scope,
+  { hiddenNotifications: unknown } | { inboxOf: unknown } | { reserved: unknown }
+>
+
+/** Whether the steps leave nothing for the last transaction. Such a scope changes nobody's access. */
+const isDoneInSteps = (scope: Scope): scope is DoneInSteps =>
+  'hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope
+
 async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Promise<void> {
-  // Of these the steps leave nothing.
-  if ('hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope) return
+  if (isDoneInSteps(scope)) return
   if ('organizationIds' in scope) return void (await organizations.remove(db, apiKey, scope.organizationIds))
   const { organizationId } = scope
   if ('folderId' in scope) await folderTree.remove(db, apiKey, organizationId, scope.folderId)

@@ -156,7 +156,7 @@ async function updateOne(
   }
 }
 
-/** Drops those of the next recipients who may not read the document. Gives the last one if there may be more. */
+/** Removes the recipients on the next page who may not read the document. Gives where to go on if there may be more. */
 async function verifySome(
   db: Db,
   { input: { organizationId }, caller, now }: Call<Update>,

@@ -39,7 +39,7 @@ export type BusMessage =
   /** Presence, live states and editors of these documents may all be different; of all in the organization if none are named. */
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 
-/** What to tell when nobody knows whether it has happened: those who follow along look for themselves. */
+/** What to publish instead when it is unknown whether the write was committed: open sessions read the documents again. */
 export function uncertain(message: BusMessage): BusMessage {
   if (!('organizationId' in message)) return message
   const { apiKey, organizationId } = message
