@@ -6,6 +6,9 @@ import { parse } from './json.ts'
 import type { Filter, Member, Read } from './member-lists.ts'
 import { toUser } from './profiles.ts'
 
+/** In the words of the index `grants_on_documents`, or SQLite does not use it. */
+const onDocuments = sql`resource_type like 'document'`
+
 /**
  * Each user of any document once, in the order of their ids; roles differ between documents and are left out. Reads in
  * short steps, and one row for each user: an organization may have very many grants.
@@ -21,7 +24,7 @@ export async function ofDocuments(
   const live = (ends: RawBuilder<unknown>) => sql`
     exists (
       select 1 from grants
-      where ${inOrganization} and resource_type = 'document' and grants.user_id = candidates.user_id
+      where ${inOrganization} and ${onDocuments} and grants.user_id = candidates.user_id
         and ${ends})`
   const found: Row[] = []
   for (let after = (start?.[0] ?? '') as string; ;) {
@@ -88,7 +91,7 @@ function candidates(
   // Jumps from user to user: however many grants one has, one is read.
   const next = (than: RawBuilder<unknown>) => sql`
     (select user_id from grants
-      where ${inOrganization} and resource_type = 'document' and user_id > ${than}
+      where ${inOrganization} and ${onDocuments} and user_id > ${than}
       order by user_id limit 1)`
   return sql`
     candidates(user_id, number) as (
