@@ -91,7 +91,7 @@ export function createServer(parts: Parts): Server {
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
     storedDocuments: createStoredDocuments(threads),
-    longReads: new LongReads(),
+    longReads: new LongReads(database.exclusive ? {} : { maxQueries: 2 }),
     lock: database.lock,
     resumeDeletions: () => void deletions.resume(),
     writeStep: (work, lane) => database.write(work, lane),

@@ -34,6 +34,9 @@ interface List<T> {
   rowsAtOnce?: number
 }
 
+/** Most lists are short. */
+const smallOrWritten = () => new WrittenArray({ keepsFirst: true })
+
 /** Rows as they are shown to the caller. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
 
@@ -58,7 +61,7 @@ export async function listAll<Row, Shown>(
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
   const asked = { size: everything, after: undefined }
-  const { onSent, data } = await collect(call, list, asked, present, new WrittenArray())
+  const { onSent, data } = await collect(call, list, asked, present, smallOrWritten())
   return reply(data as unknown as Shown[], { onSent })
 }
 
@@ -69,7 +72,7 @@ export async function page<Row, Shown>(
   list: List<Row>,
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
-  return (await pageInto(new WrittenArray(), call, input, list, present)) as unknown as Reply<Shown[]>
+  return (await pageInto(smallOrWritten(), call, input, list, present)) as unknown as Reply<Shown[]>
 }
 
 /** The same with the items in groups. */
@@ -110,19 +113,19 @@ async function collect<Row, Shown, Data>(
   asked: Page,
   present: Present<Row, Shown>,
   written: Writer<Shown, Data>,
-): Promise<{ data: Data; last: Row | undefined; onSent: () => void }> {
+): Promise<{ data: Data; last: Row | undefined; onSent: (() => void) | undefined }> {
   const slices = longReads.begin(caller.apiKey)
   try {
     const last = await readSlices(slices, list, asked, async (rows) => {
       const shown = await present(rows)
       for (let from = 0; from < shown.length; from += writtenAtOnce) {
-        await slices.pause()
+        if (slices.isDue) await slices.next()
         written.add(shown.slice(from, from + writtenAtOnce))
       }
       if (written.bytes > maxBytes) throw tooLarge()
       if (written.bytes > largeBytes) await slices.becomeLarge()
     })
-    return { data: written.end(), last, onSent: () => slices.end() }
+    return { data: written.end(), last, onSent: slices.isLarge ? () => slices.end() : undefined }
   } catch (error) {
     slices.end()
     throw error

@@ -3,14 +3,14 @@ import { LoopTurns } from './loop-turns.ts'
 
 /** Long enough to get something done, short enough that nobody notices it. */
 const sliceMs = 5
-/** Queries for rows of long reads that PostgreSQL answers at a time: what it sends is read in one iteration of the event loop. */
-const maxQueries = 2
 /** Each may keep an answer of 64 MiB in memory until the client has read it. */
 const maxLargePerKey = 2
 
 export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
+  /** Queries that a database answers at a time which does not answer at once: what it sends may come in one iteration. */
+  maxQueries?: number
 }
 
 /** A read that may take long, divided into slices. */
@@ -25,6 +25,8 @@ export interface LongRead {
   query<T>(work: () => Promise<T>): Promise<T>
   /** Waits until few large answers of the same key are left; does nothing if called again. */
   becomeLarge(): Promise<void>
+  /** Whether others of the key may wait for its end. */
+  readonly isLarge: boolean
   /** The answer is sent, or there is none. */
   end(): void
 }
@@ -43,17 +45,18 @@ export class LongReads {
   readonly #maxLargePerKey: number
   readonly #keys = new Map<string, Key>()
   readonly #slices = new LoopTurns()
-  readonly #queries = new Gate(maxQueries)
+  readonly #queries: Gate | undefined
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? sliceMs
     this.#maxLargePerKey = limits.maxLargePerKey ?? maxLargePerKey
+    if (limits.maxQueries !== undefined) this.#queries = new Gate(limits.maxQueries)
   }
 
   begin(key: string): LongRead {
     return new SlicedRead(this.#sliceMs, {
       turn: () => this.#slices.wait(key),
-      query: (work) => this.#queries.pass(key, work),
+      query: (work) => (this.#queries ? this.#queries.pass(key, work) : work()),
       enter: () => this.#enter(key),
       leave: () => this.#leave(key),
     })
@@ -93,6 +96,10 @@ class SlicedRead implements LongRead {
   constructor(sliceMs: number, shared: Shared) {
     this.#sliceMs = sliceMs
     this.#shared = shared
+  }
+
+  get isLarge(): boolean {
+    return this.#state === 'large'
   }
 
   get isDue(): boolean {
