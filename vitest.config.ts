@@ -19,6 +19,8 @@ export default defineConfig({
     // These end what hangs and say nothing about speed: machines may be slow.
     testTimeout: 180_000,
     hookTimeout: 180_000,
+    // What is promised in milliseconds fails every time if it is broken; once, if others have taken the processor.
+    retry: { count: 2, condition: /^Too slow: / },
     // Less than clients take to come back by themselves, so that what was not told is missed.
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', './scripts/ci-reporter.mjs'],

@@ -10,8 +10,8 @@ const maxDelayMs = 10_000
 
 beforeAll(buildServer)
 
-// Once more, if another test took the processor just then: an unprotected server fails every time.
-describe.each(stores)('attacks on %s', { retry: 1 }, (store) => {
+// Twice more, if another test took the processor just then: an unprotected server fails every time.
+describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
   const [, ...real] = attacks
   const tried = store === 'sqlite' ? real : real.filter(({ withoutDatabase }) => !withoutDatabase)
   test.each(tried)('[S1] [S2] another tenant works on during: $name', async (attack) => {

@@ -1,4 +1,4 @@
-import { DocumentThreads, type DocumentThreadsOptions } from '../src/editors/document-threads.ts'
+import type { DocumentThreadsOptions } from '../src/editors/document-threads.ts'
 import { createStoredDocuments, type StoredDocuments } from '../src/editors/stored-documents.ts'
 import { createCrdt, type Crdt } from '../src/realtime/crdt.ts'
 import { createDocumentThreads } from '../src/realtime/document-threads.ts'
@@ -41,6 +41,5 @@ export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Opti
   return { ...documents, close: () => threads.close() }
 }
 
-/** Work on documents that are so small that no thread is needed. */
-export const smallCrdt = (): Crdt =>
-  createCrdt(new DocumentThreads(() => Promise.reject(new Error('No thread is expected here.'))))
+/** Work on documents that are so small that no thread is needed, however busy the machine is. */
+export const smallCrdt = (): Crdt => createCrdt({ run: async (work) => work.inline() })

@@ -1,5 +1,4 @@
-import { expect } from 'vitest'
-import { heldDuring } from './event-loop.ts'
+import { expectFreeLoop, heldDuring, TooSlow } from './event-loop.ts'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
@@ -39,8 +38,10 @@ export async function runInShortSteps(
   const stop = await writesOfOther(server)
   const held = await heldDuring(work)
   const { writes, slowest } = await stop()
-  expect(writes).toBeGreaterThanOrEqual(leastWrites)
-  // In one transaction it would be almost all of the time.
-  expect(slowest).toBeLessThan(0.5)
-  expect(held).toBeLessThan(50)
+  // In one transaction the slowest would take almost all of the time.
+  if (writes < leastWrites || slowest >= 0.5) {
+    const percent = Math.round(100 * slowest)
+    throw new TooSlow(`another tenant wrote ${writes} times; the slowest write took ${percent} % of the time`)
+  }
+  expectFreeLoop(held)
 }

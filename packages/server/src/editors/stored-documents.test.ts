@@ -1,3 +1,4 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { testStoredDocuments } from '../../test/document-work.ts'
@@ -113,8 +114,11 @@ describe('[V5] the threads of REST', () => {
 
   test('[V5] are not started for what is small', async () => {
     const documents = testStoredDocuments({ limitMs: 1 })
+    await nextIteration()
     const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
+    await nextIteration()
     expect(await documents.capture(parts, unsaid)).toMatchObject({ type: 'map' })
+    await nextIteration()
     expect((await documents.render(parts, unsaid)).length).toBeGreaterThan(3_000)
     await documents.close()
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { leastHeld } from '../../test/event-loop.ts'
+import { expectFreeLoop, leastHeld } from '../../test/event-loop.ts'
 import { hostileUpdate } from '../../test/hostile-updates.ts'
 import { any, docOf, randomNumbers, stateOf, struct, text, type, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
@@ -181,7 +181,7 @@ describe('an index that comes from a thread', () => {
       index = await DocumentIndex.fromMessage(message)
       index.stateVector()
     })
-    expect(held).toBeLessThan(50)
+    expectFreeLoop(held)
     return index
   }
 
