@@ -3,6 +3,8 @@ import { FairQueue, type WorkOwner } from './fair-queue.ts'
 
 /** What the clients' work may take in one iteration of the event loop. */
 const maxIterationMs = 8
+/** Work that takes less is counted with what follows: to wait for the end of the iteration costs as much as a keystroke. */
+const littleMs = 1
 /** What one taker may take before the next one has its turn. */
 const maxSliceMs = 2
 
@@ -47,13 +49,14 @@ export class FairTurns {
     if (startedAt === undefined) return
     this.#isRunning = false
     this.#spentMs += performance.now() - startedAt
-    this.#schedule()
+    if (this.#spentMs >= littleMs) this.#schedule()
   }
 
   /** Gives it turns until nothing is left that can be done; the first one at once if there is time. */
   add(taker: TurnTaker): void {
     if (this.#waiting.has(taker)) return
-    if (!this.isFree || this.#run(taker)) this.#waiting.add(taker, taker.owner)
+    if (this.isFree && !this.#run(taker)) return
+    this.#waiting.add(taker, taker.owner)
     this.#schedule()
   }
 
@@ -70,7 +73,7 @@ export class FairTurns {
     return isLeft
   }
 
-  /** Begins the next iteration; called in each one that had work, and while work is left. */
+  /** Begins the next iteration; called in each one that had more than a little work, and while work is left. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true

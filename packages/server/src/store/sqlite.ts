@@ -122,8 +122,11 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   }
 }
 
-/** A log with fewer pages is measured at most once in so many milliseconds: that takes a tenth of a small write. */
-const shortLog = { frames: 1000, measuredEveryMs: 5 }
+/**
+ * A log with fewer pages is measured at most once in so many milliseconds: that takes as long as a third of a small write,
+ * and no disk is so fast that the log is long before the next look.
+ */
+const shortLog = { frames: 1000, measuredEveryMs: 25 }
 
 /**
  * Tells the length of the log, while no transaction is open. It is not read from the log's index: whoever closes that
