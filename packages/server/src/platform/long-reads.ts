@@ -46,6 +46,12 @@ export class LongReads {
   readonly #keys = new Map<string, Key>()
   readonly #slices = new LoopTurns()
   readonly #queries: Gate | undefined
+  readonly #shared: Shared = {
+    turn: (key) => this.#slices.wait(key),
+    query: (key, work) => (this.#queries ? this.#queries.pass(key, work) : work()),
+    enter: (key) => this.#enter(key),
+    leave: (key) => this.#leave(key),
+  }
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? sliceMs
@@ -54,12 +60,7 @@ export class LongReads {
   }
 
   begin(key: string): LongRead {
-    return new SlicedRead(this.#sliceMs, {
-      turn: () => this.#slices.wait(key),
-      query: (work) => (this.#queries ? this.#queries.pass(key, work) : work()),
-      enter: () => this.#enter(key),
-      leave: () => this.#leave(key),
-    })
+    return new SlicedRead(this.#sliceMs, key, this.#shared)
   }
 
   async #enter(name: string): Promise<void> {
@@ -79,22 +80,24 @@ export class LongReads {
   }
 }
 
-/** What all reads of a key share. */
+/** What all reads share. */
 interface Shared {
-  turn(): Promise<void>
-  query<T>(work: () => Promise<T>): Promise<T>
-  enter(): Promise<void>
-  leave(): void
+  turn(key: string): Promise<void>
+  query<T>(key: string, work: () => Promise<T>): Promise<T>
+  enter(key: string): Promise<void>
+  leave(key: string): void
 }
 
 class SlicedRead implements LongRead {
   readonly #sliceMs: number
+  readonly #key: string
   readonly #shared: Shared
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
 
-  constructor(sliceMs: number, shared: Shared) {
+  constructor(sliceMs: number, key: string, shared: Shared) {
     this.#sliceMs = sliceMs
+    this.#key = key
     this.#shared = shared
   }
 
@@ -107,7 +110,7 @@ class SlicedRead implements LongRead {
   }
 
   async next(): Promise<void> {
-    await this.#shared.turn()
+    await this.#shared.turn(this.#key)
     this.#startedAt = performance.now()
   }
 
@@ -115,20 +118,20 @@ class SlicedRead implements LongRead {
     if (this.isDue) await this.next()
   }
 
-  async query<T>(work: () => Promise<T>): Promise<T> {
-    await this.pause()
-    return this.#shared.query(work)
+  query<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.isDue) return this.#shared.query(this.#key, work)
+    return this.next().then(() => this.#shared.query(this.#key, work))
   }
 
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
-    await this.#shared.enter()
+    await this.#shared.enter(this.#key)
     this.#state = 'large'
     await this.next()
   }
 
   end(): void {
-    if (this.#state === 'large') this.#shared.leave()
+    if (this.#state === 'large') this.#shared.leave(this.#key)
     this.#state = 'ended'
   }
 }

@@ -20,6 +20,8 @@ export interface CheckpointParts {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
+/** The log is measured at most once in so many milliseconds: that takes a tenth of a small write. */
+const measuredEveryMs = 20
 /** How often a shorter log is copied, and a log that could not restart is tried again. */
 const intervalMs = 2000
 
@@ -31,6 +33,7 @@ export class Checkpoints {
   #running: Promise<void> | undefined
   #copying: Promise<unknown> = Promise.resolve()
   #frames = 0
+  #measuredAt = -Infinity
   #dirty = false
   /** The last copy failed, or a reader outside of this process keeps the log from restarting. */
   #isStuck = false
@@ -44,13 +47,20 @@ export class Checkpoints {
   /** Called by the writer whose turn it is, after its commit. */
   committed(): void {
     this.#dirty = true
+    this.#measure()
+    if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
+  }
+
+  #measure(): void {
+    const now = performance.now()
+    if (now - this.#measuredAt < measuredEveryMs) return
+    this.#measuredAt = now
     try {
       this.#frames = this.#parts.logFrames()
     } catch (error) {
       // The commit stands, whatever happens here.
       this.#failed(error)
     }
-    if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
   }
 
   /** Called by the writer whose turn it is. What it gets back, if anything, it waits for before it writes. */

@@ -123,26 +123,12 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 /**
- * A log with fewer pages is measured at most once in so many milliseconds: that takes as long as a third of a small write,
- * and no disk is so fast that the log is long before the next look.
- */
-const shortLog = { frames: 1000, measuredEveryMs: 25 }
-
-/**
  * Tells the length of the log, while no transaction is open. It is not read from the log's index: whoever closes that
  * file drops the locks of all connections of the process to it, and the next process would cut it under their feet.
  */
 function logFramesOf({ raw }: SqliteConnection): () => number {
   const lookOnly = raw.prepare('pragma wal_checkpoint(noop)')
-  let frames = 0
-  let measuredAt = -Infinity
-  return () => {
-    const now = performance.now()
-    if (frames < shortLog.frames && now - measuredAt < shortLog.measuredEveryMs) return frames
-    measuredAt = now
-    frames = (lookOnly.get() as { log: number }).log
-    return frames
-  }
+  return () => (lookOnly.get() as { log: number }).log
 }
 
 function kysely(connection: SqliteConnection): Kysely<Schema> {
