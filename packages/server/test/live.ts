@@ -161,7 +161,15 @@ export const saved = (...clients: { provider: HocuspocusProvider }[]) =>
   eventually(() => clients.map(({ provider }) => provider.unsyncedChanges)).toEqual(clients.map(() => 0))
 
 /** What everyone has who has the same document. */
-export const stateOf = (doc: Y.Doc) => Buffer.from(Y.encodeStateAsUpdate(doc)).toString('base64')
+/**
+ * Everything in a document, the same text for the same content. It is written by a copy: whether a document keeps what was
+ * deleted side by side in one piece or in two depends on the order in which that came.
+ */
+export function stateOf(doc: Y.Doc): string {
+  const copy = new Y.Doc()
+  Y.applyUpdate(copy, Y.encodeStateAsUpdate(doc))
+  return Buffer.from(Y.encodeStateAsUpdate(copy)).toString('base64')
+}
 
 export const converged = (...docs: Y.Doc[]) => eventually(() => new Set(docs.map(stateOf)).size).toBe(1)
 
