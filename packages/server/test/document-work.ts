@@ -1,4 +1,5 @@
 import type { DocumentThreadsOptions } from '../src/editors/document-threads.ts'
+import { sizeOf } from '../src/editors/parts.ts'
 import { createStoredDocuments, type StoredDocuments } from '../src/editors/stored-documents.ts'
 import { createCrdt, type Crdt } from '../src/realtime/crdt.ts'
 import { createDocumentThreads } from '../src/realtime/document-threads.ts'
@@ -42,4 +43,10 @@ export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Opti
 }
 
 /** Work on documents that are so small that no thread is needed, however busy the machine is. */
-export const smallCrdt = (): Crdt => createCrdt({ run: async (work) => work.inline() })
+export const smallCrdt = (): Crdt =>
+  createCrdt({
+    async run({ parts, argsBytes = 0, inlineBytes, inline }) {
+      if (sizeOf(parts) + argsBytes > inlineBytes) throw new Error('No thread is expected here.')
+      return inline()
+    },
+  })

@@ -82,8 +82,7 @@ export class TooSlow extends Error {
 }
 
 /** Fails if the event loop was held for longer than S2 promises. A machine that is slow now has more time. */
-export function expectFreeLoop(heldMs: number, during: object = {}): void {
-  const promisedMs = 50
+export function expectFreeLoop(heldMs: number, { promisedMs = 50, during = {} } = {}): void {
   const allowedMs = heldMs < promisedMs ? promisedMs : promisedMs * slowness()
   if (heldMs < allowedMs) return
   const [held, allowed] = [heldMs, allowedMs].map((ms) => ms.toFixed(1))

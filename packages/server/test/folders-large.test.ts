@@ -190,7 +190,7 @@ describe.each(stores)('many folders on %s', (store) => {
       { organizationId: 'tooLong' },
       { organizationId: 'tooLong', maxDepth: depth, pageSize: 60 },
     ]) {
-      expectFreeLoop(await leastHeld(() => fetchFolders(input)), input)
+      expectFreeLoop(await leastHeld(() => fetchFolders(input)), { during: input })
     }
     const other = await given.tenant(server)
     const many = () =>

@@ -107,7 +107,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
         const { data } = await client.notifications.get({ organizationId, ...filter })
         expect(data.map(({ id }) => id)).toEqual(found)
       })
-      expectFreeLoop(held, filter)
+      expectFreeLoop(held, { during: filter })
     }
     expectFreeLoop(await leastHeld(() => v1({ locationId: 8 })))
     expect((await v1({ locationId: 7 })).body.result.data).toHaveLength(1)

@@ -160,7 +160,6 @@ export const synced = (...clients: { provider: { synced: boolean } }[]) =>
 export const saved = (...clients: { provider: HocuspocusProvider }[]) =>
   eventually(() => clients.map(({ provider }) => provider.unsyncedChanges)).toEqual(clients.map(() => 0))
 
-/** What everyone has who has the same document. */
 /**
  * Everything in a document, the same text for the same content. It is written by a copy: whether a document keeps what was
  * deleted side by side in one piece or in two depends on the order in which that came.

@@ -244,7 +244,6 @@ describe.each(stores)('users.get on %s', (store) => {
       let pages: unknown[] = []
       const held = await leastHeld(async () => (pages = await pagesOf(tenant, query)))
       expect((pages as Users[]).flat().map(({ userId }) => userId)).toEqual(all)
-      // S2.
       expectFreeLoop(held)
     }
   })
@@ -263,7 +262,6 @@ describe.each(stores)('users.get on %s', (store) => {
       let data: object = {}
       const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
       expect(Object.keys(data)).toEqual(documentIds.slice(0, 1000))
-      // S2.
       expectFreeLoop(held)
     }
   })
@@ -280,7 +278,6 @@ describe.each(stores)('users.get on %s', (store) => {
     let data: object = []
     const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
     expect(data).toHaveLength(1000)
-    // S2.
     expectFreeLoop(held)
   })
 

@@ -320,7 +320,7 @@ type DoneInSteps = Extract<
   { hiddenNotifications: unknown } | { inboxOf: unknown } | { reserved: unknown }
 >
 
-/** Whether the steps leave nothing for the last transaction. Such a scope changes nobody's access. */
+/** Whether the deletion is complete after its steps: nothing is left to remove, and nobody's access changes. */
 const isDoneInSteps = (scope: Scope): scope is DoneInSteps =>
   'hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope
 

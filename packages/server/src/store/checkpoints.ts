@@ -20,7 +20,7 @@ export interface CheckpointParts {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/** The log is measured at most once in so many milliseconds: that takes a tenth of a small write. */
+/** How often the length of the log is measured at most: to ask SQLite for it takes a tenth of a small write. */
 const measuredEveryMs = 20
 /** How often a shorter log is copied, and a log that could not restart is tried again. */
 const intervalMs = 2000
