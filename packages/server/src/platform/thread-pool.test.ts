@@ -21,13 +21,22 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()))
 })
 
-function start(options: PoolOptions = {}) {
+interface Starting {
+  /** Resolves when the worker with that number has started. */
+  canStart?: (count: number) => Promise<unknown>
+}
+
+function start({ canStart = async () => {}, ...options }: PoolOptions & Starting = {}) {
   const workers: Worker[] = []
-  const pool = new ThreadPool(() => {
-    const worker = new Worker(url, { execArgv: [] })
-    workers.push(worker)
-    return worker
-  }, options)
+  const pool = new ThreadPool(
+    async () => {
+      const worker = new Worker(url, { execArgv: [] })
+      workers.push(worker)
+      await canStart(workers.length)
+      return worker
+    },
+    { quickThreads: 3, quickPerLane: 2, ...options },
+  )
   const name = `threads ${Math.random()}`
   const signal = new BroadcastChannel(name)
   const began: string[] = []
@@ -72,6 +81,34 @@ describe('[V5] threads', () => {
     end('a3')
     end('a2')
     expect(await Promise.all([second, third])).toEqual(['a2', 'a3'])
+  })
+
+  test('[V5] work begins on the first thread that is ready', async () => {
+    let startSecond = () => {}
+    const later = new Promise<void>((resolve) => (startSecond = resolve))
+    const canStart = (count: number) => (count === 2 ? later : Promise.resolve())
+    const { run, beginning, end, workers } = start({ slowAfterMs: never, canStart })
+    const first = run('a1')
+    await beginning('a1')
+    // The second one is started ahead, and takes its time.
+    expect(workers).toHaveLength(2)
+    const second = run('b1')
+    end('a1')
+    await beginning('a1', 'b1')
+    end('b1')
+    expect(await Promise.all([first, second])).toEqual(['a1', 'b1'])
+    startSecond()
+  })
+
+  test('[V5] that cannot start fail what waits, and start again with the next work', async () => {
+    const canStart = (count: number) =>
+      count === 1 ? Promise.reject(new Error('no memory')) : Promise.resolve()
+    const { run, beginning, end } = start({ slowAfterMs: never, canStart })
+    await expect(run('a1')).rejects.toThrow('no memory')
+    const second = run('a2')
+    await beginning('a2')
+    end('a2')
+    expect(await second).toBe('a2')
   })
 
   test('[S3] one lane never has all threads, and lanes take turns', async () => {

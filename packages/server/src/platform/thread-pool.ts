@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
 import { RestingContents } from './resting-contents.ts'
 import { type Message, Stopped, Thread, TookTooLong } from './thread.ts'
@@ -31,7 +32,7 @@ export interface PoolOptions {
   /** Threads for work that has just begun, and how many of them one lane may have. */
   quickThreads?: number
   quickPerLane?: number
-  /** Threads for work that takes longer than `slowAfterMs`. A lane has one of them at a time. */
+  /** Threads for work that takes longer than `slowAfterMs` of a processor. A lane has one of them at a time. */
   slowThreads?: number
   slowAfterMs?: number
   /** What one lane may have in progress. */
@@ -41,9 +42,12 @@ export interface PoolOptions {
   restMs?: number
 }
 
+/** More threads than processors would only keep the event loop waiting for one. Two lanes always have one each. */
+const quickThreads = Math.max(2, Math.min(3, availableParallelism()))
+
 const defaults: Required<PoolOptions> = {
-  quickThreads: 3,
-  quickPerLane: 2,
+  quickThreads,
+  quickPerLane: quickThreads - 1,
   slowThreads: 2,
   slowAfterMs: 100,
   laneJobs: 200,
@@ -74,7 +78,12 @@ interface Running {
   thread: Thread
   /** `overdue`: takes long, but is still on a quick thread. `stopping`: starts over as slow work. */
   state: 'quick' | 'overdue' | 'slow' | 'stopping'
+  /** Looks whether it takes long. */
+  look: NodeJS.Timeout | undefined
 }
+
+/** A thread that waits for a processor is not looked at more often. */
+const minLookMs = 20
 
 /** Lanes whose last turn is remembered. */
 const maxLastTurns = 1_000
@@ -136,10 +145,7 @@ export class ThreadPool {
   /** What is in progress fails. */
   async close(): Promise<void> {
     this.#isClosed = true
-    for (const queue of Object.values(this.#queues)) {
-      for (const job of queue) this.#settle(job, () => job.reject(closed()))
-      queue.clear()
-    }
+    this.#failWaiting(closed())
     const threads = [...this.#free, ...Array.from(this.#running, ({ thread }) => thread)]
     await Promise.all(threads.map((thread) => thread.close()))
   }
@@ -201,8 +207,11 @@ export class ThreadPool {
     return this.#count(({ job }) => job.isBackground === true) > 0
   }
 
+  /** Unless a job that was stopped has the place: it only waits for its thread to start. */
   #becomeSlow(one: Running): void {
-    one.state = this.#hasSlowThread(one.job.owner) ? 'slow' : 'overdue'
+    const isFree =
+      this.#hasSlowThread(one.job.owner) && !this.#nextIn('slow', (lane) => this.#hasSlowThread(lane))
+    one.state = isFree ? 'slow' : 'overdue'
     if (one.state === 'slow') one.thread.lowerPriority()
   }
 
@@ -216,11 +225,16 @@ export class ThreadPool {
     overdue.thread.stop()
   }
 
-  /** Begins what waits in a queue, lane by lane in turn, as long as lanes may begin something. */
+  /** Begins what waits in a queue, lane by lane in turn, as long as lanes may begin something and threads are ready. */
   #begin(queue: Queue, mayBegin: (lane: Lane) => boolean): void {
     for (let job = this.#nextIn(queue, mayBegin); job; job = this.#nextIn(queue, mayBegin)) {
+      // The same content may have failed while this job waited.
+      const rest = this.#resting.of(job.content)
+      const thread = rest ? undefined : this.#takeReady()
+      if (!rest && !thread) return this.#startThreads(this.#queues[queue].size)
       this.#queues[queue].delete(job)
-      this.#run(job, queue === 'slow' ? 'slow' : 'quick')
+      if (thread) this.#run(job, thread, queue === 'slow' ? 'slow' : 'quick')
+      else this.#settle(job, () => job.reject(rest as Error))
     }
   }
 
@@ -232,57 +246,89 @@ export class ThreadPool {
     return next
   }
 
-  #run(job: Job, state: 'quick' | 'slow'): void {
+  #run(job: Job, thread: Thread, state: 'quick' | 'slow'): void {
     clearTimeout(job.waiting)
     const { owner, content } = job
-    // The same content may have failed while this job waited.
-    const rest = this.#resting.of(content)
-    if (rest) return this.#settle(job, () => job.reject(rest))
     owner.turn = ++this.#turns
-    const thread = this.#takeThread()
-    const one: Running = { job, thread, state }
+    const one: Running = { job, thread, state, look: undefined }
     this.#running.add(one)
-    let slow: NodeJS.Timeout | undefined
-    const message = () => {
-      slow = setTimeout(() => this.#takesLong(one), this.#options.slowAfterMs)
-      return job.message()
-    }
+    this.#lookAgain(one, this.#options.slowAfterMs)
     thread
-      .ask(message)
+      .ask(job.message)
       .then(
         (answer) => this.#settle(job, () => job.resolve(answer)),
         (error: Error) => {
-          // The next job does not wait for the start of another worker.
-          if (!this.#isClosed) thread.start()
           if (error instanceof Stopped && !this.#isClosed) return this.#enqueue(job, 'slow')
           if (error instanceof TookTooLong) this.#resting.add(content)
           return this.#settle(job, () => job.reject(error))
         },
       )
       .finally(() => {
-        clearTimeout(slow)
+        clearTimeout(one.look)
         this.#running.delete(one)
+        if (this.#isClosed) return
         this.#free.push(thread)
-        if (!this.#isClosed) this.#startNext()
+        // The next job does not wait for the start of another worker.
+        if (!thread.isReady) this.#makeReady(thread)
+        this.#startNext()
       })
   }
 
-  /** A started one if there is one. Another one is started ahead: the next work does not wait for that. */
-  #takeThread(): Thread {
-    const started = this.#free.findLastIndex(({ isStarted }) => isStarted)
-    const thread = this.#free.splice(started, 1)[0] ?? new Thread(this.#start)
-    const { quickThreads, slowThreads } = this.#options
-    if (this.#free.length === 0 && this.#running.size + 1 < quickThreads + slowThreads) {
-      this.#free.push(new Thread(this.#start))
-    }
-    this.#free.at(-1)?.start()
-    return thread
+  #lookAgain(one: Running, inMs: number): void {
+    one.look = setTimeout(() => {
+      const leftMs = this.#options.slowAfterMs - one.thread.workedMs()
+      if (leftMs > 0) this.#lookAgain(one, Math.max(leftMs, minLookMs))
+      else this.#takesLong(one)
+    }, inMs)
   }
 
   #takesLong(one: Running): void {
     if (one.state === 'slow') return one.thread.lowerPriority()
     this.#becomeSlow(one)
     this.#startNext()
+  }
+
+  /** A thread that can begin at once. Another one is started ahead: the next work does not wait for that. */
+  #takeReady(): Thread | undefined {
+    const index = this.#free.findLastIndex(({ isReady }) => isReady)
+    if (index < 0) return undefined
+    const [thread] = this.#free.splice(index, 1)
+    this.#startThreads(1, this.#running.size + 1)
+    return thread
+  }
+
+  /** Starts threads until so many are free or about to be, as far as there may be more. */
+  #startThreads(count: number, busy = this.#running.size): void {
+    const { quickThreads, slowThreads } = this.#options
+    let missing = count - this.#free.filter(({ isStarted }) => isStarted).length
+    for (const thread of this.#free) if (!thread.isStarted && missing-- > 0) this.#makeReady(thread)
+    for (; missing > 0 && busy + this.#free.length < quickThreads + slowThreads; missing--) {
+      const thread = new Thread(this.#start)
+      this.#free.push(thread)
+      this.#makeReady(thread)
+    }
+  }
+
+  #makeReady(thread: Thread): void {
+    thread.start().then(
+      () => {
+        if (!this.#isClosed) this.#startNext()
+      },
+      (error: Error) => this.#failWithoutThreads(error),
+    )
+  }
+
+  /** Nothing else would answer what waits. */
+  #failWithoutThreads(error: Error): void {
+    if (this.#isClosed || this.#running.size > 0 || this.#free.some(({ isStarted }) => isStarted)) return
+    this.#failWaiting(error)
+  }
+
+  #failWaiting(error: Error): void {
+    for (const queue of Object.values(this.#queues)) {
+      for (const job of queue) this.#settle(job, () => job.reject(error))
+      queue.clear()
+    }
   }
 }
 

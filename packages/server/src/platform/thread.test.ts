@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Thread, TookTooLong } from './thread.ts'
+import { startWorker } from './worker.ts'
 
 const source = `
   import { parentPort, threadId } from 'node:worker_threads'
@@ -96,6 +97,27 @@ describe('[V5] a thread', () => {
     await expect(notSent).rejects.toThrow('could not be cloned')
     expect(await ask('after')).toMatchObject({ what: 'after' })
   })
+
+  test.skipIf(process.platform !== 'linux')(
+    '[S3] counts the time that it works, not the time that it waits',
+    async () => {
+      const thread = new Thread(() =>
+        startWorker('resting-worker', new URL('../../test/x.ts', import.meta.url).href),
+      )
+      threads.push(thread)
+      await thread.start()
+      let workedMs = 0
+      const ask = async (value: object) => {
+        const asked = thread.ask(() => ({ value, transfer: [], limitMs: 30_000 }))
+        const look = setInterval(() => (workedMs = thread.workedMs()), 5)
+        await asked
+        clearInterval(look)
+        return workedMs
+      }
+      expect(await ask({ restMs: 400 })).toBeLessThan(200)
+      expect(await ask({ workMs: 400 })).toBeGreaterThan(200)
+    },
+  )
 
   test('[V5] that is closed fails what is under way and what comes', async () => {
     const { thread, ask } = start()

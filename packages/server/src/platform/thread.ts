@@ -1,5 +1,5 @@
 import type { Worker, TransferListItem } from 'node:worker_threads'
-import { lowerPriority } from './worker.ts'
+import { lowerPriority, processorMs } from './worker.ts'
 
 export interface Message {
   value: unknown
@@ -29,6 +29,9 @@ export class Thread {
   /** What is under way fails with that error. */
   #fail: ((error: Error) => void) | undefined
   #busy: Worker | undefined
+  #isReady = false
+  /** How long the worker had worked when it was sent its message. */
+  #workedBefore = 0
   #isSlowed = false
   #isClosed = false
 
@@ -43,14 +46,26 @@ export class Thread {
     return answer
   }
 
-  /** Whether its worker runs, or is about to: an answer does not have to wait for its start. */
+  /** Whether its worker runs, or is about to. */
   get isStarted(): boolean {
     return this.#worker !== undefined
   }
 
-  /** Starts its worker before there is a message for it. A worker that cannot start fails with the next message. */
-  start(): void {
-    if (!this.#isClosed) this.#worker ??= this.#newWorker()
+  /** Whether a message does not have to wait for the start of its worker. */
+  get isReady(): boolean {
+    return this.#isReady
+  }
+
+  /** Starts its worker unless it runs already. Resolves when it is ready. */
+  async start(): Promise<void> {
+    if (this.#isClosed) throw new Error('The thread is closed.')
+    this.#worker ??= this.#newWorker()
+    await this.#worker
+  }
+
+  /** How long it has worked on its message: in processor time if that can be known, so that a busy machine does not count. */
+  workedMs(): number {
+    return this.#busy ? clockOf(this.#busy) - this.#workedBefore : 0
   }
 
   /** Ends the work on the message that it is busy with, which fails with `Stopped`. */
@@ -73,8 +88,7 @@ export class Thread {
 
   async #ask(message: () => Message): Promise<unknown> {
     if (this.#isClosed) throw new Error('The thread is closed.')
-    this.start()
-    const starting = this.#worker as Promise<Worker>
+    const starting = (this.#worker ??= this.#newWorker())
     const worker = await starting
     const { value, transfer, limitMs } = message()
     return new Promise((resolve, reject) => {
@@ -101,6 +115,7 @@ export class Thread {
         this.#fail?.(new TookTooLong(`It took the thread longer than ${limitMs} ms.`))
       }, limitMs)
       this.#busy = worker
+      this.#workedBefore = clockOf(worker)
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage(value, transfer)
     })
@@ -110,7 +125,6 @@ export class Thread {
     this.#isSlowed = false
     this.#forget(starting)
     void worker.terminate()
-    this.start()
   }
 
   #newWorker(): Promise<Worker> {
@@ -119,6 +133,7 @@ export class Thread {
       // The message it was busy with is told; without a listener the process would end.
       worker.on('error', () => {})
       worker.once('exit', () => this.#forget(starting))
+      this.#isReady = true
       return worker
     })
     starting.catch(() => this.#forget(starting))
@@ -126,6 +141,10 @@ export class Thread {
   }
 
   #forget(worker: Promise<Worker>): void {
-    if (this.#worker === worker) this.#worker = undefined
+    if (this.#worker !== worker) return
+    this.#worker = undefined
+    this.#isReady = false
   }
 }
+
+const clockOf = (worker: Worker): number => processorMs(worker) ?? performance.now()

@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, Worker } from 'node:worker_threads'
 
@@ -25,6 +25,8 @@ export function startWorker(name: string, beside: string): Promise<Worker> {
     worker.once('message', ({ osThread }: Ready) => {
       clearTimeout(timer)
       if (osThread !== undefined) osThreads.set(worker, osThread)
+      // Everybody waits for the event loop, which would share the processors with its threads otherwise.
+      setNiceness(osThread, niceness.usual)
       resolve(worker)
     })
   })
@@ -42,22 +44,36 @@ function newWorker(name: string, beside: string): Worker {
 
 /** The first message of a thread. */
 interface Ready {
-  /** Its number in the kernel, where threads have priorities of their own. */
+  /** Its number in the kernel, where threads have priorities and clocks of their own. */
   osThread: number | undefined
 }
 
 const osThreads = new WeakMap<Worker, number>()
 
-/** Between that of the event loop (0) and that of programs which get only what is left (19). */
-const slowNiceness = 10
+/** The event loop has 0, programs that get only what is left have 19. */
+const niceness = { usual: 5, slow: 15 }
 
-/** From now on the event loop and other threads go before this one. It cannot be undone. */
+/** From now on other threads go before this one. It cannot be undone. */
 export function lowerPriority(worker: Worker): void {
-  const osThread = osThreads.get(worker)
+  setNiceness(osThreads.get(worker), niceness.slow)
+}
+
+function setNiceness(osThread: number | undefined, value: number): void {
   try {
-    if (osThread !== undefined) setPriority(osThread, slowNiceness)
+    if (osThread !== undefined) setPriority(osThread, value)
   } catch {
     // It has just ended, or the kernel does not allow it; then the work goes on as it is.
+  }
+}
+
+/** How long it has worked since it started. Unknown where the kernel does not tell. */
+export function processorMs(worker: Worker): number | undefined {
+  const osThread = osThreads.get(worker)
+  if (osThread === undefined) return undefined
+  try {
+    return parseInt(readFileSync(`/proc/self/task/${osThread}/schedstat`, 'latin1'), 10) / 1e6
+  } catch {
+    return undefined
   }
 }
 
