@@ -1,4 +1,5 @@
 import type { Attack } from '../attack.ts'
+import { connectionBursts } from './connection-bursts.ts'
 import { costlyBodies } from './costly-bodies.ts'
 import { creationByOpening } from './creation-by-opening.ts'
 import { deleteFlood } from './delete-flood.ts'
@@ -33,5 +34,6 @@ export const attacks: readonly Attack[] = [
   awarenessOfManyViewers,
   pipelinedRequests,
   metricsOnManyConnections,
+  connectionBursts,
   liveStateMerges,
 ]

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
+import { isLoopLate } from '../src/platform/loop-time.ts'
 
 /** How long this thread has worked, in milliseconds. Where the kernel tells, what others on the machine do is no part of it. */
 function workedMs(): number {
@@ -46,6 +47,12 @@ export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
     longest = Math.max(longest, worked - collectedMs)
   }
   return longest
+}
+
+/** The beginning of an iteration of the event loop in which work need not wait: the one after long work is none. */
+export async function freeIteration(): Promise<void> {
+  do await nextIteration()
+  while (isLoopLate())
 }
 
 /** The least of several attempts: what runs for the first time is slow. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { iterationMs } from '../src/platform/loop-time.ts'
 import { expectFreeLoop, leastHeld } from './event-loop.ts'
 import { useServer } from './harness.ts'
 import { open } from './raw.ts'
@@ -33,6 +34,20 @@ describe('requests that do not wait for answers', () => {
       connection.send(get('/x'))
     }
     connection.socket.destroy()
+  })
+
+  test('[S5] iterations of the event loop are short after somebody has connected', async () => {
+    // The answer may take longer than the short time for which this is so.
+    await expect
+      .poll(async () => {
+        const connection = open(server.url)
+        connection.send(get('/x'))
+        await connection.answer()
+        connection.socket.destroy()
+        return iterationMs()
+      })
+      .toBe(0.1)
+    await expect.poll(() => iterationMs()).toBe(8)
   })
 
   test.each(['/x', '/metrics'])(

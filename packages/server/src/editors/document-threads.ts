@@ -7,6 +7,9 @@ import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } 
 import { pack, type PackedParts, type Parts, sizeOf, timeLimitFor } from './parts.ts'
 import { XmlError } from './xml.ts'
 
+/** What small documents may take together in one iteration of the event loop. */
+const maxInlineMs = 8
+
 /** Whose document it is, and which state of it. */
 export interface Source {
   apiKey: string
@@ -64,7 +67,7 @@ export class DocumentThreads {
     const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
     const bytes = sizeOf(parts) + argsBytes
     // Many small documents in a row hold the event loop as long as a large one.
-    if (bytes <= work.inlineBytes && !isLoopLate()) return work.inline()
+    if (bytes <= work.inlineBytes && !isLoopLate(maxInlineMs)) return work.inline()
     const message = () => {
       const packed = pack(parts)
       const task: Task = { kind, args, ...packed }

@@ -1,6 +1,6 @@
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { freeIteration } from '../../test/event-loop.ts'
 import { testStoredDocuments } from '../../test/document-work.ts'
 import { any, slowDocument, update } from '../../test/update-scenes.ts'
 import { DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './errors.ts'
@@ -114,11 +114,11 @@ describe('[V5] the threads of REST', () => {
 
   test('[V5] are not started for what is small', async () => {
     const documents = testStoredDocuments({ limitMs: 1 })
-    await nextIteration()
+    await freeIteration()
     const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
-    await nextIteration()
+    await freeIteration()
     expect(await documents.capture(parts, unsaid)).toMatchObject({ type: 'map' })
-    await nextIteration()
+    await freeIteration()
     expect((await documents.render(parts, unsaid)).length).toBeGreaterThan(3_000)
     await documents.close()
   })

@@ -7,6 +7,7 @@ import {
 } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
+import { connectionAccepted } from '../platform/loop-time.ts'
 import { Arrivals } from './arrivals.ts'
 import { carriesErrorCode } from './error-code.ts'
 import { Pipelining, tooManyWaiting } from './pipelining.ts'
@@ -74,6 +75,7 @@ export function createConnections(options: Options): Connections {
     )
     server.setTimeout(60_000)
     server.on('connection', (socket) => {
+      connectionAccepted()
       open.add(socket)
       pipelining.watch(socket)
       socket.once('close', () => open.delete(socket))

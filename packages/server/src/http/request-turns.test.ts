@@ -1,5 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import { freeIteration } from '../../test/event-loop.ts'
 import { RequestTurns } from './request-turns.ts'
 
 const beBusy = (ms: number) => {
@@ -8,7 +9,7 @@ const beBusy = (ms: number) => {
 
 test('[S5] requests that take long run one in each iteration, callers in turn', async () => {
   const turns = new RequestTurns()
-  await nextIteration()
+  await freeIteration()
   let iteration = 0
   let isOver = false
   const count = (async () => {
@@ -39,6 +40,6 @@ test('[S5] requests that take long run one in each iteration, callers in turn', 
 })
 
 test('[S5] a request that comes alone begins at once', async () => {
-  await nextIteration()
+  await freeIteration()
   expect(new RequestTurns().enter('a')).toBeUndefined()
 })

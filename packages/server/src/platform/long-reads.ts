@@ -1,4 +1,5 @@
 import { Gate } from './gate.ts'
+import { iterationMs } from './loop-time.ts'
 import { LoopTurns } from './loop-turns.ts'
 
 /** Long enough to get something done, short enough that nobody notices it. */
@@ -106,7 +107,8 @@ class SlicedRead implements LongRead {
   }
 
   get isDue(): boolean {
-    return performance.now() - this.#startedAt >= this.#sliceMs
+    const now = performance.now()
+    return now - this.#startedAt >= Math.min(this.#sliceMs, iterationMs(now))
   }
 
   async next(): Promise<void> {

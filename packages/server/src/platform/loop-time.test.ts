@@ -1,12 +1,12 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { isLoopLate } from './loop-time.ts'
+import { connectionAccepted, isLoopLate } from './loop-time.ts'
 
 const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test('[S5] an iteration of the event loop is late after 8 ms, and the next one begins anew', async () => {
+test('[S5] an iteration of the event loop is late after 8 ms, the next one rests, and the one after it begins anew', async () => {
   await nextIteration()
   expect(isLoopLate()).toBe(false)
   beBusy(9)
@@ -14,5 +14,30 @@ test('[S5] an iteration of the event loop is late after 8 ms, and the next one b
   await Promise.resolve()
   expect(isLoopLate()).toBe(true)
   await nextIteration()
+  expect(isLoopLate()).toBe(true)
+  await nextIteration()
+  expect(isLoopLate()).toBe(false)
+})
+
+test('[S5] a short iteration is followed by a new one', async () => {
+  await nextIteration()
+  expect(isLoopLate(0)).toBe(false)
+  beBusy(1)
+  expect(isLoopLate(0)).toBe(true)
+  await nextIteration()
+  expect(isLoopLate(0)).toBe(false)
+})
+
+test('[S5] while clients connect, an iteration is late after 0.1 ms', async () => {
+  await nextIteration()
+  connectionAccepted()
+  expect(isLoopLate()).toBe(false)
+  beBusy(1)
+  expect(isLoopLate()).toBe(true)
+  beBusy(25)
+  await nextIteration()
+  await nextIteration()
+  isLoopLate()
+  beBusy(1)
   expect(isLoopLate()).toBe(false)
 })

@@ -1,22 +1,50 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 
 /** How long one iteration of the event loop may be busy before what can wait does so. */
-const maxIterationMs = 8
+const usualMs = 8
+/** The same while clients connect. Node accepts one connection in each iteration, and hundreds may wait for that. */
+const acceptingMs = 0.1
+/** For how long others are expected after a connection. */
+const acceptingForMs = 20
 
+let acceptedAt = -Infinity
 let startedAt: number | undefined
+let isRest = false
+
+/** A client has connected. */
+export function connectionAccepted(): void {
+  acceptedAt = performance.now()
+}
+
+/** For how long work may go on in this iteration of the event loop. */
+export const iterationMs = (now = performance.now()): number =>
+  now - acceptedAt < acceptingForMs ? acceptingMs : usualMs
 
 /**
- * Whether this iteration of the event loop has been busy for so long that further work should wait for the next one. The
+ * Whether this iteration of the event loop has been busy for so long that further work should wait for a later one. The
  * first question of an iteration starts the clock; everything that runs from then on counts.
  */
-export function isLoopLate(): boolean {
+export function isLoopLate(maxMs?: number): boolean {
   const now = performance.now()
   if (startedAt === undefined) {
     startedAt = now
-    setImmediate(() => (startedAt = undefined))
+    setImmediate(endIteration)
     return false
   }
-  return now - startedAt >= maxIterationMs
+  return now - startedAt >= (maxMs ?? iterationMs(now))
+}
+
+/** Whether a piece of work has taken longer than an iteration should. */
+export const isLoopHeld = (): boolean => isLoopLate(usualMs)
+
+/**
+ * Immediates run right after what the iteration has read from its sockets. After long work, one more iteration counts as
+ * late: otherwise two long pieces could follow each other with nothing in between.
+ */
+function endIteration(): void {
+  isRest = !isRest && performance.now() - (startedAt ?? 0) >= usualMs
+  if (isRest) setImmediate(endIteration)
+  else startedAt = undefined
 }
 
 /** Called between pieces of work that may take long together: lets others have their turn if they should. */

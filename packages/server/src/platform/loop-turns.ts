@@ -1,10 +1,15 @@
-import { isLoopLate } from './loop-time.ts'
+import { isLoopHeld, isLoopLate } from './loop-time.ts'
 import { LaneQueue } from './lane-queue.ts'
 
-/** Runs waiting work lane by lane in turn: one piece in each iteration of the event loop, and more while `hasTime` says so. */
+/**
+ * Runs waiting work lane by lane in turn: one piece in each iteration of the event loop, and more while `hasTime` says so.
+ * An iteration that was held by a long piece has no second one.
+ */
 export class LoopTurns {
   readonly #waiting = new LaneQueue<() => void>()
   readonly #hasTime: (() => boolean) | undefined
+  /** Only once in a row, so that there is always progress. */
+  #isPutOff = false
 
   constructor(hasTime?: () => boolean) {
     this.#hasTime = hasTime
@@ -31,8 +36,9 @@ export class LoopTurns {
   }
 
   readonly #next = (): void => {
-    // The first question of an iteration starts its clock.
-    this.#hasTime?.()
+    // Asked in any case: the first question of an iteration starts its clock.
+    this.#isPutOff = isLoopHeld() && !this.#isPutOff
+    if (this.#isPutOff) return void setImmediate(this.#next)
     this.#waiting.take()?.()
     if (this.isIdle) return
     if (this.#hasTime) afterThis(() => (this.#hasTime?.() ? this.#next() : setImmediate(this.#next)))

@@ -1,8 +1,7 @@
-import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { testCrdt } from '../../test/document-work.ts'
-import { expectFreeLoop, heldDuring, leastHeld } from '../../test/event-loop.ts'
+import { expectFreeLoop, freeIteration, heldDuring, leastHeld } from '../../test/event-loop.ts'
 import { any, docOf, randomNumbers, slowDocument, struct, text, update } from '../../test/update-scenes.ts'
 import { randomSteps, Session } from '../../test/update-sessions.ts'
 import { DamagedLog } from '../editors/errors.ts'
@@ -216,9 +215,9 @@ describe('[V5] the thread of documents', () => {
   test('[V5] is not started for what is small', async () => {
     const crdt = testCrdt({ limitMs: 1 })
     const rows = keystrokes(100)
-    await nextIteration()
+    await freeIteration()
     expect(await crdt.index(rows)).toBeInstanceOf(DocumentIndex)
-    await nextIteration()
+    await freeIteration()
     expect(docOf(await crdt.compact(rows)).getText('t').length).toBe(100)
     await crdt.close()
   })

@@ -1,8 +1,7 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
+import { iterationMs } from '../platform/loop-time.ts'
 import { FairQueue, type WorkOwner } from './fair-queue.ts'
 
-/** What the clients' work may take in one iteration of the event loop. */
-const maxIterationMs = 8
 /** Work that takes less is counted with what follows: to wait for the end of the iteration costs as much as a keystroke. */
 const littleMs = 1
 /** What one taker may take before the next one has its turn. */
@@ -24,7 +23,7 @@ export class FairTurns {
 
   /** Whether work that comes now may be done at once. */
   get isFree(): boolean {
-    return this.#spentMs < maxIterationMs
+    return this.#spentMs < iterationMs()
   }
 
   /** Does it now and counts its time. */
@@ -68,7 +67,7 @@ export class FairTurns {
   #run(taker: TurnTaker): boolean {
     let isLeft = false
     this.spend(() => {
-      isLeft = taker.run(performance.now() + maxSliceMs)
+      isLeft = taker.run(performance.now() + Math.min(maxSliceMs, iterationMs()))
     })
     return isLeft
   }
@@ -81,7 +80,7 @@ export class FairTurns {
       this.#isScheduled = false
       this.#spentMs = 0
       // To find who is next takes time as well, with thousands who wait.
-      const endsAt = performance.now() + maxIterationMs
+      const endsAt = performance.now() + iterationMs()
       while (this.#waiting.size > 0 && performance.now() < endsAt) {
         this.#waiting.takeNext((taker) => {
           if (this.#run(taker)) this.#waiting.add(taker, taker.owner)
