@@ -25,7 +25,7 @@ export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
   withoutDatabase: true,
   async prepare({ url, attacker, size }) {
-    const ms = size === 'short' ? 3_000 : 10_000
+    const [ms, largeAtOnce] = size === 'short' ? [3_000, 10] : [10_000, 30]
     const send = async (path: string, body: Buffer<ArrayBuffer>) => {
       const headers = { 'content-type': 'application/json', ...attacker.headers }
       const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })
@@ -47,7 +47,7 @@ export const costlyBodies: Attack = {
       }
       const sending = [
         ...Array.from({ length: 4 }, () => repeat('/v2/organizations/add', ordinary)),
-        repeat('/v2/crdt/update', crdt),
+        ...Array.from({ length: largeAtOnce }, () => repeat('/v2/crdt/update', crdt)),
       ]
       await pause(ms)
       isOver = true

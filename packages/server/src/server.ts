@@ -5,7 +5,6 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
-  type FastifyRequest,
   LogController,
 } from 'fastify'
 import { Credentials } from './access/credentials.ts'
@@ -17,7 +16,7 @@ import { type Config, ConfigError } from './config.ts'
 import { createStoredDocuments } from './editors/stored-documents.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
-import { readBody } from './http/body.ts'
+import { mountBodyParsers } from './http/body-parsers.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { answerBrowser } from './http/cors.ts'
 import { answerFailures, toApiError } from './http/errors.ts'
@@ -25,7 +24,6 @@ import { createExecute } from './http/execute.ts'
 import { createRateLimits } from './http/limits.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages.ts'
-import { RequestTurns } from './http/request-turns.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
@@ -210,12 +208,6 @@ export function createServer(parts: Parts): Server {
   }
 }
 
-/** Whose body it is: credentials that are in the body are not known yet. */
-function callerOf({ caller, ip }: FastifyRequest): string {
-  const { apiKey, workspaceId, address = ip } = { ...caller } as Partial<Record<string, string>>
-  return apiKey ?? workspaceId ?? address
-}
-
 /** Short, and different after each start. */
 function createRequestIds(): () => string {
   const run = randomBytes(4).toString('hex')
@@ -249,28 +241,6 @@ function createApp(
         .send(failure.toBody())
     },
   })
-  const { jsonDepth, jsonKeys, jsonValues, bodyBytes } = config.limits
-  const bodyLimits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
-  const turns = new RequestTurns()
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
-    try {
-      const encoding = request.headers['content-encoding']
-      // Fastify makes `routeOptions` anew each time: small bodies do without.
-      const read = readBody(body as Buffer, encoding, bodyLimits, () => ({
-        unparsedField: request.routeOptions.config.unparsedField,
-        enterTurn: () => turns.enter(callerOf(request)),
-      }))
-      if (!(read instanceof Promise)) return done(null, read)
-      read.then((found) => done(null, found), done)
-    } catch (error) {
-      done(error as Error)
-    }
-  })
-  // A client may name any type for the body that it does not send.
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    if (body.length === 0) done(null, undefined)
-    else done(new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.'))
-  })
+  mountBodyParsers(app, config.limits)
   return app
 }

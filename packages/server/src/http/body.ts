@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
 import { UnparsedJson } from '../handler.ts'
 import { parseSafely, UnfitJson } from '../platform/safe-json.ts'
+import type { BodyBytes } from './body-bytes.ts'
 import { bodyTooLarge } from './errors.ts'
 import { BodyScanner, openBrace, openBracket, type Span } from './body-scanner.ts'
 
@@ -36,22 +37,29 @@ const stepBytes = 256 * 1024
  * large body takes is done in pieces that take turns with those of other callers.
  */
 export function readBody(
-  bytes: Buffer,
+  body: BodyBytes,
   encoding: string | undefined,
   limits: BodyLimits,
   largeBody: () => LargeBody,
 ): unknown {
-  if (bytes.length === 0) return undefined
+  if (body.length === 0) return undefined
   if (encoding !== undefined && encoding !== 'identity') throw invalid('Content-Encoding is not supported.')
-  if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
-  if (bytes.length <= maxFreeBytes) return readAtOnce(bytes, limits)
+  if (body.length <= maxFreeBytes) return readAtOnce(body, limits)
   const large = largeBody()
   const turn = large.enterTurn()
-  if (bytes.length > maxAtOnceBytes) return readInPieces(bytes, limits, large, turn)
-  return turn ? turn.then(() => readAtOnce(bytes, limits)) : readAtOnce(bytes, limits)
+  if (body.length > maxAtOnceBytes) return readInPieces(body, limits, large, turn)
+  return turn ? turn.then(() => readAtOnce(body, limits)) : readAtOnce(body, limits)
 }
 
-function readAtOnce(bytes: Buffer, limits: BodyLimits): unknown {
+/** In one piece of memory. */
+function joined({ chunks, length }: BodyBytes): Buffer {
+  const bytes = Buffer.concat(chunks, length)
+  if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
+  return bytes
+}
+
+function readAtOnce(body: BodyBytes, limits: BodyLimits): unknown {
+  const bytes = joined(body)
   if (!isSimple(bytes, limits)) {
     const scanner = new BodyScanner(bytes)
     scanner.scan()
@@ -72,12 +80,14 @@ function isSimple(bytes: Buffer, { maxDepth, maxKeys, maxValues }: BodyLimits): 
 }
 
 async function readInPieces(
-  bytes: Buffer,
+  arrived: BodyBytes,
   limits: BodyLimits,
   { unparsedField, enterTurn }: LargeBody,
   turn: Promise<void> | undefined,
 ): Promise<unknown> {
   await turn
+  const bytes = joined(arrived)
+  await enterTurn()
   const scanner = new BodyScanner(bytes, unparsedField)
   while (!scanner.scan(stepBytes)) await enterTurn()
   checkLimits(scanner, limits)
@@ -88,6 +98,7 @@ async function readInPieces(
   }
   await enterTurn()
   const body = parse(parsed)
+  await enterTurn()
   return found.length === 0 ? body : withUnparsed(body, unparsedField as string, bytes, found)
 }
 

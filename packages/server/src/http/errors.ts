@@ -43,8 +43,7 @@ export function toApiError(error: unknown): ApiError {
 }
 
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const isTooLarge = (error as { code?: string } | undefined)?.code === 'FST_ERR_CTP_BODY_TOO_LARGE'
-  const failure = isTooLarge ? bodyTooLargeFor(request) : toApiError(error)
+  const failure = toApiError(error)
   if (failure.cause !== undefined)
     request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
   if (failure.httpStatus === 413) discardBody(request, reply)
@@ -52,7 +51,7 @@ export function sendError(error: unknown, request: FastifyRequest, reply: Fastif
   return reply.code(failure.httpStatus).send(failure.toBody({ withCode: carriesErrorCode(request.url) }))
 }
 
-function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
+export function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
   const setting = routeOptions.config.unparsedField ? 'LIMIT_CRDT_BODY_BYTES' : 'LIMIT_BODY_BYTES'
   return bodyTooLarge('It', routeOptions.bodyLimit, setting)
 }
