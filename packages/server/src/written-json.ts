@@ -48,14 +48,6 @@ export function writeJson(value: unknown): Body {
 export class WrittenArray {
   readonly #pieces: Uint8Array[] = []
   #bytes = 0
-  readonly #keepsFirst: boolean
-  /** The first slice, as long as it is the only one. */
-  #first: readonly unknown[] | undefined
-
-  /** With `keepsFirst` an array of one slice is left as it is: its slices are small. */
-  constructor({ keepsFirst = false } = {}) {
-    this.#keepsFirst = keepsFirst
-  }
 
   get bytes(): number {
     return this.#bytes
@@ -63,24 +55,13 @@ export class WrittenArray {
 
   add(items: readonly unknown[]): void {
     if (items.length === 0) return
-    if (this.#keepsFirst && !this.#first && this.#pieces.length === 0) {
-      this.#first = items
-      return
-    }
-    if (this.#first) this.#write(this.#first)
-    this.#first = undefined
-    this.#write(items)
-  }
-
-  #write(items: readonly unknown[]): void {
     const text = bytesOf(writeJson(items))
     this.#bytes += text.length
     // Of each slice without its brackets.
     this.#pieces.push(Buffer.from(this.#pieces.length > 0 ? ',' : '['), text.subarray(1, -1))
   }
 
-  end(): WrittenJson | readonly unknown[] {
-    if (this.#first) return this.#first
+  end(): WrittenJson {
     return new WrittenJson(...this.#pieces, Buffer.from(this.#pieces.length > 0 ? ']' : '[]'))
   }
 }

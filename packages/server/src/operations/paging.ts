@@ -34,9 +34,6 @@ interface List<T> {
   rowsAtOnce?: number
 }
 
-/** Most lists are short. */
-const smallOrWritten = () => new WrittenArray({ keepsFirst: true })
-
 /** Rows as they are shown to the caller. */
 type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
 
@@ -61,7 +58,9 @@ export async function listAll<Row, Shown>(
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
   const asked = { size: everything, after: undefined }
-  const { onSent, data } = await collect(call, list, asked, present, smallOrWritten())
+  const first = await firstRows(call, list, asked)
+  if (isShort(first, asked)) return reply(await shownAtOnce(first, present), {})
+  const { onSent, data } = await collect(call, list, asked, first, present, new WrittenArray())
   return reply(data as unknown as Shown[], { onSent })
 }
 
@@ -72,7 +71,12 @@ export async function page<Row, Shown>(
   list: List<Row>,
   present: Present<Row, Shown>,
 ): Promise<Reply<Shown[]>> {
-  return (await pageInto(smallOrWritten(), call, input, list, present)) as unknown as Reply<Shown[]>
+  const { pages } = call
+  const asked = pages.open({ ...input })
+  const first = await firstRows(call, list, asked)
+  if (isShort(first, asked)) return reply(await shownAtOnce(first, present), {})
+  const collected = await collect(call, list, asked, first, present, new WrittenArray())
+  return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
 }
 
 /** The same with the items in groups. */
@@ -82,8 +86,11 @@ export async function pageOfGroups<Row, Shown>(
   list: List<Row>,
   present: Present<Row, readonly [group: string, item: Shown]>,
 ): Promise<Reply<Record<string, Shown[]>>> {
-  const answer = await pageInto(new WrittenGroups(), call, input, list, present)
-  return answer as unknown as Reply<Record<string, Shown[]>>
+  const { pages } = call
+  const asked = pages.open({ ...input })
+  const first = await firstRows(call, list, asked)
+  const collected = await collect(call, list, asked, first, present, new WrittenGroups())
+  return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
 }
 
 /** Lists of documents and notifications give the token under two names (spec 0.5). */
@@ -92,65 +99,74 @@ export function withPageToken<T>(answer: Reply<T>): Reply<T> {
   return reply(data, { extra: { pageToken: extra?.nextPageToken, ...extra }, onSent })
 }
 
-async function pageInto<Row, Shown, Data>(
-  written: Writer<Shown, Data>,
-  call: Caller & { pages: Pages },
-  input: PageInput,
-  list: List<Row>,
-  present: Present<Row, Shown>,
-): Promise<Reply<Data>> {
-  const { pages } = call
-  const asked = pages.open({ ...input })
-  const { data, last, onSent } = await collect(call, list, asked, present, written)
-  const nextPageToken = last && pages.tokenAfter(list.cursor(last))
-  return reply(data, { extra: { nextPageToken }, onSent })
+/** With the first one behind the page, which tells that there are more. */
+const limitOf = <Row>({ rowsAtOnce = smallRowsAtOnce }: List<Row>, left: number) =>
+  Math.min(rowsAtOnce, left + 1)
+
+const firstRows = <Row>({ longReads, caller }: Caller, list: List<Row>, { size, after }: Page) =>
+  longReads.query(caller.apiKey, () => list.read({ limit: limitOf(list, size), after }))
+
+const shownAtOnce = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
+  (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
+
+/** Most lists are: they need no slices. */
+const isShort = (first: readonly unknown[], { size }: Page) => first.length <= Math.min(writtenAtOnce, size)
+
+interface Collected<Row, Data> {
+  data: Data
+  /** The last row of the page, if there are more behind it. */
+  last: Row | undefined
+  onSent: (() => void) | undefined
 }
 
-/** Writes the rows of a page as JSON. Gives the last of them if there are more. */
+const withNextPage = <Row, Data>(
+  { data, last, onSent }: Collected<Row, Data>,
+  { cursor }: List<Row>,
+  pages: Pages,
+) => reply(data, { extra: { nextPageToken: last && pages.tokenAfter(cursor(last)) }, onSent })
+
+/** Reads the rows of a page behind the first ones, and writes all of them as JSON, slice by slice. */
 async function collect<Row, Shown, Data>(
   { longReads, caller }: Caller,
   list: List<Row>,
-  asked: Page,
+  { size }: Page,
+  first: Row[],
   present: Present<Row, Shown>,
   written: Writer<Shown, Data>,
-): Promise<{ data: Data; last: Row | undefined; onSent: (() => void) | undefined }> {
+): Promise<Collected<Row, Data>> {
   const slices = longReads.begin(caller.apiKey)
+  let left = size
+  let rows = first
+  let last: Row | undefined
   try {
-    const last = await readSlices(slices, list, asked, async (rows) => {
-      const shown = await present(rows)
-      for (let from = 0; from < shown.length; from += writtenAtOnce) {
-        if (slices.isDue) await slices.next()
-        written.add(shown.slice(from, from + writtenAtOnce))
-      }
+    for (;;) {
+      const isLast = rows.length < limitOf(list, left)
+      const kept = rows.slice(0, left)
+      if (kept.length > 0) await writeSlices(slices, await present(kept), written)
       if (written.bytes > maxBytes) throw tooLarge()
       if (written.bytes > largeBytes) await slices.becomeLarge()
-    })
-    return { data: written.end(), last, onSent: slices.isLarge ? () => slices.end() : undefined }
+      last = kept.at(-1) ?? last
+      left -= kept.length
+      if (isLast || rows.length > kept.length) {
+        const onSent = slices.isLarge ? () => slices.end() : undefined
+        return { data: written.end(), last: isLast ? undefined : last, onSent }
+      }
+      const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
+      rows = await slices.query(() => list.read(window))
+    }
   } catch (error) {
     slices.end()
     throw error
   }
 }
 
-/** Reads the rows of a page slice by slice. Gives the last one if there are more behind it. */
-async function readSlices<T>(
+async function writeSlices<Shown, Data>(
   slices: LongRead,
-  { read, cursor, rowsAtOnce = smallRowsAtOnce }: List<T>,
-  { size, after: start }: Page,
-  add: (rows: readonly T[]) => Promise<void>,
-): Promise<T | undefined> {
-  let left = size
-  let last: T | undefined
-  for (;;) {
-    // With the first one behind the page, which tells that there are more.
-    const limit = Math.min(rowsAtOnce, left + 1)
-    const after = last ? cursor(last) : start
-    const rows = await slices.query(() => read({ limit, after }))
-    const kept = rows.slice(0, left)
-    if (kept.length > 0) await add(kept)
-    last = kept.at(-1) ?? last
-    left -= kept.length
-    if (rows.length > kept.length) return last
-    if (rows.length < limit) return undefined
+  shown: readonly Shown[],
+  written: Writer<Shown, Data>,
+): Promise<void> {
+  for (let from = 0; from < shown.length; from += writtenAtOnce) {
+    if (slices.isDue) await slices.next()
+    written.add(shown.slice(from, from + writtenAtOnce))
   }
 }

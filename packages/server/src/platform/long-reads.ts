@@ -60,6 +60,11 @@ export class LongReads {
     if (limits.maxQueries !== undefined) this.#queries = new Gate(limits.maxQueries)
   }
 
+  /** A query before it is known whether the read takes long. */
+  query<T>(key: string, work: () => Promise<T>): Promise<T> {
+    return this.#shared.query(key, work)
+  }
+
   begin(key: string): LongRead {
     return new SlicedRead(this.#sliceMs, key, this.#shared)
   }

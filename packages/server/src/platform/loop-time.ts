@@ -52,8 +52,15 @@ export async function breathe(): Promise<void> {
   if (isLoopLate()) await nextLoop()
 }
 
+/** So few do not need turns. */
+const fewItems = 4
+
 /** The same as `map` of an array, with other work in between when there are many or large items. */
-export async function mapInTurns<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
+export function mapInTurns<T, R>(items: readonly T[], map: (item: T) => R): R[] | Promise<R[]> {
+  return items.length <= fewItems ? items.map((item) => map(item)) : mapMany(items, map)
+}
+
+async function mapMany<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const mapped: R[] = []
   for (const item of items) {
     if (isLoopLate()) await nextLoop()
