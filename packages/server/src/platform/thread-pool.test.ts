@@ -65,7 +65,7 @@ function start({ canStart = async () => {}, ...options }: PoolOptions & Starting
 const never = 1_000_000_000
 
 describe('[V5] threads', () => {
-  test('[V5] run work side by side, and start as they are needed, one ahead', async () => {
+  test('[V5] run work side by side, and start as they are needed, two ahead', async () => {
     const { run, beginning, end, workers } = start({ slowAfterMs: never })
     expect(workers).toHaveLength(0)
     const first = run('a1')
@@ -74,30 +74,30 @@ describe('[V5] threads', () => {
     expect(await first).toBe('a1')
     const second = run('a2')
     await beginning('a1', 'a2')
-    expect(workers).toHaveLength(2)
+    expect(workers).toHaveLength(3)
     const third = run('a3')
     await beginning('a1', 'a2', 'a3')
-    expect(workers).toHaveLength(3)
+    expect(workers).toHaveLength(4)
     end('a3')
     end('a2')
     expect(await Promise.all([second, third])).toEqual(['a2', 'a3'])
   })
 
   test('[V5] work begins on the first thread that is ready', async () => {
-    let startSecond = () => {}
-    const later = new Promise<void>((resolve) => (startSecond = resolve))
-    const canStart = (count: number) => (count === 2 ? later : Promise.resolve())
+    let startOthers = () => {}
+    const later = new Promise<void>((resolve) => (startOthers = resolve))
+    const canStart = (count: number) => (count > 1 ? later : Promise.resolve())
     const { run, beginning, end, workers } = start({ slowAfterMs: never, canStart })
     const first = run('a1')
     await beginning('a1')
-    // The second one is started ahead, and takes its time.
-    expect(workers).toHaveLength(2)
+    // The others are started ahead, and take their time.
+    expect(workers).toHaveLength(3)
     const second = run('b1')
     end('a1')
     await beginning('a1', 'b1')
     end('b1')
     expect(await Promise.all([first, second])).toEqual(['a1', 'b1'])
-    startSecond()
+    startOthers()
   })
 
   test('[V5] that cannot start fail what waits, and start again with the next work', async () => {

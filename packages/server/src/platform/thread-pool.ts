@@ -82,6 +82,9 @@ interface Running {
   look: NodeJS.Timeout | undefined
 }
 
+/** Two lanes may begin something at the same moment. */
+const threadsAhead = 2
+
 /** A thread that waits for a processor is not looked at more often. */
 const minLookMs = 20
 
@@ -288,12 +291,12 @@ export class ThreadPool {
     this.#startNext()
   }
 
-  /** A thread that can begin at once. Another one is started ahead: the next work does not wait for that. */
+  /** A thread that can begin at once. Others are started ahead: the next work does not wait for that. */
   #takeReady(): Thread | undefined {
     const index = this.#free.findLastIndex(({ isReady }) => isReady)
     if (index < 0) return undefined
     const [thread] = this.#free.splice(index, 1)
-    this.#startThreads(1, this.#running.size + 1)
+    this.#startThreads(threadsAhead, this.#running.size + 1)
     return thread
   }
 
