@@ -21,6 +21,9 @@ const giveUpMs = 60_000
 const pauseMs = 20
 const organizationId = 'org_1'
 
+// Whoever attacks may be interrupted.
+process.once('disconnect', () => process.exit())
+
 const [url] = (await once(process, 'message')) as [string]
 const tenant = await createTenant(url, 'bystander@example.com')
 const { client } = tenant

@@ -23,3 +23,5 @@ process.on('message', (message) => {
   longestMs = 0
 })
 process.channel?.unref()
+// Whoever attacks may be interrupted.
+process.once('disconnect', () => process.exit())

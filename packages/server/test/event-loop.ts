@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
-import { isLoopLate } from '../src/platform/loop-time.ts'
+import { isLoopLate, iterationMs } from '../src/platform/loop-time.ts'
 
 /** How long this thread has worked, in milliseconds. Where the kernel tells, what others on the machine do is no part of it. */
 function workedMs(): number {
@@ -49,11 +49,17 @@ export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
   return longest
 }
 
-/** The beginning of an iteration of the event loop in which work need not wait: the one after long work is none. */
+/**
+ * The beginning of an iteration of the event loop in which work need not wait. The one after long work is none, and those
+ * after a client of another test has connected to a server of this process are short.
+ */
 export async function freeIteration(): Promise<void> {
   do await nextIteration()
-  while (isLoopLate())
+  while (isLoopLate() || iterationMs() < usualMs)
 }
+
+/** What an iteration may take. */
+const usualMs = 8
 
 /** The least of several attempts: what runs for the first time is slow. */
 export async function leastHeld(

@@ -43,12 +43,17 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
   // A client may name any type for the body that it does not send.
   app.addContentTypeParser('*', (_request, payload, done) => {
     let isEmpty = true
-    payload.on('data', () => (isEmpty = false))
-    payload.on('error', () => done(endedEarly()))
-    payload.on('end', () => {
+    const end = () => {
+      payload.off('error', fail)
       if (isEmpty) done(null, undefined)
       else done(new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.'))
-    })
+    }
+    const fail = () => {
+      payload.off('end', end)
+      done(endedEarly())
+    }
+    payload.on('data', () => (isEmpty = false))
+    payload.once('end', end).once('error', fail)
   })
 }
 

@@ -1,7 +1,9 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { freeIteration } from '../../test/event-loop.ts'
 import { RequestTurns } from './request-turns.ts'
+
+beforeEach(freeIteration)
 
 const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);

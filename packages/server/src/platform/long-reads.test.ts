@@ -1,6 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { freeIteration } from '../../test/event-loop.ts'
 import { LongReads } from './long-reads.ts'
+
+beforeEach(freeIteration)
 
 describe('long reads', () => {
   test('[S2] in one turn of the event loop one slice runs, however many reads there are', async () => {

@@ -1,9 +1,12 @@
 import { EventEmitter } from 'node:events'
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { freeIteration } from '../../test/event-loop.ts'
 import type { WebSocket } from 'ws'
 import { ConnectionInbox } from './connection-inbox.ts'
 import { FairTurns } from './fair-turns.ts'
+
+beforeEach(freeIteration)
 
 const kilobyte = Buffer.alloc(1_000)
 

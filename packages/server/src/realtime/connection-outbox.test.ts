@@ -1,11 +1,14 @@
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
+import { freeIteration } from '../../test/event-loop.ts'
 import * as ws from 'ws'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import { FairTurns } from './fair-turns.ts'
 import { binaryFrame, binaryMessage } from './frames.ts'
+
+beforeEach(freeIteration)
 
 // Exported by `ws`, but not typed.
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable }

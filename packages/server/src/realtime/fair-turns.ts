@@ -81,10 +81,11 @@ export class FairTurns {
       this.#spentMs = 0
       // To find who is next takes time as well, with thousands who wait.
       const endsAt = performance.now() + iterationMs()
-      while (this.#waiting.size > 0 && performance.now() < endsAt) {
+      while (this.#waiting.size > 0) {
         this.#waiting.takeNext((taker) => {
           if (this.#run(taker)) this.#waiting.add(taker, taker.owner)
         })
+        if (performance.now() >= endsAt) break
       }
       if (this.#waiting.size > 0) this.#schedule()
     })

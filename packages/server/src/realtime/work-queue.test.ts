@@ -1,8 +1,11 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { freeIteration } from '../../test/event-loop.ts'
 import { FairQueue } from './fair-queue.ts'
 import { FairTurns } from './fair-turns.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+
+beforeEach(freeIteration)
 
 /** Holds the event loop. */
 function busy(ms: number): void {
