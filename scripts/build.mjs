@@ -1,4 +1,4 @@
-// Bundles what is shipped into the dist folders. Dependencies stay outside, except in threads: they are installed, not copied.
+// Bundles what is shipped into the dist folders. Dependencies stay outside, where they are installed; only threads have theirs inside.
 //   build.mjs                   everything, with types
 //   build.mjs --server [folder] the server alone, unless it is built from these very sources already;
 //                               files that are named after the folder are programs beside it
@@ -23,6 +23,8 @@ async function bundle(input, dir, platform, external = isDependency) {
 
 function hashOfSources() {
   const hash = createHash('sha256')
+  // The threads hold their dependencies.
+  for (const file of ['package-lock.json', 'scripts/build.mjs']) hash.update(readFileSync(file))
   for (const folder of ['packages/protocol/src', 'packages/server/src']) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       if (/\.(ts|mjs)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)))
