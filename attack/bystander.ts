@@ -21,7 +21,7 @@ const giveUpMs = 60_000
 const pauseMs = 20
 const organizationId = 'org_1'
 
-// Whoever attacks may be interrupted.
+// Ends with the program that started it, which may be interrupted.
 process.once('disconnect', () => process.exit())
 
 const [url] = (await once(process, 'message')) as [string]

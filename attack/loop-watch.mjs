@@ -23,5 +23,5 @@ process.on('message', (message) => {
   longestMs = 0
 })
 process.channel?.unref()
-// Whoever attacks may be interrupted.
+// Ends with the program that started it, which may be interrupted.
 process.once('disconnect', () => process.exit())

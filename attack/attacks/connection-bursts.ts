@@ -5,7 +5,7 @@ import type { Attack } from '../attack.ts'
 
 const request = 'GET /metrics HTTP/1.1\r\nHost:a\r\n\r\n'
 
-/** Hundreds of connections at once, while others keep the event loop busy. Whoever connects then waits behind them. */
+/** Opens hundreds of connections at once while others keep the event loop busy. A client that connects then waits behind them. */
 export const connectionBursts: Attack = {
   name: 'hundreds of new connections at once',
   withoutDatabase: true,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
-import { isLoopLate, iterationMs } from '../src/platform/loop-time.ts'
+import { isLoopLate, iterationMs, usualMs } from '../src/platform/loop-time.ts'
 
 /** How long this thread has worked, in milliseconds. Where the kernel tells, what others on the machine do is no part of it. */
 function workedMs(): number {
@@ -57,9 +57,6 @@ export async function freeIteration(): Promise<void> {
   do await nextIteration()
   while (isLoopLate() || iterationMs() < usualMs)
 }
-
-/** What an iteration may take. */
-const usualMs = 8
 
 /** The least of several attempts: what runs for the first time is slow. */
 export async function leastHeld(

@@ -36,7 +36,7 @@ describe('requests that do not wait for answers', () => {
     connection.socket.destroy()
   })
 
-  test('[S5] iterations of the event loop are short after somebody has connected', async () => {
+  test('[S5] iterations of the event loop are short after a client has connected', async () => {
     // The answer may take longer than the short time for which this is so.
     await expect
       .poll(async () => {

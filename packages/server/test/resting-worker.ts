@@ -1,4 +1,4 @@
-// A thread that rests or works for as long as it is told.
+// A thread that sleeps and then works, for as many milliseconds as the message says.
 import { answerTasks } from '../src/platform/worker.ts'
 
 answerTasks(({ restMs = 0, workMs = 0 }: { restMs?: number; workMs?: number }) => {

@@ -1,14 +1,11 @@
 import type { Worker } from 'node:worker_threads'
-import { isLoopLate } from '../platform/loop-time.ts'
+import { isLoopHeld } from '../platform/loop-time.ts'
 import { TookTooLong } from '../platform/thread.ts'
 import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform/thread-pool.ts'
 import { valueOf } from '../platform/worker.ts'
 import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './errors.ts'
 import { pack, type PackedParts, type Parts, sizeOf, timeLimitFor } from './parts.ts'
 import { XmlError } from './xml.ts'
-
-/** What small documents may take together in one iteration of the event loop. */
-const maxInlineMs = 8
 
 /** Whose document it is, and which state of it. */
 export interface Source {
@@ -67,7 +64,7 @@ export class DocumentThreads {
     const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
     const bytes = sizeOf(parts) + argsBytes
     // Many small documents in a row hold the event loop as long as a large one.
-    if (bytes <= work.inlineBytes && !isLoopLate(maxInlineMs)) return work.inline()
+    if (bytes <= work.inlineBytes && !isLoopHeld()) return work.inline()
     const message = () => {
       const packed = pack(parts)
       const task: Task = { kind, args, ...packed }

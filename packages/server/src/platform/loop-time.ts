@@ -1,7 +1,7 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 
 /** How long one iteration of the event loop may be busy before what can wait does so. */
-const usualMs = 8
+export const usualMs = 8
 /** The same while clients connect. Node accepts one connection in each iteration, and hundreds may wait for that. */
 const acceptingMs = 0.1
 /** For how long others are expected after a connection. */

@@ -300,7 +300,7 @@ export class ThreadPool {
     return thread
   }
 
-  /** Starts threads until so many are free or about to be, as far as there may be more. */
+  /** Starts threads until `count` of them are free or starting, or the pool has as many as it may have. */
   #startThreads(count: number, busy = this.#running.size): void {
     const { quickThreads, slowThreads } = this.#options
     let missing = count - this.#free.filter(({ isStarted }) => isStarted).length
