@@ -87,7 +87,7 @@ describe.each(stores)('client ids on %s', (store) => {
       }
       writer.sendAwareness(ada.id, 1, { name: 'Ada' })
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
-      expect(writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
     test('[R31] the first write takes a client id from an editor who only claimed it in awareness', async () => {
