@@ -113,7 +113,7 @@ class SlicedRead implements LongRead {
 
   get isDue(): boolean {
     const now = performance.now()
-    return now - this.#startedAt >= Math.min(this.#sliceMs, iterationMs(now))
+    return now - this.#startedAt >= Math.min(this.#sliceMs, iterationMs())
   }
 
   async next(): Promise<void> {

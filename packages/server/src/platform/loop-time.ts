@@ -7,18 +7,19 @@ const acceptingMs = 0.1
 /** For how long others are expected after a connection. */
 const acceptingForMs = 20
 
-let acceptedAt = -Infinity
+let accepting: NodeJS.Timeout | undefined
+let currentMs = usualMs
 let startedAt: number | undefined
 let isRest = false
 
 /** A client has connected. */
 export function connectionAccepted(): void {
-  acceptedAt = performance.now()
+  currentMs = acceptingMs
+  accepting = accepting?.refresh() ?? setTimeout(() => (currentMs = usualMs), acceptingForMs).unref()
 }
 
 /** For how long work may go on in this iteration of the event loop. */
-export const iterationMs = (now = performance.now()): number =>
-  now - acceptedAt < acceptingForMs ? acceptingMs : usualMs
+export const iterationMs = (): number => currentMs
 
 /**
  * Whether this iteration of the event loop has been busy for so long that further work should wait for a later one. The
@@ -31,7 +32,7 @@ export function isLoopLate(maxMs?: number): boolean {
     setImmediate(endIteration)
     return false
   }
-  return now - startedAt >= (maxMs ?? iterationMs(now))
+  return now - startedAt >= (maxMs ?? iterationMs())
 }
 
 /** Whether a piece of work has taken longer than an iteration should. */

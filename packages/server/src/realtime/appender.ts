@@ -34,9 +34,10 @@ const maxStoredAlone = 4
  */
 export class Appender {
   readonly #parts: AppenderParts
-  readonly #waiting = new FairQueue<EditorRoom>()
-  /** While batches are taken: rooms of which a part is left for the next tick. */
-  #unfinished: Set<EditorRoom> | undefined
+  /** Rooms that the next tick stores, in the order in which they came. */
+  #arrived = new Set<EditorRoom>()
+  /** Those that did not fit into a tick: their owners take turns. */
+  readonly #late = new FairQueue<EditorRoom>()
   #busy: Promise<void> | undefined
   #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
@@ -56,8 +57,7 @@ export class Appender {
 
   readonly wake = (room: EditorRoom): void => {
     if (this.#alone.has(room) || this.#reviewing.has(room)) return
-    if (this.#unfinished) this.#unfinished.add(room)
-    else this.#waiting.add(room, room.nextWriter)
+    this.#arrived.add(room)
     this.#busy ??= this.#run()
   }
 
@@ -73,7 +73,7 @@ export class Appender {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.size > 0) {
+    while (this.#arrived.size > 0 || this.#late.size > 0) {
       await this.#nextTick()
       await this.#store(this.#takeBatches(), editorLog.appendFree)
     }
@@ -84,22 +84,26 @@ export class Appender {
     const batches: [EditorRoom, Batch][] = []
     let bytes = 0
     const endsAt = performance.now() + maxHoldMs
-    const hasTime = () => performance.now() < endsAt || batches.length === 0
-    this.#unfinished = new Set()
-    while (
-      this.#waiting.size > 0 &&
-      batches.length < maxPerTick.rooms &&
-      bytes <= maxPerTick.bytes &&
-      hasTime()
-    ) {
-      this.#waiting.takeNext((room) => {
-        const batch = this.#takeBatch(room)
-        if (batch) batches.push([room, batch])
-        bytes += batch?.entry?.update.length ?? 0
-      })
+    const isFull = () =>
+      batches.length >= maxPerTick.rooms || bytes > maxPerTick.bytes || performance.now() >= endsAt
+    const take = (room: EditorRoom) => {
+      const batch = this.#takeBatch(room)
+      if (batch) batches.push([room, batch])
+      bytes += batch?.entry?.update.length ?? 0
     }
-    for (const room of this.#unfinished) this.#waiting.add(room, room.nextWriter)
-    this.#unfinished = undefined
+    const arrived = this.#arrived
+    // A room of which a part is left comes again.
+    this.#arrived = new Set()
+    if (this.#late.size === 0 && arrived.size <= maxPerTick.rooms) {
+      for (const room of arrived) {
+        if (batches.length > 0 && isFull()) this.#late.add(room, room.nextWriter)
+        else take(room)
+      }
+    } else {
+      for (const room of arrived) this.#late.add(room, room.nextWriter)
+      do this.#late.takeNext(take)
+      while (this.#late.size > 0 && !isFull())
+    }
     return batches
   }
 
@@ -123,7 +127,7 @@ export class Appender {
 
   async #store(taken: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
     const { commits, database, log, now } = this.#parts
-    let batches: readonly [EditorRoom, Batch][] = this.#stillAllowed(taken)
+    let batches = taken
     let entries: editorLog.Entry[] = []
     let numbers: Awaited<ReturnType<typeof append>> = []
     try {
@@ -134,7 +138,7 @@ export class Appender {
       const work = async (db: Db) => (numbers = await append(db, entries, at))
       if (entries.length > 0) await commits.write(apiKeys, sendersOf(batches), work)
     } catch (error) {
-      if (error instanceof AccessChanged) return this.#store(batches, append)
+      if (error instanceof AccessChanged) return this.#store(this.#stillAllowed(batches), append)
       log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
       // Their indexes know what is not stored: they start again from what is.
       for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
@@ -219,7 +223,8 @@ export class Appender {
         if (room.hasWaiting) this.wake(room)
       })
     this.#alone.set(room, stored)
-    this.#waiting.delete(room)
+    this.#arrived.delete(room)
+    this.#late.delete(room)
   }
 
   #committed(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {

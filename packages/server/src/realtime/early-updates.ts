@@ -34,6 +34,11 @@ export class EarlyUpdates<T extends { update: Uint8Array }> {
     return true
   }
 
+  /** Whether there may be one to try again. */
+  get hasReady(): boolean {
+    return this.#ready.size > 0
+  }
+
   /** A client has gone on to that clock. */
   arrived(client: number, clock: number): void {
     for (const held of this.#waiting) {

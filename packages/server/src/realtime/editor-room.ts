@@ -142,7 +142,7 @@ export class EditorRoom {
   }
 
   #admitEarly(): void {
-    if (this.#postponed) return
+    if (this.#postponed || !this.#early.hasReady) return
     // Much may have changed since they came.
     const mayTry = ({ from }: Pending) => from.canWrite
     for (let next = this.#early.takeReady(mayTry); next; next = this.#early.takeReady(mayTry)) {
@@ -279,9 +279,9 @@ export class EditorRoom {
     if (this.#isDropped) return { entry: undefined, pending: [] }
     const pending = this.#queue.take()
     if (this.#queue.length > 0) this.#parts.wake(this)
-    const updates = pending.filter(({ isNews }) => isNews).map(({ update }) => update)
     this.#storing++
-    const last = pending.findLast(({ isNews }) => isNews)
+    const news = pending.filter(({ isNews }) => isNews)
+    const last = news.at(-1)
     if (last === undefined) return { entry: undefined, pending }
     return {
       pending,
@@ -289,11 +289,11 @@ export class EditorRoom {
         apiKey: this.apiKey,
         place: this.place,
         // A copy: what came from the socket is part of a larger buffer.
-        update: updates.length === 1 ? Uint8Array.from(last.update) : mergeMany(updates),
+        update: news.length === 1 ? new Uint8Array(last.update) : mergeMany(news.map(({ update }) => update)),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.#create,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
-        owners: pending.flatMap(({ owners }) => owners),
+        owners: news.length === 1 ? last.owners : news.flatMap(({ owners }) => owners),
       },
     }
   }

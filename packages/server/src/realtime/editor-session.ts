@@ -26,6 +26,13 @@ interface Opening {
   describe?: (room: EditorRoom) => void
 }
 
+/** The time until an update is settled. */
+interface Wait {
+  /** Whether nothing is read of the client meanwhile. */
+  isHeld: boolean
+  isOver: boolean
+}
+
 /** Bytes that may wait in a room before its senders are made to wait. */
 const mostWaiting = 256 * 1024
 /** A client is asked for what is missing no more often than this. */
@@ -197,18 +204,18 @@ export class EditorSession implements Member {
 
   /** False if it holds something new. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
-    const wait = this.#waitIn(room)
+    const wait: Wait = { isHeld: false, isOver: false }
     const isKnown = room.confirm(this, update, {
       saved: () => {
-        wait.end()
+        this.#endWait(wait)
         this.#saved(number, update, false)
       },
       refused: (fault) => {
-        wait.end()
+        this.#endWait(wait)
         this.#refused(number, fault)
       },
     })
-    if (isKnown) wait.begin()
+    if (isKnown) this.#beginWait(wait, room)
     return isKnown
   }
 
@@ -216,40 +223,35 @@ export class EditorSession implements Member {
     this.#participant.document.active(this.#participant)
     // An answer holds everything that its client sent before.
     const covered = isAnswer ? this.#early.splice(0) : []
-    const wait = this.#waitIn(room)
+    const wait: Wait = { isHeld: false, isOver: false }
     room.submit(this, update, {
       saved: (_seq, isNews) => {
-        wait.end()
+        this.#endWait(wait)
         for (const earlier of covered) this.#saved(earlier, update, true)
         this.#saved(number, update, isNews)
       },
       refused: (fault) => {
-        wait.end()
+        this.#endWait(wait)
         if (isEarly(fault) && this.#early.length + covered.length < mostEarly)
           this.#early.push(...covered, number)
         else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
         else this.end('invalidUpdate', fault.message)
       },
     })
-    wait.begin()
+    this.#beginWait(wait, room)
   }
 
-  /** Reads no more of the client between both, unless the end comes first or little waits in the room. */
-  #waitIn(room: EditorRoom): { begin(): void; end(): void } {
-    let isSettled = false
-    let isHeld = false
-    return {
-      begin: () => {
-        if (isSettled || room.queuedBytes <= mostWaiting) return
-        isHeld = true
-        this.#holds++
-        this.#participant.connection.hold()
-      },
-      end: () => {
-        isSettled = true
-        if (isHeld) this.#release()
-      },
-    }
+  /** Reads no more of the client until `#endWait`, unless that came first or little waits in the room. */
+  #beginWait(wait: Wait, room: EditorRoom): void {
+    if (wait.isOver || room.queuedBytes <= mostWaiting) return
+    wait.isHeld = true
+    this.#holds++
+    this.#participant.connection.hold()
+  }
+
+  #endWait(wait: Wait): void {
+    wait.isOver = true
+    if (wait.isHeld) this.#release()
   }
 
   #release(): void {

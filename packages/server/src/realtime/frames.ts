@@ -40,6 +40,26 @@ export function lengthOf(parts: readonly Uint8Array[]): number {
   return length
 }
 
+/**
+ * What comes before the bytes of a message of Yjs: numbers below 128, then the length of the bytes. An encoder would cost
+ * as much as all else of a small frame.
+ */
+export function headOf(numbers: readonly number[], { length }: Uint8Array): Uint8Array {
+  const head = new Uint8Array(numbers.length + varUintBytes(length))
+  head.set(numbers)
+  let at = numbers.length
+  let left = length
+  for (; left > 127; left >>>= 7) head[at++] = left | 128
+  head[at] = left
+  return head
+}
+
+function varUintBytes(value: number): number {
+  let bytes = 1
+  for (let left = value; left > 127; left >>>= 7) bytes++
+  return bytes
+}
+
 const headerBytes = (length: number): number => (length < 126 ? 2 : length < 65_536 ? 4 : 10)
 
 function writeHeader(frame: Buffer, first: number, length: number): Buffer {

@@ -1,12 +1,13 @@
 import type { Appended, Entry } from './editor-append.ts'
 import type { SqliteConnection } from './sqlite-driver.ts'
 
-const isEditor = 'api_key = ? and organization_id = ? and document_id = ? and editor_id = ?'
+/** Found, then updated by its `rowid`: one statement with `returning` takes longer. */
+const find = `
+  select rowid, seq, created_at from editors
+  where api_key = ? and organization_id = ? and document_id = ? and editor_id = ?`
 
 const advance = `
-  update editors set seq = seq + 1, last_updated = ?, last_updated_by = ?, session_id = ?
-  where ${isEditor} and created_at = coalesce(?, created_at)
-  returning seq, created_at`
+  update editors set seq = ?, last_updated = ?, last_updated_by = ?, session_id = ? where rowid = ?`
 
 const create = `
   insert into editors (api_key, organization_id, document_id, editor_id,
@@ -33,12 +34,15 @@ function appendOne(db: SqliteConnection, entry: Entry, now: number): Appended | 
   const { organizationId, documentId, editorId } = entry.place
   const { userId, sessionId } = entry.writer
   const key = [entry.apiKey, organizationId, documentId, editorId] as const
-  const advanced = [now, userId, sessionId, ...key, entry.createdAt ?? null]
-  const row = db.run<Row>(advance, advanced).rows[0] ?? created(db, entry, now)
+  const found = db.run<Row & { rowid: number }>(find, key).rows[0]
+  if (found && entry.createdAt !== undefined && found.created_at !== entry.createdAt) return undefined
+  const row = found ? { ...found, seq: found.seq + 1 } : created(db, entry, now)
   if (row === undefined) return undefined
-  db.run(insertUpdate, [...key, row.seq, entry.update, userId, now])
+  const { seq, created_at: createdAt } = row
+  if (found) db.run(advance, [seq, now, userId, sessionId, found.rowid])
+  db.run(insertUpdate, [...key, seq, entry.update, userId, now])
   for (const owner of entry.owners) db.run(insertOwner, [...key, ...owner])
-  return { seq: row.seq, createdAt: row.created_at }
+  return { seq, createdAt }
 }
 
 interface Row {

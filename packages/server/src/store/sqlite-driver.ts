@@ -8,6 +8,12 @@ import {
 } from 'kysely'
 
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
+interface Prepared {
+  statement: Statement
+  /** Undefined if the statement gives no rows. */
+  toRow: RowMaker | undefined
+}
+
 export type Observe = (seconds: number) => void
 
 /** Preparing costs more than running: keep as many statements as the interface has, with room for `in` lists. */
@@ -25,7 +31,7 @@ export class SqliteConnection implements DatabaseConnection {
   #snapshotOpen = false
   /** How long statements took since the event loop had its turn, as far as it is known here. */
   #busyMs = 0
-  readonly #statements = new Map<string, { statement: Statement; columns: readonly string[] }>()
+  readonly #statements = new Map<string, Prepared>()
 
   /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
   constructor(file: string, pragmas: string, observe?: Observe, sharesSnapshots = false) {
@@ -54,9 +60,9 @@ export class SqliteConnection implements DatabaseConnection {
     const began = performance.now()
     try {
       if (this.#sharesSnapshots) this.#enterSnapshot()
-      const { statement, columns } = this.#prepare(sql)
+      const { statement, toRow } = this.#prepare(sql)
       const parameters = values.map(toSqlite)
-      if (columns.length > 0) return { rows: toObjects<R>(columns, statement.all(...parameters)), changes: 0 }
+      if (toRow) return { rows: statement.all(...parameters).map(toRow) as R[], changes: 0 }
       return { rows: [], changes: statement.run(...parameters).changes }
     } finally {
       const tookMs = performance.now() - began
@@ -91,7 +97,8 @@ export class SqliteConnection implements DatabaseConnection {
       const statement = this.raw.prepare(sql)
       // Naming values here is cheaper than letting the addon make objects.
       statement.setReturnArrays(true)
-      entry = { statement, columns: statement.columns().map((column) => column.name) }
+      const columns = statement.columns().map(({ name }) => name)
+      entry = { statement, toRow: columns.length > 0 ? rowMaker(columns) : undefined }
       if (sql.length > longStatement) return entry
       if (this.#statements.size >= statementsKept) this.#forgetOldest()
       this.#statements.set(sql, entry)
@@ -105,12 +112,13 @@ export class SqliteConnection implements DatabaseConnection {
   }
 }
 
-function toObjects<R>(columns: readonly string[], rows: readonly unknown[][]): R[] {
-  return rows.map((values) => {
-    const row: Record<string, unknown> = {}
-    for (let index = 0; index < columns.length; index++) row[columns[index] as string] = values[index]
-    return row as R
-  })
+type RowMaker = (values: unknown[]) => unknown
+
+/** Makes an object of a row. With the names in its code it takes a fraction of the time of a loop over them. */
+function rowMaker(columns: readonly string[]): RowMaker {
+  const fields = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
+  // oxlint-disable-next-line no-implied-eval -- the names are those of our own statements, quoted
+  return new Function('values', `return { ${fields.join(', ')} }`) as RowMaker
 }
 
 const toSqlite = (value: unknown) =>

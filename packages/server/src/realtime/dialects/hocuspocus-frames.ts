@@ -1,7 +1,7 @@
 import * as encoding from 'lib0/encoding'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import type { Voice } from '../editor-session.ts'
-import { binaryFrame, binaryMessage } from '../frames.ts'
+import { binaryFrame, binaryMessage, headOf } from '../frames.ts'
 import { syncMessages } from './yjs.ts'
 
 /** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */
@@ -34,11 +34,6 @@ export const authenticated = (name: string, role: AccessRole) =>
 
 export function createVoice(name: string): Voice {
   const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
-  const headOf = (types: readonly number[], bytes: Uint8Array) =>
-    encoding.encode((encoder) => {
-      for (const type of types) encoding.writeVarUint(encoder, type)
-      encoding.writeVarUint(encoder, bytes.length)
-    })
   const withBytes = (types: readonly number[], bytes: Uint8Array) =>
     binaryFrame(prefix, headOf(types, bytes), bytes)
   const status = (isSaved: boolean) =>

@@ -1,10 +1,9 @@
 import * as decoding from 'lib0/decoding'
-import * as encoding from 'lib0/encoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from '../awareness-update.ts'
 import type { Connection } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
-import { binaryFrame, binaryMessage } from '../frames.ts'
+import { binaryFrame, binaryMessage, headOf } from '../frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
@@ -15,13 +14,6 @@ import { namePattern, placeIn } from '../place.ts'
 export const messages = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as const
 export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
 const authMessages = { permissionDenied: 0 } as const
-
-function headOf(types: readonly number[], bytes: Uint8Array): Uint8Array {
-  const encoder = encoding.createEncoder()
-  for (const type of types) encoding.writeVarUint(encoder, type)
-  encoding.writeVarUint(encoder, bytes.length)
-  return encoding.toUint8Array(encoder)
-}
 
 const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
   binaryFrame(headOf(types, bytes), bytes)
