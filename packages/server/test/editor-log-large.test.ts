@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Database } from '../src/store/db.ts'
 import * as editorLog from '../src/store/editor-log.ts'
 import * as versions from '../src/store/editor-versions.ts'
-import { expectFreeLoop, heldDuring } from './event-loop.ts'
+import { expectFreeLoop, heldDuring, leastHeld } from './event-loop.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 
@@ -148,6 +148,15 @@ describe.each(stores)('large editors on %s', (store) => {
     expectFreeLoop(await heldDuring(readAll))
     expect(owners.size).toBe(100_000)
     expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
+  }, 60_000)
+
+  test('[S2] to append the largest update that a backend may write does not hold the event loop', async () => {
+    const { apiKey, append } = await editor(bytesOf(1, 1))
+    const large = bytesOf(10 * mebibyte, 3)
+    // Written as text, it would take PostgreSQL's driver twice as long as that.
+    expectFreeLoop(await leastHeld(() => append(large)), { promisedMs: store === 'postgres' ? 15 : 50 })
+    const [, second] = (await read(apiKey))?.updates ?? []
+    expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)
 
   test('[S2] to read and to compact 32 MiB does not hold the event loop', async () => {

@@ -101,6 +101,9 @@ const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
     select ${keyValues(row)}, ${row.seq}, ${row.bytes}, ${row.user_id}, ${row.now} ${fromRows}`,
 )
 
+/** An update of more bytes has a statement of its own: lists of bytes travel as text of twice their length. */
+const maxListedBytes = 64 * 1024
+
 const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
   { ...keyColumns, client_id: 'bigint', user_id: 'text' },
   ({ row, fromRows }) => sql`
@@ -181,10 +184,18 @@ async function appendRound(
   const written = ordered.flatMap(({ entry, row, appended }) =>
     typeof appended === 'object' ? { entry, row, seq: appended.seq } : [],
   )
+  const updates = written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update }))
   await insertUpdates(
     db,
-    written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update })),
+    updates.filter(({ bytes }) => bytes.length <= maxListedBytes),
   )
+  for (const { session_id: _, now: created_at, ...update } of updates) {
+    if (update.bytes.length <= maxListedBytes) continue
+    await db
+      .insertInto('editor_updates')
+      .values({ ...update, created_at })
+      .execute()
+  }
   await insertOwners(
     db,
     written.flatMap(({ entry, row }) =>
