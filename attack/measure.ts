@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Attack, Scene } from './attack.ts'
-import type { Report } from './bystander.ts'
+import type { Report, Target } from './bystander.ts'
 import { startServer } from './server.ts'
 import { createTenant } from './tenant.ts'
 
@@ -18,7 +18,7 @@ export async function measure(
   { main, databaseUrl, size }: { main: string; databaseUrl: string | undefined; size: Scene['size'] },
 ): Promise<Measured> {
   const server = await startServer(main, databaseUrl)
-  const { url } = server
+  const { url, pid } = server
   const bystander = fork(new URL('./bystander.ts', import.meta.url), {
     execArgv: ['--conditions=plenum-source', '--import', 'tsx'],
   })
@@ -26,13 +26,13 @@ export async function measure(
     throw new Error('The bystander ended too early.')
   })
   exited.catch(() => {})
-  const answer = async <T>(message: string) => {
+  const answer = async <T>(message: string | Target) => {
     bystander.send(message)
     const [value] = (await Promise.race([once(bystander, 'message'), exited])) as [T]
     return value
   }
   try {
-    await answer(url)
+    await answer({ url, pid })
     const attacker = await createTenant(url, 'attacker@example.com')
     const database = databaseUrl === undefined ? 'sqlite' : 'postgres'
     const run = await attack.prepare({ url, database, attacker, size })

@@ -3,6 +3,7 @@
  *   npm run attack -- [--short] [--sqlite | --postgres] [words of an attack's name]
  */
 import { execFileSync } from 'node:child_process'
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { postgresForTests } from '../scripts/services.ts'
@@ -26,9 +27,10 @@ const postgres = isAll || values.postgres ? await postgresForTests() : undefined
 const maxAttempts = 3
 
 const columns = ['read', 'write', 'document', 'edit', 'open'] as const
-console.log(`A bystander's worst milliseconds of each kind (promised: at most ${promised.delayMs} more than without an attack),
-the longest piece of work of the event loop in milliseconds of processor time (promised: ${promised.loopMs}), and how much
-memory the server grew by.\n`)
+console.log(`A bystander's worst milliseconds of each kind (promised: at most ${promised.delayMs} more than without an attack); in brackets
+without the time in which the server or the bystander waited for one of the ${availableParallelism()} processors, which the attacker and other
+programs use as well. Then the longest piece of work of the event loop in milliseconds of processor time (promised: ${promised.loopMs}),
+and how much memory the server grew by.\n`)
 console.log(`| attack | database | ${columns.join(' | ')} | loop | memory | |`)
 console.log(`|---|---|${'---|'.repeat(columns.length + 3)}`)
 let isHeld = true
@@ -42,11 +44,13 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
       idle ??= measured
       const verdict = verdictOf(attack, measured, idle)
-      const delays = columns.map((probe) => Math.round(measured.worstMs[probe]))
+      const delays = columns.map(
+        (probe) => `${Math.round(measured.worstMs[probe])} (${Math.round(measured.worstWorkedMs[probe])})`,
+      )
       const { loopMs, grownMegabytes } = measured
       const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, verdict]
       console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
-      if (verdict === 'held') break
+      if (verdict.startsWith('held')) break
       if (attempt === maxAttempts) isHeld = false
     }
   }
@@ -54,12 +58,11 @@ for (const database of ['sqlite', 'postgres'] as const) {
 await postgres?.stop()
 process.exitCode = isHeld ? 0 : 1
 
-function verdictOf(
-  { maxMegabytes = Infinity }: Attack,
-  { worstMs, loopMs, grownMegabytes, failures }: Measured,
-  idle: Measured,
-): string {
+function verdictOf({ maxMegabytes = Infinity }: Attack, measured: Measured, idle: Measured): string {
+  const { loopMs, grownMegabytes, failures } = measured
   if (failures.length > 0) return `${failures.length} failed, first ${failures[0]}`
-  const isDelayed = columns.some((probe) => worstMs[probe] - idle.worstMs[probe] > promised.delayMs)
-  return isDelayed || loopMs > promised.loopMs || grownMegabytes > maxMegabytes ? 'broken' : 'held'
+  const isDelayed = (kind: 'worstMs' | 'worstWorkedMs') =>
+    columns.some((probe) => measured[kind][probe] - idle[kind][probe] > promised.delayMs)
+  if (loopMs > promised.loopMs || grownMegabytes > maxMegabytes || isDelayed('worstWorkedMs')) return 'broken'
+  return isDelayed('worstMs') ? 'held but for the processors' : 'held'
 }

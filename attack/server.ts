@@ -6,6 +6,7 @@ import { measuredProcess } from '../bench/process.ts'
 
 export interface ServerUnderAttack {
   url: string
+  pid: number
   /** For how many milliseconds at most the event loop was busy in one piece since the last call. */
   longestLoopMs(): Promise<number>
   residentMegabytes(): number
@@ -33,6 +34,7 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid as number,
     async longestLoopMs() {
       child.send('loop')
       const [{ longestMs }] = (await once(child, 'message')) as [{ longestMs: number }]
