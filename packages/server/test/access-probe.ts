@@ -8,7 +8,7 @@ export type Verdict = Role | 'denied'
 export interface Found {
   /** Its role, as far as it was told one, or how it was sent away. */
   standing: { role?: Role } | Refusal
-  /** What it could read; undefined if nothing at all. */
+  /** What it could read beside what it wrote in this attempt; undefined if nothing at all. */
   read: string[] | undefined
   update: Written
   syncStep2: Written
@@ -41,11 +41,14 @@ export async function probe(client: RawClient, editorId: string, attempt: number
     await client.arrived()
   }
   const role = client.roles.at(-1)
+  const mark = markOf(editorId, attempt)
+  // What it may write can be stored before its question is answered. What is refused must not be there.
+  const saved = [update === 'saved' && mark.update, syncStep2 === 'saved' && mark.syncStep2]
   // Beside the refusal, what is sent to a closed document is answered one by one.
   const why = client.denials.filter((sentence) => !(client.refusal && sentence.startsWith('NOT_FOUND')))
   return {
     standing: client.refusal ?? (role ? { role } : {}),
-    read: read === undefined ? undefined : wordsIn(read),
+    read: read === undefined ? undefined : wordsIn(read).filter((word) => !saved.includes(word)),
     update,
     syncStep2,
     awareness,

@@ -20,13 +20,8 @@ export interface CheckpointParts {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/**
- * How often the length of the log is measured at most, when it is short and when it is not: to ask SQLite for it takes a
- * tenth of a small write.
- */
-const measuredEveryMs = { short: 100, usual: 20 }
-/** A log of at most this many pages (4 MiB) is short. */
-const shortLogFrames = 1024
+/** How often the length of the log is measured at most: to ask SQLite for it takes a tenth of a small write. */
+const measuredEveryMs = 20
 /** How often a shorter log is copied, and a log that could not restart is tried again. */
 const intervalMs = 2000
 
@@ -58,8 +53,7 @@ export class Checkpoints {
 
   #measure(): void {
     const now = performance.now()
-    const { short, usual } = measuredEveryMs
-    if (now - this.#measuredAt < (this.#frames <= shortLogFrames ? short : usual)) return
+    if (now - this.#measuredAt < measuredEveryMs) return
     this.#measuredAt = now
     try {
       this.#frames = this.#parts.logFrames()
