@@ -91,6 +91,11 @@ export class TooSlow extends Error {
   }
 }
 
+/** A second is promised. */
+export function expectWithinSecond(tookMs: number): void {
+  if (tookMs >= 1_000) throw new TooSlow(`it took ${tookMs.toFixed(0)} ms, allowed are 1000`)
+}
+
 /** Fails if the event loop was held for longer than S2 promises. A machine that is slow now has more time. */
 export function expectFreeLoop(heldMs: number, { promisedMs = 50, during = {} } = {}): void {
   const allowedMs = heldMs < promisedMs ? promisedMs : promisedMs * slowness()
