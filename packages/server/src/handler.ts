@@ -34,13 +34,6 @@ export interface Services {
   readonly workspaceCreation: Config['workspaceCreation']
   /** Work on the documents of editors, off the event loop when it may take long. */
   readonly storedDocuments: StoredDocuments
-  /** One JSON object with the keys of another laid over it, made in a thread; undefined if it would be larger than that. */
-  readonly mergeJson: (
-    apiKey: string,
-    below: string,
-    above: string,
-    maxBytes: number,
-  ) => Promise<string | undefined>
   /** Divides reads of much into slices. */
   readonly longReads: LongReads
   readonly snapshots: Pick<SnapshotWriter, 'write'>

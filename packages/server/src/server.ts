@@ -32,7 +32,7 @@ import type { Log } from './platform/log.ts'
 import { LongReads } from './platform/long-reads.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { createDocumentThreads } from './realtime/document-threads.ts'
-import { createGateway, createLargeJson } from './realtime/index.ts'
+import { createGateway } from './realtime/index.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/snapshot-writer.ts'
@@ -77,7 +77,6 @@ export function createServer(parts: Parts): Server {
     onFinished: (apiKey) => bus.publish({ kind: 'access', apiKey }),
     onFailure: (err, { deletionId }) => log.warn({ err, deletionId }, 'a deletion failed; it is tried again'),
   })
-  const largeJson = createLargeJson(threads)
   const services: Services = {
     snapshots,
     credentials,
@@ -90,7 +89,6 @@ export function createServer(parts: Parts): Server {
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
     storedDocuments: createStoredDocuments(threads),
-    mergeJson: largeJson.merge,
     longReads: new LongReads(database.exclusive ? {} : { maxQueries: 2 }),
     lock: database.lock,
     resumeDeletions: () => void deletions.resume(),
@@ -108,7 +106,6 @@ export function createServer(parts: Parts): Server {
     now,
     limits,
     threads,
-    largeJson,
     publicOrigins,
   })
   metrics.follow(() => gateway.numbers)

@@ -66,31 +66,6 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     expectFreeLoop(await leastHeld(open))
   })
 
-  test('[S2] backends that merge large values do not hold the event loop, and lose no key', async () => {
-    const tenant = await given.tenant(server)
-    const keys = Array.from({ length: 9_000 }, (_, index) => [`k${index}`, 'x'.repeat(90)])
-    const large = Object.fromEntries(keys) as Record<string, unknown>
-    await broadcast(tenant, 'large', large)
-    const headers = {
-      'content-type': 'application/json',
-      'x-svc-api-key': tenant.apiKey,
-      'x-svc-auth-token': tenant.authToken,
-    }
-    const bodies = Array.from({ length: 5 }, (_, index) => {
-      const data = { ...large, [`added ${index}`]: index }
-      return JSON.stringify({ data: { ...place, liveStateDataId: 'large', merge: true, data } })
-    })
-    const merge = async (body: string) => {
-      const answer = await fetch(`${server.url}/v2/livestate/broadcast`, { method: 'POST', headers, body })
-      expect(answer.status).toBe(200)
-      await answer.text()
-    }
-    // Merged by the event loop, each takes longer than that on SQLite.
-    expectFreeLoop(await leastHeld(() => Promise.all(bodies.map(merge))), { promisedMs: 22 })
-    const { data } = await valueOf(tenant, 'large')
-    expect(Object.keys(data)).toHaveLength(9_000 + bodies.length)
-  }, 60_000)
-
   test('[R13] large values that are set together arrive, each once', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant)]

@@ -224,10 +224,6 @@ class OperationCall implements Call {
     return this.#executor.services.snapshots
   }
 
-  get mergeJson(): Services['mergeJson'] {
-    return this.#executor.services.mergeJson
-  }
-
   get resumeDeletions(): Services['resumeDeletions'] {
     return this.#executor.services.resumeDeletions
   }

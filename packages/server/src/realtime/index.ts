@@ -4,7 +4,7 @@ import { createCrdt } from './crdt.ts'
 import { Gateway } from './gateway.ts'
 import { Hub } from './hub.ts'
 import type { IdentityParts } from './identify.ts'
-import type { LargeJson } from './large-json.ts'
+import { createLargeJson } from './large-json.ts'
 import { OpenPages } from './open-pages.ts'
 import type { Log } from '../platform/log.ts'
 
@@ -12,18 +12,16 @@ export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   log: Log
   limits: Limits
   threads: DocumentThreads
-  largeJson: LargeJson
   publicOrigins: readonly string[]
 }
 
-export { createLargeJson } from './large-json.ts'
-
 /** Everything that is live. */
 export function createGateway(parts: RealtimeParts): Gateway {
-  const { log, limits, threads, largeJson, publicOrigins, ...identity } = parts
+  const { log, limits, threads, publicOrigins, ...identity } = parts
   const { database, bus } = identity
   const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
+  const largeJson = createLargeJson(threads)
   const hub = new Hub({ ...identity, crdt, largeJson, log, limits })
   return new Gateway({ ...identity, pages, hub, log, maxConnections: limits.connections })
 }

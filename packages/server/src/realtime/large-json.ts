@@ -3,7 +3,10 @@ import { limits } from '@plenum/protocol/realtime'
 import type { DocumentThreads, DocumentWork } from '../editors/document-threads.ts'
 import { TooMuchWork } from '../editors/errors.ts'
 import { type Reading, tryReadMessage } from './json-message.ts'
-import { maxInlineJsonBytes, mergeJson } from '../store/json-members.ts'
+import { mergeJson } from '../store/json-members.ts'
+
+/** The event loop reads and merges up to this size itself. The worst JSON of this size takes 12 ms. */
+export const maxInlineJsonBytes = 32 * 1024
 
 /** After this, work is tried again that the threads had no room for. */
 const retryMs = 50

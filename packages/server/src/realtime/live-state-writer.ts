@@ -9,7 +9,7 @@ import * as stored from '../store/live-states.ts'
 import { inLockOrder } from '../store/lock-order.ts'
 import { AccessChanged, type Commits, type Sender } from './commits.ts'
 import { readOnly } from './editor-member.ts'
-import type { LargeJson } from './large-json.ts'
+import { type LargeJson, maxInlineJsonBytes } from './large-json.ts'
 import type { OpenDocument } from './open-document.ts'
 
 export interface WriterParts {
@@ -160,7 +160,10 @@ export class LiveStateWriter {
       const begunAt = performance.now()
       for (const document of documents) {
         const changes = (taken.get(document) as Pending[]).map(({ setting }) => setting)
-        results.set(document, await stored.set(db, document.apiKey, document, changes, now()))
+        results.set(
+          document,
+          await stored.set(db, document.apiKey, document, changes, now(), maxInlineJsonBytes),
+        )
         if (performance.now() - begunAt > longMs) return
       }
     }

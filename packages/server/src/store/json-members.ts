@@ -1,6 +1,3 @@
-/** The event loop reads and merges up to this size itself. The worst JSON of this size takes 12 ms. */
-export const maxInlineJsonBytes = 32 * 1024
-
 const bytesOf = (text: string) => Buffer.byteLength(text)
 
 /** Of an object without members. */

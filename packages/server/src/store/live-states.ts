@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { batched } from './batched.ts'
 import type { Db } from './db.ts'
 import * as documents from './documents.ts'
-import { JsonMembers, maxInlineJsonBytes } from './json-members.ts'
+import { JsonMembers } from './json-members.ts'
 import { parse } from './json.ts'
 import { inLockOrder } from './lock-order.ts'
 import { prepared } from './prepared.ts'
@@ -29,17 +29,6 @@ export async function find(
     .where('live_state_data_id', '=', liveStateDataId)
     .executeTakeFirst()
   return row && toLiveState(row)
-}
-
-/** The value as JSON. */
-export async function findJson(
-  db: Db,
-  apiKey: string,
-  { organizationId, documentId }: Place,
-  liveStateDataId: string,
-): Promise<string | undefined> {
-  const place = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
-  return (await selectData(db, { ...place, live_state_data_id: liveStateDataId }))[0]?.data
 }
 
 /** All of a document, by name. */
@@ -103,7 +92,7 @@ export interface Made {
 
 /**
  * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value or
- * all values of the document too large are refused. What is large is not merged here. Undefined if
+ * all values of the document too large are refused. Values of more than `maxMergeBytes` are not merged here. Undefined if
  * the document is gone.
  */
 export async function set(
@@ -112,6 +101,7 @@ export async function set(
   { organizationId, documentId }: Place,
   changes: readonly Change[],
   now: number,
+  maxMergeBytes = Infinity,
 ): Promise<Made | undefined> {
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
   const refused = new Map<Change, Refusal>()
@@ -126,7 +116,7 @@ export async function set(
     let members = merge ? (made ?? new JsonMembers(await stored())) : new JsonMembers()
     bytes += data.length + members.bytes
     let fits: boolean
-    if (members.isEmpty || data.length + members.bytes <= maxInlineJsonBytes)
+    if (members.isEmpty || data.length + members.bytes <= maxMergeBytes)
       fits = members.lay(data, maxValueBytes)
     else {
       // What was made of the value here is stored first.
