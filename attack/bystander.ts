@@ -3,11 +3,11 @@
  * time, and reports how long each took at worst. The parent sends the server, then `begin` and `end`.
  */
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
 import * as Y from 'yjs'
+import { waitedMs } from '../packages/server/test/processor-time.ts'
 import { createTenant, userToken } from './tenant.ts'
 
 /** The server under attack. */
@@ -77,27 +77,20 @@ process.send?.(report, () => process.exit())
 async function repeat(name: Probe, probe: () => Promise<unknown>): Promise<void> {
   while (!isOver) {
     const startedAt = performance.now()
-    const waitedBefore = waitedMs()
+    const waitedBefore = [waitedMs(), waitedMs(pid)] as const
     try {
       await Promise.race([probe(), pause(giveUpMs, undefined, { ref: false }).then(() => fail(name))])
     } catch (error) {
       report.failures.push(`${name}: ${String(error)}`)
     }
     const tookMs = performance.now() - startedAt
-    const waits = waitedMs().map((ms, index) => ms - (waitedBefore[index] as number))
-    // They may have waited at the same time.
-    const workedMs = tookMs - Math.max(...waits)
+    // This process and the server may have waited at the same time.
+    const waited = Math.max(waitedMs() - waitedBefore[0], waitedMs(pid) - waitedBefore[1])
+    const workedMs = tookMs - waited
     report.worstMs[name] = Math.max(report.worstMs[name], tookMs)
     report.worstWorkedMs[name] = Math.max(report.worstWorkedMs[name], workedMs)
     await pause(pauseMs)
   }
-}
-
-/** For how long the main threads of this process and of the server have waited for a processor, where the kernel tells. */
-function waitedMs(): number[] {
-  return ['/proc/self/schedstat', `/proc/${pid}/schedstat`].map((file) =>
-    existsSync(file) ? Number(readFileSync(file, 'latin1').split(' ')[1]) / 1e6 : 0,
-  )
 }
 
 function fail(name: Probe): never {
