@@ -88,6 +88,30 @@ test('[P2] the log is copied and begins anew, so it does not grow with the numbe
   await database.close()
 })
 
+test('[P3] the log begins anew although a reader of the server began during the copy', async () => {
+  const file = join(mkdtempSync(join(folder, 'reader-')), 'plenum.db')
+  const writer = new DatabaseSync(file)
+  writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table t (x)')
+  const reader = new DatabaseSync(file)
+  reader.exec('begin')
+  reader.prepare('select * from t').all()
+  writer.exec('insert into t values (1)')
+  const checkpoints = new Checkpoints({
+    file,
+    logFrames: () => 10_000,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {
+      if (reader.isTransaction) reader.exec('commit')
+    },
+  })
+  checkpoints.committed()
+  await checkpoints.beforeWrite()
+  writer.exec('insert into t values (2)')
+  expect(writer.prepare('pragma wal_checkpoint(noop)').get()).toMatchObject({ log: 1 })
+  await checkpoints.close()
+  for (const database of [reader, writer]) database.close()
+})
+
 const MiB = 1024 * 1024
 
 describe('[P3] the log under load', () => {

@@ -22,6 +22,8 @@ const longLogFrames = 4096
 const maxLogFrames = 2 * longLogFrames
 /** How often the length of the log is measured at most: to ask SQLite for it takes a tenth of a small write. */
 const measuredEveryMs = 20
+/** A reader that begins at the same moment as a copy can keep it from being complete: about once in 150 times. */
+const maxTries = 3
 /** How often a shorter log is copied, and a log that could not restart is tried again. */
 const intervalMs = 2000
 
@@ -102,11 +104,14 @@ export class Checkpoints {
 
   /** The next writer begins at the start of the log. Nobody may write meanwhile. */
   async #restart(): Promise<void> {
-    const { left } = await this.#ask()
+    let left = 1
+    for (let tries = 0; left > 0 && tries < maxTries; tries++) {
+      left = (await this.#ask()).left
+      this.#parts.leaveSnapshots()
+    }
     this.#isStuck = left > 0
     if (left > 0) this.#dirty = true
     else this.#frames = 0
-    this.#parts.leaveSnapshots()
   }
 
   #failed(error: unknown): void {
