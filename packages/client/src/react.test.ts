@@ -6,8 +6,8 @@ import {
   PlenumProvider,
   useConnection,
   useConnectionStatus,
-  useDocument,
-  useEditor,
+  useLiveDocument,
+  useLiveEditor,
   useLiveState,
   usePresence,
 } from './react.ts'
@@ -16,10 +16,10 @@ const fakes = useFakes()
 
 function Room() {
   const status = useConnectionStatus()
-  const document = useDocument('org_1', 'doc_1')
+  const document = useLiveDocument('org_1', 'doc_1')
   const [users] = usePresence('org_1', 'doc_1')
   const [player] = useLiveState('org_1', 'doc_1', 'player')
-  const { editor, ...state } = useEditor('org_1', 'doc_1', 'note')
+  const { editor, ...state } = useLiveEditor('org_1', 'doc_1', 'note')
   const hasConnection = useConnection() !== undefined
   return JSON.stringify({ status, document, users, player, editor, state, hasConnection })
 }

@@ -11,7 +11,7 @@ import {
 import type { PresentUser } from '@plenum/protocol/realtime'
 import type { Connection } from './live/connection.ts'
 import type { LiveDocument } from './live/document.ts'
-import type { Editor, EditorOptions, EditorState } from './live/editor.ts'
+import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor.ts'
 import { Leases } from './leases.ts'
 import type { Unsubscribe } from './live/listeners.ts'
 import type { LiveState } from './live/live-state.ts'
@@ -21,7 +21,7 @@ import type { Status } from './live/status.ts'
 interface Held {
   connection: Connection
   documents: Leases<LiveDocument>
-  editors: Leases<Editor>
+  editors: Leases<LiveEditor>
 }
 
 const Context = createContext<Held | undefined>(undefined)
@@ -52,7 +52,7 @@ export function useConnectionStatus(): Status {
 }
 
 /** The document, once it is in use; the component is drawn again when its status or the role has changed. */
-export function useDocument(organizationId: string, documentId: string): LiveDocument | undefined {
+export function useLiveDocument(organizationId: string, documentId: string): LiveDocument | undefined {
   const document = useDocumentLease(organizationId, documentId)
   useStore(document.subscribe, () => {
     const current = document.peek()
@@ -101,15 +101,15 @@ export function useLiveState<T extends object>(
   return [value, set as LiveState<T>['set']]
 }
 
-const unknown: EditorState = { status: 'connecting', saved: true, readOnly: false }
+const unknown: LiveEditorState = { status: 'connecting', saved: true, readOnly: false }
 
 /** The editor, once it is in use, and how it stands with it. The options count the first time. */
-export function useEditor(
+export function useLiveEditor(
   organizationId: string,
   documentId: string,
   editorId: string,
-  options?: EditorOptions,
-): EditorState & { editor: Editor | undefined } {
+  options?: LiveEditorOptions,
+): LiveEditorState & { editor: LiveEditor | undefined } {
   const { editors } = useHeld()
   const { take } = useDocumentLease(organizationId, documentId)
   const key = JSON.stringify([organizationId, documentId, editorId])

@@ -4,8 +4,8 @@ import { createClient } from '../src/index.ts'
 import {
   PlenumProvider,
   useConnectionStatus,
-  useDocument,
-  useEditor,
+  useLiveDocument,
+  useLiveEditor,
   useLiveState,
   usePresence,
 } from '../src/react.ts'
@@ -13,10 +13,10 @@ import {
 /** What a component shows; the test reads it from the page. */
 function Room({ documentId }: { documentId: string }) {
   const status = useConnectionStatus()
-  const document = useDocument('org_1', documentId)
+  const document = useLiveDocument('org_1', documentId)
   const [users, setPresence] = usePresence('org_1', documentId)
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
-  const { editor, ...state } = useEditor('org_1', documentId, 'note', { type: 'text' })
+  const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
   const text = editor?.doc.getText('content')
   const [words, setWords] = useState('')
   useEffect(() => {

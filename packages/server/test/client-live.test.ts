@@ -1,4 +1,4 @@
-import type { ApiError, Connection, ConnectOptions, Editor, LiveDocument } from '@plenum/client'
+import type { ApiError, Connection, ConnectOptions, LiveDocument, LiveEditor } from '@plenum/client'
 import { createServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -49,7 +49,7 @@ function network() {
 interface Client {
   connection: Connection
   document: LiveDocument
-  editor: Editor
+  editor: LiveEditor
   network: ReturnType<typeof network>
   errors: ApiError[]
   text: () => string

@@ -8,7 +8,7 @@ import {
 } from '@plenum/protocol/realtime'
 import { type Activity, type IdleTimes, watchActivity } from './activity.ts'
 import { checkId } from './checks.ts'
-import type { DocumentOptions, LiveDocument } from './document.ts'
+import type { LiveDocumentOptions, LiveDocument } from './document.ts'
 import { type DocumentHost, DocumentSession } from './document-session.ts'
 import type { EditorSession } from './editor-session.ts'
 import { decodeFrame } from './frames.ts'
@@ -35,7 +35,7 @@ export interface Connection {
   /** Of the token; unknown until the first connection. */
   readonly userId: string | undefined
   /** The same object for the same document until it is closed; the options count the first time. */
-  document(organizationId: string, documentId: string, options?: DocumentOptions): LiveDocument
+  document(organizationId: string, documentId: string, options?: LiveDocumentOptions): LiveDocument
   /** Called at each change of the status, not at once. */
   subscribe(listener: (status: Status) => void): Unsubscribe
   /** What the server refuses, in all documents, and what keeps the token callback from answering. */
@@ -110,7 +110,7 @@ class ConnectionSession implements Connection, DocumentHost {
     return this.ended && errorOf(this.ended)
   }
 
-  document(organizationId: string, documentId: string, options: DocumentOptions = {}): LiveDocument {
+  document(organizationId: string, documentId: string, options: LiveDocumentOptions = {}): LiveDocument {
     checkId('organizationId', organizationId)
     checkId('documentId', documentId)
     if (this.failure?.status === 'ABORTED') throw this.failure

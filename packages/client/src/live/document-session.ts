@@ -9,8 +9,8 @@ import {
   type Topic,
 } from '@plenum/protocol/realtime'
 import { checkContentType, checkId } from './checks.ts'
-import type { DocumentOptions, LiveDocument } from './document.ts'
-import type { Editor, EditorOptions } from './editor.ts'
+import type { LiveDocumentOptions, LiveDocument } from './document.ts'
+import type { LiveEditor, LiveEditorOptions } from './editor.ts'
 import { EditorSession } from './editor-session.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import type { LiveState } from './live-state.ts'
@@ -64,7 +64,7 @@ export class DocumentSession implements LiveDocument {
   /** The user was told of the rate limit. Each further attempt may be refused for the same reason. */
   #isLimitReported = false
 
-  constructor(organizationId: string, documentId: string, options: DocumentOptions, host: DocumentHost) {
+  constructor(organizationId: string, documentId: string, options: LiveDocumentOptions, host: DocumentHost) {
     this.organizationId = organizationId
     this.documentId = documentId
     this.host = host
@@ -104,7 +104,7 @@ export class DocumentSession implements LiveDocument {
     return this.#liveStates.get(liveStateDataId) as unknown as LiveState<T>
   }
 
-  editor(editorId: string, options: EditorOptions = {}): Editor {
+  editor(editorId: string, options: LiveEditorOptions = {}): LiveEditor {
     const known = this.#editors.get(editorId)
     if (known) return known
     checkId('editorId', editorId)

@@ -1,6 +1,6 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { AccessRole, Topic } from '@plenum/protocol/realtime'
-import type { Editor, EditorOptions } from './editor.ts'
+import type { LiveEditor, LiveEditorOptions } from './editor.ts'
 import type { Unsubscribe } from './listeners.ts'
 import type { LiveState } from './live-state.ts'
 import type { Presence } from './presence.ts'
@@ -18,7 +18,7 @@ export interface LiveDocument {
   /** The same object for the same id. */
   liveState<T extends object = Record<string, unknown>>(liveStateDataId: string): LiveState<T>
   /** The same object for the same id until it is closed; the options count the first time. */
-  editor(editorId: string, options?: EditorOptions): Editor
+  editor(editorId: string, options?: LiveEditorOptions): LiveEditor
   /** Called when the status or the role has changed. */
   subscribe(listener: (document: LiveDocument) => void): Unsubscribe
   /** What the server refuses here, in the editors too. */
@@ -27,7 +27,7 @@ export interface LiveDocument {
   close(): void
 }
 
-export interface DocumentOptions {
+export interface LiveDocumentOptions {
   /** What is wanted of it besides its editors; presence and live state unless given. */
   topics?: Topic[]
 }

@@ -3,7 +3,7 @@ import * as Y from 'yjs'
 import { ApiError } from '@plenum/protocol/errors'
 import { type AccessRole, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import type { DocumentSession } from './document-session.ts'
-import type { Editor, EditorOptions, EditorState } from './editor.ts'
+import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './editor.ts'
 import { EditorAwareness } from './editor-awareness.ts'
 import { EditorSync } from './editor-sync.ts'
 import { type EditorFrame, encodeFrame } from './frames.ts'
@@ -12,15 +12,15 @@ import { Retry } from './retry.ts'
 import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
 import { Waiting } from './waiting.ts'
 
-export class EditorSession implements Editor {
+export class EditorSession implements LiveEditor {
   readonly editorId: string
   readonly doc: Y.Doc
-  state: EditorState
-  readonly #options: EditorOptions
+  state: LiveEditorState
+  readonly #options: LiveEditorOptions
   readonly #document: DocumentSession
   readonly #sync: EditorSync
   readonly #awareness: EditorAwareness
-  readonly #listeners = new Listeners<EditorState>()
+  readonly #listeners = new Listeners<LiveEditorState>()
   readonly #errors = new Listeners<ApiError>()
   readonly #synced = new Waiting()
   readonly #saved = new Waiting()
@@ -35,7 +35,7 @@ export class EditorSession implements Editor {
   /** The editor alone; its document may be well. */
   #ended: Ending | undefined
 
-  constructor(editorId: string, options: EditorOptions, document: DocumentSession) {
+  constructor(editorId: string, options: LiveEditorOptions, document: DocumentSession) {
     this.editorId = editorId
     this.#options = options
     this.#document = document
@@ -91,7 +91,7 @@ export class EditorSession implements Editor {
     return promise
   }
 
-  subscribe(listener: (state: EditorState) => void): Unsubscribe {
+  subscribe(listener: (state: LiveEditorState) => void): Unsubscribe {
     return this.#listeners.add(listener)
   }
 
@@ -244,7 +244,7 @@ export class EditorSession implements Editor {
     return this.#ended ? errorOf(this.#ended) : this.#document.failure
   }
 
-  #currentState(): EditorState {
+  #currentState(): LiveEditorState {
     return {
       status: this.#currentStatus(),
       saved: this.#sync.isSaved,

@@ -4,7 +4,7 @@ import * as Y from 'yjs'
 import { type AccessRole, closeCodes, limits } from '@plenum/protocol/realtime'
 import { readFrame } from '../../test/fake-server.ts'
 import { settle, useFakes } from '../../test/fake-time.ts'
-import type { ApiError, EditorOptions } from '../index.ts'
+import type { ApiError, LiveEditorOptions } from '../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes
@@ -36,7 +36,7 @@ function greet(doc = new Y.Doc()): void {
   sayFrame('syncStep2', Y.encodeStateAsUpdate(doc))
 }
 
-async function openEditor(options: EditorOptions = {}, accessRole: AccessRole = 'editor') {
+async function openEditor(options: LiveEditorOptions = {}, accessRole: AccessRole = 'editor') {
   const connection = await connect()
   const document = connection.document('org_1', 'doc_1')
   const editor = document.editor('note', options)

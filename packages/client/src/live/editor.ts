@@ -4,7 +4,7 @@ import type { ApiError } from '@plenum/protocol/errors'
 import type { Unsubscribe } from './listeners.ts'
 import type { Ending, Status } from './status.ts'
 
-export interface EditorOptions {
+export interface LiveEditorOptions {
   /** What the editor holds, for those who read it over REST; counts when it does not exist yet. */
   type?: 'text' | 'map' | 'array' | 'xml'
   /** The name of that shared type in the `Y.Doc`; `content` unless given. */
@@ -14,7 +14,7 @@ export interface EditorOptions {
 }
 
 /** Another object after each change. */
-export interface EditorState {
+export interface LiveEditorState {
   /** `connected`: the content is here, and changes come in. */
   readonly status: Status
   /** Whether everything that was changed here is durable at the server. */
@@ -23,11 +23,11 @@ export interface EditorState {
   readonly readOnly: boolean
 }
 
-export interface Editor extends EditorState {
+export interface LiveEditor extends LiveEditorState {
   readonly editorId: string
   readonly doc: Y.Doc
   readonly awareness: Awareness
-  readonly state: EditorState
+  readonly state: LiveEditorState
   /** Why it is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Resolves when the content is here for the first time; rejects when that will not happen. */
@@ -35,7 +35,7 @@ export interface Editor extends EditorState {
   /** Resolves when everything is durable; rejects when the server refuses it, or when the editor is closed before. */
   whenSaved(): Promise<void>
   /** Called at each change of the state, not at once. */
-  subscribe(listener: (state: EditorState) => void): Unsubscribe
+  subscribe(listener: (state: LiveEditorState) => void): Unsubscribe
   /** What the server refuses. */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends what is not sent yet, then leaves. The `Y.Doc` stays as it is. */
