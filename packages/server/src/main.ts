@@ -4,6 +4,7 @@ import { createSecrets, loadOrCreateSecretKey } from './access/secrets.ts'
 import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './platform/log.ts'
+import { LogDestination, maxFlushMs, standardOutput } from './platform/log-destination.ts'
 import { createMetrics } from './platform/metrics.ts'
 import { createServer } from './server.ts'
 import { openDatabase } from './store/db.ts'
@@ -12,9 +13,16 @@ import * as workspaces from './store/workspaces.ts'
 
 /** The only file that knows all parts: reads the configuration, builds them, listens, shuts down. */
 async function main(config: Config): Promise<void> {
-  const log = createLog(config.logLevel)
+  const destination = new LogDestination(standardOutput(), {
+    onFailure: ({ message }) => console.error(`Plenum cannot write its log: ${message}. The server goes on.`),
+    onLost: (lines) => log.error({ lines }, 'log lines were lost, because standard output did not take them'),
+  })
+  const log = createLog(config.logLevel, destination)
   const metrics = createMetrics()
-  const exit = (code: number) => process.exit(code)
+  const exit = (code: number) => {
+    destination.flushSync()
+    process.exit(code)
+  }
 
   if (config.databaseUrl === undefined) makeDataDir(config.dataDir)
   const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
@@ -38,12 +46,16 @@ async function main(config: Config): Promise<void> {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'shutting down')
-    setTimeout(() => {
-      log.warn('stopped before all requests were answered')
-      exit(1)
-    }, config.shutdownSeconds * 1000).unref()
+    setTimeout(
+      () => {
+        log.warn('stopped before all requests were answered')
+        exit(1)
+      },
+      config.shutdownSeconds * 1000 - maxFlushMs,
+    ).unref()
     await server.stop()
     await database.close()
+    await destination.threadIsIdle()
     log.info('stopped')
     exit(0)
   }

@@ -17,8 +17,8 @@ function describe(error: Error & { code?: unknown }): Described {
   return { type: name, message, stack, code, ...(cause instanceof Error && { cause: describe(cause) }) }
 }
 
-/** JSON lines on standard output. Headers and bodies are never passed to it, so it has no secret to hide. */
-export const createLog = (level: Config['logLevel'], to: DestinationStream = pino.destination(1)): Log =>
+/** JSON lines. Headers and bodies are never passed to it, so it has no secret to hide. */
+export const createLog = (level: Config['logLevel'], to: DestinationStream): Log =>
   pino(
     {
       level,

@@ -31,5 +31,5 @@ const early: Database = {
     }),
 }
 const secrets = createSecrets(config.secretKey ?? '')
-const log = createLog(config.logLevel)
+const log = createLog(config.logLevel, process.stdout)
 await createServer({ config, database: early, secrets, metrics: createMetrics(), log }).start()

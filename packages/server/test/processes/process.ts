@@ -70,12 +70,16 @@ const environment = (env: Record<string, string>) => ({
 export async function startProcess(
   program: keyof typeof programs,
   env: Record<string, string>,
+  {
+    stdout = 'ignore',
+    stderr = 'inherit',
+  }: { stdout?: 'pipe' | 'ignore' | number; stderr?: 'pipe' | 'inherit' } = {},
 ): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, programs[program], {
     cwd: root,
     env: environment({ PORT: String(port), ...env }),
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', stdout, stderr],
   })
   const ended = once(child, 'exit')
   children.add(child)
