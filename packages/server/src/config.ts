@@ -43,6 +43,10 @@ export interface Config {
   /** Origins of the server's own pages, beside IP addresses and `localhost`. */
   publicOrigins: readonly string[]
   logLevel: (typeof logLevels)[number]
+  /** Undefined: `pretty` in a terminal, otherwise `json`. */
+  logFormat: 'pretty' | 'json' | undefined
+  /** Whether a terminal may be sent colors. */
+  colors: boolean
   disposableDomains: readonly string[]
   disposableDomainsExcept: readonly string[]
   /** `closed`: Create Workspace refuses everybody. */
@@ -76,7 +80,11 @@ export function readConfig(env: Environment): Config {
     }
     return number
   }
-  const choice = <T extends string>(name: string, values: readonly T[], byDefault: T): T => {
+  const choice = <const T extends string, D extends T | undefined>(
+    name: string,
+    values: readonly T[],
+    byDefault: D,
+  ): T | D => {
     const value = text(name)
     if (value === undefined) return byDefault
     const found = values.find((one) => one === value)
@@ -121,6 +129,8 @@ export function readConfig(env: Environment): Config {
     publicOrigins: origins('PUBLIC_URL'),
     trustedProxyHops: integer('TRUSTED_PROXY_HOPS', 0, 0, 10),
     logLevel: choice('LOG_LEVEL', logLevels, 'info'),
+    logFormat: choice('LOG_FORMAT', ['pretty', 'json'], undefined),
+    colors: text('NO_COLOR') === undefined,
     disposableDomains: list('DISPOSABLE_DOMAINS'),
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),

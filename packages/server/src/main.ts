@@ -6,6 +6,7 @@ import { type Config, ConfigError, readConfig } from './config.ts'
 import { createLog } from './platform/log.ts'
 import { LogDestination, maxFlushMs, standardOutput } from './platform/log-destination.ts'
 import { createMetrics } from './platform/metrics.ts'
+import { readableLines } from './platform/readable-lines.ts'
 import { createServer } from './server.ts'
 import { openDatabase } from './store/db.ts'
 import { OpenError } from './store/failures.ts'
@@ -17,7 +18,11 @@ async function main(config: Config): Promise<void> {
     onFailure: ({ message }) => console.error(`Plenum cannot write its log: ${message}. The server goes on.`),
     onLost: (lines) => log.error({ lines }, 'log lines were lost, because standard output did not take them'),
   })
-  const log = createLog(config.logLevel, destination)
+  const isTerminal = process.stdout.isTTY
+  const format = config.logFormat ?? (isTerminal ? 'pretty' : 'json')
+  const lines =
+    format === 'json' ? destination : readableLines(destination, { colors: isTerminal && config.colors })
+  const log = createLog(config.logLevel, lines)
   const metrics = createMetrics()
   const exit = (code: number) => {
     destination.flushSync()

@@ -20,6 +20,8 @@ const defaults: Config = {
   publicOrigins: [],
   trustedProxyHops: 0,
   logLevel: 'info',
+  logFormat: undefined,
+  colors: true,
   disposableDomains: [],
   disposableDomainsExcept: [],
   workspaceCreation: 'open',
@@ -87,6 +89,7 @@ const numbers: [name: string, key: Key, least: number, most: number][] = [
 const choices: [name: string, key: Key, accepted: readonly string[]][] = [
   ['DURABILITY', 'durability', ['full', 'relaxed']],
   ['LOG_LEVEL', 'logLevel', logLevels],
+  ['LOG_FORMAT', 'logFormat', ['pretty', 'json']],
   ['WORKSPACE_CREATION', 'workspaceCreation', ['open', 'closed']],
 ]
 const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [
@@ -104,6 +107,7 @@ const texts: [name: string, key: Key, accepted: string][] = [
   ['SECRET_KEY', 'secretKey', secretKey],
 ]
 const publicUrl: [name: string, key: Key] = ['PUBLIC_URL', 'publicOrigins']
+const noColor: [name: string, key: Key] = ['NO_COLOR', 'colors']
 const lists: [name: string, key: Key][] = [
   ['DISPOSABLE_DOMAINS', 'disposableDomains'],
   ['DISPOSABLE_DOMAINS_EXCEPT', 'disposableDomainsExcept'],
@@ -121,7 +125,9 @@ describe('[C1] settings', () => {
   })
 
   test('[C1] an empty or blank value is none', () => {
-    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl].map(([name]) => name)
+    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
+      ([name]) => name,
+    )
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults)
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
   })
@@ -155,6 +161,10 @@ describe('[C1] settings', () => {
         `PUBLIC_URL must be addresses beginning with http:// or https://, but is "${value}".`,
       )
     }
+  })
+
+  test('[C1] NO_COLOR set to anything turns colors off', () => {
+    for (const value of ['1', '0', 'false']) expect(readConfig({ NO_COLOR: value }).colors).toBe(false)
   })
 
   test.each(choices)('[C1] %s is one of a few words', (name, key, accepted) => {
@@ -216,7 +226,9 @@ describe('[C1] settings', () => {
 
     const shown = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
     expect(readConfig(Object.fromEntries(shown))).toEqual(defaults)
-    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl].map(([name]) => name)
+    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
+      ([name]) => name,
+    )
     expect(tested.toSorted()).toEqual([...read].toSorted())
   })
 })

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   closeSync,
   constants,
@@ -13,8 +14,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '../src/platform/log.ts'
 import { LogDestination } from '../src/platform/log-destination.ts'
-import { buildServer, type ServerProcess, startProcess } from './processes/process.ts'
+import { readableLines } from '../src/platform/readable-lines.ts'
+import { buildServer, serverProgram, type ServerProcess, startProcess } from './processes/process.ts'
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plenum-log-'))
@@ -176,5 +179,90 @@ describe('[O10] the destination of the log', () => {
     pipe.read()
     destination.flushSync()
     expect(pipe.read()).toBe('last words\n')
+  })
+})
+
+describe('[O11] the format of the log', () => {
+  beforeAll(buildServer)
+  const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+
+  /** What a server prints to a terminal from its start until Ctrl-C has stopped it. */
+  async function runInTerminal(env: Record<string, string>): Promise<string> {
+    const command = `exec ${process.execPath} ${serverProgram}`
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { PATH: process.env.PATH, DATA_DIR: newFolder(), PORT: '0', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    const printed = collect(child.stdout)
+    await expect.poll(printed, { timeout: 90_000 }).toContain('Plenum is running')
+    child.stdin.write('\u0003')
+    expect(await ended).toEqual([0, null])
+    return printed()
+  }
+
+  test.skipIf(process.platform !== 'linux')(
+    '[O11] in a terminal it is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
+    async () => {
+      const colored = await runInTerminal({})
+      const plain = await runInTerminal({ NO_COLOR: '1' })
+      const json = await runInTerminal({ LOG_FORMAT: 'json' })
+      expect(colored).toMatch(
+        new RegExp(`\u001b\\[90m${isoTime}\u001b\\[39m \u001b\\[32mINFO \u001b\\[39m listening at http://`),
+      )
+      expect(plain).toMatch(new RegExp(`${isoTime} INFO  listening at http://`))
+      expect(plain).toMatch(
+        new RegExp(`${isoTime} INFO  shutting down signal=SIGINT\r\n${isoTime} INFO  stopped`),
+      )
+      expect(plain).not.toContain('\u001b')
+      expect(json).toMatch(new RegExp(`{"level":"info","time":"${isoTime}","msg":"stopped"}`))
+    },
+  )
+
+  test('[O11] elsewhere it is JSON with the name of the level and an ISO time, and text with LOG_FORMAT=pretty', async () => {
+    const log = async (env: Record<string, string>) => {
+      const server = await startProcess(
+        'server',
+        { DATA_DIR: newFolder(), LOG_LEVEL: 'info', ...env },
+        { stdout: 'pipe', stderr: 'pipe' },
+      )
+      const printed = collect(server.child.stdout)
+      await server.terminate()
+      await expect.poll(printed).toContain('stopped')
+      return printed().trimEnd().split('\n')
+    }
+    for (const line of await log({})) {
+      expect(JSON.parse(line)).toMatchObject({
+        level: 'info',
+        time: expect.stringMatching(`^${isoTime}$`),
+        msg: expect.any(String),
+      })
+    }
+    for (const line of await log({ LOG_FORMAT: 'pretty' })) {
+      expect(line).toMatch(new RegExp(`^${isoTime} INFO  [a-z]`))
+    }
+  })
+
+  test('[O11] as text, fields follow the message, stacks of errors are below, and control characters are escaped', () => {
+    let text = ''
+    const log = createLog('info', readableLines({ write: (more) => void (text += more) }, { colors: false }))
+    const cause = new Error('no \u001b[2Jroom')
+    const error = Object.assign(new TypeError('broken\u0007', { cause }), {
+      code: 'E1',
+      row: 'kept out of the log',
+    })
+    log.error({ reqId: 'a-1', title: 'two words', count: 2, err: error }, 'it\u009bfailed\nbadly')
+    const lines = text.split('\n')
+    expect(lines[0]).toMatch(
+      new RegExp(
+        String.raw`^${isoTime} ERROR it\\u009bfailed\\u000abadly reqId=a-1 title="two words" count=2$`,
+      ),
+    )
+    expect(lines[1]).toBe(String.raw`    TypeError: broken\u0007`)
+    expect(lines[2]).toMatch(/^ {8}at /)
+    expect(lines).toContain('    code=E1')
+    expect(lines).toContain(String.raw`    caused by Error: no \u001b[2Jroom`)
+    expect(text).not.toContain('kept out')
   })
 })

@@ -23,6 +23,8 @@ export const createLog = (level: Config['logLevel'], to: DestinationStream): Log
     {
       level,
       base: undefined,
+      formatters: { level: (level) => ({ level }) },
+      timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: (error: unknown) => (error instanceof Error ? describe(error) : error) },
     },
     to,
