@@ -1,8 +1,16 @@
 import { resolve } from 'node:path'
 import type { Config } from './config.ts'
 
+interface Start {
+  address: string
+  /** What is probably not as the operator meant it. */
+  hints: readonly string[]
+  /** There is no workspace yet. */
+  isEmpty: boolean
+}
+
 /** The first thing a new user sees: where it runs and what to type next. On standard error, because logs are JSON. */
-export function printBanner(config: Config, address: string, isEmpty: boolean): void {
+export function printBanner(config: Config, { address, hints, isEmpty }: Start): void {
   const { port } = new URL(address)
   const url = `http://localhost:${port}`
   const lines = [
@@ -14,6 +22,7 @@ export function printBanner(config: Config, address: string, isEmpty: boolean): 
     `    data      ${config.databaseUrl === undefined ? resolve(config.dataDir) : 'PostgreSQL'}`,
     '',
   ]
+  if (hints.length > 0) lines.push(...hints.map((hint) => `  ${hint}`), '')
   if (isEmpty) {
     lines.push(
       '  Create your first workspace:',

@@ -157,3 +157,10 @@ export function readConfig(env: Environment): Config {
   if (faults.length > 0) throw new ConfigError(faults.join('\n'))
   return config
 }
+
+/** Every name that `readConfig` looks at. */
+export function settingNames(): string[] {
+  const names = new Set<string>()
+  readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))
+  return [...names]
+}

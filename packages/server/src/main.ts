@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
 import { createSecrets, loadOrCreateSecretKey } from './access/secrets.ts'
 import { printBanner } from './banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
+import { prepareDataDir } from './data-dir.ts'
 import { createLog } from './platform/log.ts'
 import { LogDestination, maxFlushMs, standardOutput } from './platform/log-destination.ts'
 import { createMetrics } from './platform/metrics.ts'
@@ -11,9 +13,10 @@ import { createServer } from './server.ts'
 import { openDatabase } from './store/db.ts'
 import { OpenError } from './store/failures.ts'
 import * as workspaces from './store/workspaces.ts'
+import { unknownSettings } from './unknown-settings.ts'
 
 /** The only file that knows all parts: reads the configuration, builds them, listens, shuts down. */
-async function main(config: Config): Promise<void> {
+async function main(config: Config, hints: readonly string[]): Promise<void> {
   const destination = new LogDestination(standardOutput(), {
     onFailure: ({ message }) => console.error(`Plenum cannot write its log: ${message}. The server goes on.`),
     onLost: (lines) => log.error({ lines }, 'log lines were lost, because standard output did not take them'),
@@ -23,13 +26,14 @@ async function main(config: Config): Promise<void> {
   const lines =
     format === 'json' ? destination : readableLines(destination, { colors: isTerminal && config.colors })
   const log = createLog(config.logLevel, lines)
+  for (const hint of hints) log.warn(hint)
   const metrics = createMetrics()
   const exit = (code: number) => {
     destination.flushSync()
     process.exit(code)
   }
 
-  if (config.databaseUrl === undefined) makeDataDir(config.dataDir)
+  if (config.databaseUrl === undefined) prepareDataDir(config.dataDir)
   const secrets = createSecrets(config.secretKey ?? loadOrCreateSecretKey(config.dataDir))
   const database = await openDatabase({
     url: config.databaseUrl,
@@ -73,18 +77,7 @@ async function main(config: Config): Promise<void> {
 
   const address = await server.start()
   if (['info', 'debug', 'trace'].includes(config.logLevel)) {
-    printBanner(config, address, await workspaces.isEmpty(database.read))
-  }
-}
-
-function makeDataDir(dataDir: string): void {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    accessSync(dataDir, constants.W_OK)
-  } catch (error) {
-    throw new ConfigError(
-      `DATA_DIR must be a folder that can be written, but ${dataDir} cannot: ${(error as Error).message}.`,
-    )
+    printBanner(config, { address, hints, isEmpty: await workspaces.isEmpty(database.read) })
   }
 }
 
@@ -99,23 +92,28 @@ function reasonFor(error: unknown, config: Config | undefined): unknown {
   return syscall === undefined ? error : message
 }
 
-function loadEnvFile(): void {
+/** The settings of .env; without such a file there are none. */
+function readEnvFile(): Record<string, string | undefined> {
   try {
-    process.loadEnvFile()
+    return parseEnv(readFileSync('.env', 'utf8'))
   } catch (error) {
-    // Without a .env file the environment is all there is.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new ConfigError(`.env cannot be read: ${(error as Error).message}.`)
-    }
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return {}
+    throw new ConfigError(`.env cannot be read: ${message}.`)
   }
 }
 
 let config: Config | undefined
+let hints: string[] = []
 try {
-  loadEnvFile()
+  const file = readEnvFile()
+  hints = unknownSettings(file, process.env)
+  // Libraries read the environment too. What is set there wins over the file.
+  for (const [name, value] of Object.entries(file)) process.env[name] ??= value
   config = readConfig(process.env)
-  await main(config)
+  await main(config, hints)
 } catch (error) {
   console.error('Plenum cannot start:', reasonFor(error, config))
+  for (const hint of hints) console.error(hint)
   process.exit(1)
 }

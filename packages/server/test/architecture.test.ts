@@ -76,6 +76,8 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/written-json.ts': { ours: [], theirs: [] },
   'server/main.ts': { ours: ['server'], theirs: [] },
   'server/banner.ts': { ours: ['server/config.ts'], theirs: [] },
+  'server/data-dir.ts': { ours: ['server/config.ts'], theirs: [] },
+  'server/unknown-settings.ts': { ours: ['server/config.ts'], theirs: [] },
 }
 
 const packages = resolve(import.meta.dirname, '../..')

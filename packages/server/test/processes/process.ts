@@ -73,11 +73,12 @@ export async function startProcess(
   {
     stdout = 'ignore',
     stderr = 'inherit',
-  }: { stdout?: 'pipe' | 'ignore' | number; stderr?: 'pipe' | 'inherit' } = {},
+    cwd = root,
+  }: { stdout?: 'pipe' | 'ignore' | number; stderr?: 'pipe' | 'inherit'; cwd?: string } = {},
 ): Promise<ServerProcess> {
   const port = env.PORT ?? (await freePort())
   const child = spawn(process.execPath, programs[program], {
-    cwd: root,
+    cwd,
     env: environment({ PORT: String(port), ...env }),
     stdio: ['ignore', stdout, stderr],
   })
@@ -113,9 +114,12 @@ export async function startProcess(
 }
 
 /** Runs a server that will not start; gives its exit code and what it says. */
-export async function failToStart(env: Record<string, string>): Promise<{ code: number; says: string }> {
+export async function failToStart(
+  env: Record<string, string>,
+  { cwd = root }: { cwd?: string } = {},
+): Promise<{ code: number; says: string }> {
   const child = spawn(process.execPath, programs.server, {
-    cwd: root,
+    cwd,
     env: environment(env),
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: 90_000,
