@@ -1,3 +1,4 @@
+import type { ApiKeyOptions } from './store/api-keys.ts'
 import type { Durability } from './store/db.ts'
 
 /** Every number of spec 0.7 that an operator may change. */
@@ -51,11 +52,15 @@ export interface Config {
   disposableDomainsExcept: readonly string[]
   /** `closed`: Create Workspace refuses everybody. */
   workspaceCreation: 'open' | 'closed'
+  /** Of new API keys. */
+  defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
   /** How long a request may take to arrive. */
   requestTimeoutSeconds: number
   shutdownSeconds: number
   limits: Limits
 }
+
+const documentAccess = ['public', 'organizationPrivate', 'restricted'] as const
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
@@ -134,6 +139,7 @@ export function readConfig(env: Environment): Config {
     disposableDomains: list('DISPOSABLE_DOMAINS'),
     disposableDomainsExcept: list('DISPOSABLE_DOMAINS_EXCEPT'),
     workspaceCreation: choice('WORKSPACE_CREATION', ['open', 'closed'], 'open'),
+    defaultDocumentAccess: choice('DEFAULT_DOCUMENT_ACCESS', documentAccess, 'public'),
     requestTimeoutSeconds: integer('REQUEST_TIMEOUT_SECONDS', 30, 1, 3600),
     shutdownSeconds: integer('SHUTDOWN_SECONDS', 10, 1, 300),
     limits: {

@@ -32,6 +32,7 @@ export interface Services {
   readonly isDisposable: (email: string) => boolean
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
+  readonly defaultDocumentAccess: Config['defaultDocumentAccess']
   /** Work on the documents of editors, off the event loop when it may take long. */
   readonly storedDocuments: StoredDocuments
   /** Divides reads of much into slices. */

@@ -88,6 +88,7 @@ export function createServer(parts: Parts): Server {
     }),
     limits: config.limits,
     workspaceCreation: config.workspaceCreation,
+    defaultDocumentAccess: config.defaultDocumentAccess,
     storedDocuments: createStoredDocuments(threads),
     longReads: new LongReads(database.exclusive ? {} : { maxQueries: 2 }),
     lock: database.lock,

@@ -267,6 +267,28 @@ describe.each(stores)('creating api keys on %s', (store) => {
     }
   })
 
+  test.each([
+    [{}, 'public'],
+    [{ DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate' }, 'organizationPrivate'],
+    [{ DEFAULT_DOCUMENT_ACCESS: 'restricted' }, 'restricted'],
+  ])('[1.1] [1.3] with %j the first and further keys have documents that are %s', async (env, type) => {
+    const other = await startServer(store, { env })
+    try {
+      const tenant = await given.tenant(other)
+      const { data } = await tenant.client.apiKeys.create({ ownerEmail, type: 'production' })
+      const further = await given.keyOf(other, tenant, data.apiKey)
+      for (const { client } of [tenant, further]) {
+        expect((await client.apiKeyConfig.get()).data).toMatchObject({ defaultDocumentAccessType: type })
+      }
+      await further.client.apiKeyConfig.update({ defaultDocumentAccessType: 'public' })
+      expect((await further.client.apiKeyConfig.get()).data).toMatchObject({
+        defaultDocumentAccessType: 'public',
+      })
+    } finally {
+      await other.stop()
+    }
+  })
+
   test('[1.3] a repeated Idempotency-Key creates one key', async () => {
     const { client } = await given.tenant(server)
     const create = () => client.apiKeys.create({ ownerEmail, type: 'testing' }, { idempotencyKey: 'one-key' })

@@ -154,3 +154,26 @@ describe('[C1] a data folder that cannot be used', () => {
     expect(existsSync(join(closed, 'below'))).toBe(false)
   })
 })
+
+describe('[1.1] what the server prints at start', () => {
+  const publicDocuments =
+    'Documents of new API keys are public: every user of the key may open and edit them.'
+  const openCreation = 'Anyone who reaches this server can create a workspace.'
+
+  test('[1.1] it says that documents are public and that anyone can create a workspace', async () => {
+    const { printed } = await run({})
+    expect(printed).toContain(publicDocuments)
+    expect(printed).toContain(openCreation)
+  })
+
+  test('[1.1] it says neither when the settings are stricter', async () => {
+    const { printed } = await run({
+      WORKSPACE_CREATION: 'closed',
+      DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate',
+    })
+    expect(printed).toContain('Plenum is running')
+    expect(printed).not.toContain('are public')
+    expect(printed).not.toContain('create a workspace')
+    expect(printed).not.toContain('Create your first workspace')
+  })
+})

@@ -23,7 +23,7 @@ export const apiKeys = {
     effect: 'write',
     summary: 'Creates an API key in the workspace.',
     description:
-      'Read its auth token with Get Auth Tokens. A testing key allows `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect.',
+      'Read its auth token with Get Auth Tokens. A testing key allows `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect. `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config changes it.',
     input: Type.Object({
       ownerEmail: Email,
       type: KeyType,

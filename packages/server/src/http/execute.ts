@@ -180,6 +180,7 @@ class OperationCall implements Call {
   readonly isDisposable: Services['isDisposable']
   readonly limits: Services['limits']
   readonly workspaceCreation: Services['workspaceCreation']
+  readonly defaultDocumentAccess: Services['defaultDocumentAccess']
   readonly storedDocuments: Services['storedDocuments']
   readonly lock: Services['lock']
   readonly longReads: Services['longReads']
@@ -212,6 +213,7 @@ class OperationCall implements Call {
     this.isDisposable = services.isDisposable
     this.limits = services.limits
     this.workspaceCreation = services.workspaceCreation
+    this.defaultDocumentAccess = services.defaultDocumentAccess
     this.storedDocuments = services.storedDocuments
     this.lock = services.lock
     this.longReads = services.longReads

@@ -15,7 +15,7 @@ type CreateInput = Input<Operations['apiKeys']['create']>
 
 export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
   async create(call) {
-    const { input, caller, db, now, secrets } = call
+    const { input, caller, db, now, secrets, defaultDocumentAccess } = call
     const ownerEmail = readOwnerEmail(input.ownerEmail)
     const { type, persistenceDBRegion, realtimeDBRegion } = input
     for (const [field, region] of Object.entries({ persistenceDBRegion, realtimeDBRegion })) {
@@ -33,6 +33,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
         ownerEmail,
         ...(input.apiKeyName !== undefined && { name: input.apiKeyName.trim() }),
         options: {
+          defaultDocumentAccessType: defaultDocumentAccess,
           enablePrivateComments: input.enablePrivateComments ?? false,
           requireAutoOrgUser: input.requireAutoOrgUser ?? true,
           useNotificationService: input.useNotificationService ?? true,

@@ -12,7 +12,7 @@ interface NewKey {
   ownerEmail: string
   /** Named after the owner when left out. */
   name?: string
-  options?: Partial<apiKeys.ApiKeyOptions>
+  options: Partial<apiKeys.ApiKeyOptions>
   /** Allows pages of the developer's own machine, besides `domains`. */
   localHost: boolean
   domains?: readonly string[]

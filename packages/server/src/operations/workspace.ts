@@ -9,7 +9,8 @@ import { createKey, readOwnerEmail } from './new-key.ts'
 import { isHttpUrl } from './urls.ts'
 
 export const workspaceHandlers: Handlers<Operations['workspace']> = {
-  async create({ input, db, now, secrets, isDisposable, limits, workspaceCreation, lock }) {
+  async create(call) {
+    const { input, db, now, secrets, isDisposable, limits, workspaceCreation, lock } = call
     if (workspaceCreation === 'closed') {
       throw new ApiError('PERMISSION_DENIED', 'Creating workspaces is closed on this server.')
     }
@@ -35,8 +36,12 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
     }
     await workspaces.add(db, workspace, now)
     const { workspaceId } = workspace
-    const key = { workspaceId, type: 'testing', ownerEmail: email, localHost: true, authToken: true } as const
-    await createKey(db, key, now)
+    const options = { defaultDocumentAccessType: call.defaultDocumentAccess }
+    await createKey(
+      db,
+      { workspaceId, type: 'testing', ownerEmail: email, options, localHost: true, authToken: true },
+      now,
+    )
     return present(db, secrets, workspace)
   },
 
