@@ -41,7 +41,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
     durability: config.durability,
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutSeconds * 1000,
-    observe: metrics.database,
+    observer: metrics.database,
     onCheckpointFailure: (error) => log.warn({ err: error }, 'the log could not be copied into the database'),
     onFatal(error) {
       log.fatal({ err: error }, 'the disk refused a sync; stopping, because what it holds is unknown')

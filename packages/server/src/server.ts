@@ -36,6 +36,7 @@ import { createGateway } from './realtime/index.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/snapshot-writer.ts'
+import { version } from './version.ts'
 
 export interface Parts {
   config: Config
@@ -109,7 +110,12 @@ export function createServer(parts: Parts): Server {
     threads,
     publicOrigins,
   })
-  metrics.follow(() => gateway.numbers)
+  metrics.follow({
+    build: { version, database: database.dialect },
+    live: () => gateway.numbers,
+    databaseSize: () => database.size(),
+    onFailure: (err) => log.warn({ err }, 'the size of the database could not be read'),
+  })
   const connections = createConnections({
     ...config,
     newRequestId,
@@ -122,9 +128,10 @@ export function createServer(parts: Parts): Server {
     log,
     now,
     pollMs: parts.jobPollMs,
+    observe: metrics.job,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
   })
-  const housekeeping = createHousekeeping({ database, log, now })
+  const housekeeping = createHousekeeping({ database, log, now, observe: metrics.job })
 
   app.decorateRequest('caller', undefined)
   app.decorateRequest('operation', undefined)

@@ -9,6 +9,7 @@ import * as liveStates from '../src/store/live-states.ts'
 import * as presence from '../src/store/presence.ts'
 import * as given from './given.ts'
 import { startServer, stores, type TestServer, useServer } from './harness.ts'
+import { metric } from './metrics-page.ts'
 
 const refused = (message: string, status = 'INVALID_ARGUMENT') => ({
   status: 400,
@@ -426,6 +427,7 @@ describe.each(stores)('document migrations on %s', (store) => {
       .toBe('failed')
     expect([...seen].filter((status) => status !== 'pending')).toEqual(['in_progress', 'failed'])
     expect(own.logged.filter((line) => line.includes('job failed'))).toHaveLength(3)
+    expect(await metric(own, 'plenum_job_failures_total', { job: 'document.migrate' })).toBe(3)
     expect(await all(tenant)).toEqual(before)
     expect((await client.users.get(at)).data).toMatchObject([{ userId: 'u1' }])
     expect((await client.crdt.get(at)).data).toMatchObject([{ id: 'e', data: 'kept' }])

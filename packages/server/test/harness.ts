@@ -81,7 +81,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
     durability: config.durability,
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutSeconds * 1000,
-    observe: metrics.database,
+    observer: metrics.database,
     ...(sync && { sync }),
   })
   const secrets = createSecrets(secretKey)

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { userTokenSeconds } from '../src/access/token-claims.ts'
 import { createHousekeeping } from '../src/jobs/housekeeping.ts'
+import { createMetrics } from '../src/platform/metrics.ts'
 import type { Database } from '../src/store/db.ts'
 import * as migrations from '../src/store/document-migrations.ts'
 import * as given from './given.ts'
@@ -17,7 +18,8 @@ describe.each(stores)('housekeeping on %s', (store) => {
   function housekeeping(afterMs: number, database: Database = server.database) {
     const logged: string[] = []
     const log = pino({ base: undefined }, { write: (line: string) => void logged.push(line) })
-    return { ...createHousekeeping({ database, log, now: () => Date.now() + afterMs }), logged }
+    const now = () => Date.now() + afterMs
+    return { ...createHousekeeping({ database, log, now, observe: createMetrics().job }), logged }
   }
 
   const presentUsers = async ({ apiKey }: given.Tenant) => {
@@ -130,10 +132,10 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const away: Database = { ...server.database, write: () => Promise.reject(new Error('away')) }
     const keeper = housekeeping(0, away)
     await keeper.run()
-    expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; what: string })).toMatchObject(
-      ['idempotency keys', 'presence', 'document migrations', 'ended grants'].map((what) => ({
+    expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
+      ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants'].map((what) => ({
         level: 40,
-        what,
+        job: `${what}.prune`,
       })),
     )
   })

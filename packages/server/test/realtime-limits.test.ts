@@ -173,22 +173,3 @@ describe('the end of a server', () => {
     await restarted.stop()
   })
 })
-
-describe('what an operator sees', () => {
-  const server = useServer('sqlite')
-
-  test('[O1] metrics count connections, open documents and stored updates', async () => {
-    const tenant = await given.tenant(server)
-    const ada = yjsClient(server, await tokenFor(tenant))
-    await synced(ada)
-    ada.text.insert(0, 'Hello')
-    const metrics = async () => (await fetch(`${server.url}/metrics`)).text()
-    await expect.poll(metrics).toMatch(/^plenum_updates_total 1$/m)
-    const text = await metrics()
-    for (const name of ['plenum_connections', 'plenum_open_documents', 'plenum_open_editors']) {
-      expect(text).toMatch(new RegExp(`^${name} 1$`, 'm'))
-    }
-    ada.provider.destroy()
-    await expect.poll(metrics).toMatch(/^plenum_connections 0$/m)
-  })
-})

@@ -7,6 +7,7 @@ import * as Y from 'yjs'
 import * as given from './given.ts'
 import { createPostgresDatabase, startServer, stores, type TestServer } from './harness.ts'
 import { closeClients, eventually, hocuspocusClient, stateOf, synced, tokenFor, yjsClient } from './live.ts'
+import { metric } from './metrics-page.ts'
 
 /** One number decides what is tried next; printed, so that a failing run can be tried again in the same order. */
 const seed = Number(process.env.RACE_SEED ?? Date.now() % 1_000_000)
@@ -35,16 +36,14 @@ describe.each(stores)('everything at once on %s', (store) => {
     await race.settle()
     closeClients()
     // Editors are kept a few seconds for those who come back.
-    await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual(['0', '0', '0'])
+    await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual([0, 0, 0])
   })
 })
 
 /** How many connections, documents and editors the server holds. */
-async function openAt({ url }: TestServer): Promise<(string | undefined)[]> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  return ['connections', 'open_documents', 'open_editors'].map(
-    (name) => metrics.match(new RegExp(`^plenum_${name} (\\d+)$`, 'm'))?.[1],
-  )
+function openAt(server: TestServer): Promise<(number | undefined)[]> {
+  const names = ['plenum_websocket_connections', 'plenum_open_documents', 'plenum_open_editors']
+  return Promise.all(names.map((name) => metric(server, name)))
 }
 
 /** There is nothing to write to, or no text, or the database is away. */

@@ -33,29 +33,6 @@ describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
     await relaxed.stop()
   })
 
-  test('[O1] at /metrics requests by operation and status, times, and the lag of the event loop', async () => {
-    const { client } = await given.tenant(server)
-    await client.organizations.get()
-    await client.organizations.get()
-    await client.organizations.get({ pageSize: 0 }).catch(() => {})
-    const value = (line: string) =>
-      expect.poll(async () => {
-        const { text } = await page('/metrics')
-        return Number(
-          text
-            .split('\n')
-            .find((one) => one.startsWith(`${line} `))
-            ?.slice(line.length),
-        )
-      })
-    await value('plenum_requests_total{operation="organizations.get",status="200"}').toBe(2)
-    await value('plenum_requests_total{operation="organizations.get",status="400"}').toBe(1)
-    await value('plenum_request_seconds_count{operation="organizations.get"}').toBe(3)
-    await value('plenum_request_seconds_bucket{le="+Inf",operation="organizations.get"}').toBe(3)
-    await value('plenum_database_seconds_count').toBeGreaterThan(2)
-    await value('nodejs_eventloop_lag_seconds').toBeGreaterThanOrEqual(0)
-  })
-
   test('[O1] in the log each request, and of a fault its stack, which the caller does not', async () => {
     const { client, headers } = await given.tenant(server)
     await breakTable('organizations')

@@ -1,4 +1,5 @@
 import type { Log } from '../platform/log.ts'
+import type { JobObserver } from '../platform/metrics.ts'
 import type { Database, Db } from '../store/db.ts'
 import * as documentMigrations from '../store/document-migrations.ts'
 import * as idempotency from '../store/idempotency.ts'
@@ -13,12 +14,12 @@ const batch = 200
 
 type Prune = (db: Db, now: number, most: number) => Promise<number>
 
-/** What is kept for a while only. Readers look at the time themselves, so how late it goes matters to nobody. */
+/** Data with a limited lifetime, by the name of its job. Readers filter by time, so late deletion is harmless. */
 const prunes: Record<string, Prune> = {
-  'idempotency keys': idempotency.prune,
-  presence: presence.prune,
-  'document migrations': documentMigrations.prune,
-  'ended grants': removedGrants.prune,
+  'idempotencyKeys.prune': idempotency.prune,
+  'presence.prune': presence.prune,
+  'documentMigrations.prune': documentMigrations.prune,
+  'endedGrants.prune': removedGrants.prune,
 }
 
 export interface Housekeeping {
@@ -34,8 +35,10 @@ export function createHousekeeping(options: {
   database: Database
   log: Log
   now: () => number
+  observe: (job: string) => JobObserver
 }): Housekeeping {
-  const { database, log, now } = options
+  const { database, log, now, observe } = options
+  const tasks = Object.entries(prunes).map(([job, prune]) => ({ job, prune, observer: observe(job) }))
   let stopped = false
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> | undefined
@@ -43,11 +46,15 @@ export function createHousekeeping(options: {
   const removedBatch = async (prune: Prune) =>
     !stopped && (await database.write((db) => prune(db, now(), batch))) === batch
   const run = async () => {
-    for (const [what, prune] of Object.entries(prunes)) {
+    for (const { job, prune, observer } of tasks) {
+      const began = performance.now()
       try {
         while (await removedBatch(prune)) continue
       } catch (error) {
-        log.warn({ err: error, what }, 'housekeeping failed; it tries again in an hour')
+        observer.failed()
+        log.warn({ err: error, job }, 'housekeeping failed; it tries again in an hour')
+      } finally {
+        observer.ran((performance.now() - began) / 1000)
       }
     }
   }

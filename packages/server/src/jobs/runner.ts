@@ -1,5 +1,6 @@
 import type { Bus, Emitted } from '../platform/bus.ts'
 import type { Log } from '../platform/log.ts'
+import type { JobObserver } from '../platform/metrics.ts'
 import type { Database, Db } from '../store/db.ts'
 import type { Scope } from '../store/deletions.ts'
 import * as jobs from '../store/jobs.ts'
@@ -46,11 +47,16 @@ interface Options {
   log: Log
   now: () => number
   pollMs?: number
+  observe: (job: string) => JobObserver
 }
 
 /** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
 export function createJobRunner(options: Options): JobRunner {
-  const { database, bus, log, now, removeInSteps, pollMs = defaultPollMs } = options
+  const { database, bus, log, now, removeInSteps, observe, pollMs = defaultPollMs } = options
+  const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
+    JobKind,
+    JobObserver
+  >
   let stopped = true
   let running: Promise<void> | undefined
   let again = false
@@ -60,14 +66,19 @@ export function createJobRunner(options: Options): JobRunner {
     const job = await jobs.claim(database, now())
     if (!job) return false
     const handler = handlers[job.kind]
+    const observer = observers[job.kind]
+    const began = performance.now()
     const emit = (message: Emitted) => bus.publish({ ...message, apiKey: job.apiKey })
     try {
       if (job.attempts <= attempts) await handler.run(database, job, now(), emit, removeInSteps)
       else await handler.abandon(database, job, now())
       await database.write((db) => jobs.finish(db, job.jobId))
     } catch (error) {
+      observer.failed()
       log.error({ err: error, job: job.jobId, kind: job.kind, attempts: job.attempts }, 'job failed')
       await database.write((db) => jobs.postpone(db, job.jobId, now() + 1000 * 2 ** job.attempts))
+    } finally {
+      observer.ran((performance.now() - began) / 1000)
     }
     return true
   }

@@ -48,7 +48,7 @@ export class Appender {
   readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
   /** Since the start. */
-  readonly stored = { updates: 0, updateBytes: 0, ticks: 0 }
+  readonly stored = { updates: 0, updateBytes: 0, updateTransactions: 0 }
 
   constructor(parts: AppenderParts) {
     this.#parts = parts
@@ -145,7 +145,7 @@ export class Appender {
       void whenCertain(database).then(() => batches.forEach(([room]) => this.#tellSuccessor(room)))
       return
     }
-    this.stored.ticks++
+    this.stored.updateTransactions++
     let next = 0
     let endsAt = performance.now() + maxHoldMs
     for (const [room, batch] of batches) {

@@ -75,3 +75,7 @@ export const readOnly = {
 
 /** It may fit once something else has arrived. */
 export const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
+
+/** Whether an honest client may have sent it. */
+export const isBearable = (fault: Fault) => isEarly(fault) || bearable.has(fault.code)
+const bearable: ReadonlySet<Fault['code']> = new Set(['foreign_client', 'read_only', 'full', 'too_many_ids'])

@@ -62,6 +62,7 @@ function scene({
     run: (_document, steps) => {
       while (!steps.next().done);
     },
+    onUpdateRefused() {},
     failed: (error) => failures.push(error),
   })
   const newRoom = (): EditorRoom =>

@@ -1,7 +1,7 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { emptyAwareness } from './awareness-update.ts'
 import { BytePace } from './byte-pace.ts'
-import { type Framing, isEarly, type Member, readOnly } from './editor-member.ts'
+import { type Framing, isBearable, isEarly, type Member, readOnly } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
 import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
@@ -235,7 +235,10 @@ export class EditorSession implements Member {
         if (isEarly(fault) && this.#early.length + covered.length < mostEarly)
           this.#early.push(...covered, number)
         else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
-        else this.end('invalidUpdate', fault.message)
+        else {
+          this.#participant.document.updateRefused(fault)
+          this.end('invalidUpdate', fault.message)
+        }
       },
     })
     this.#beginWait(wait, room)
@@ -267,6 +270,7 @@ export class EditorSession implements Member {
   }
 
   #refused(number: number, fault: Fault): void {
+    this.#participant.document.updateRefused(fault)
     const frame = this.framing.refused?.(number, fault, this.#wasRefused)
     this.#wasRefused = true
     if (frame) this.send(frame)
@@ -389,7 +393,3 @@ export class EditorSession implements Member {
     this.#room.awarenessChanged()
   }
 }
-
-/** Whether an honest client may have sent it. */
-const isBearable = (fault: Fault) => isEarly(fault) || bearable.has(fault.code)
-const bearable: ReadonlySet<Fault['code']> = new Set(['foreign_client', 'read_only', 'full', 'too_many_ids'])

@@ -7,10 +7,11 @@ import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
 import { claimedApiKey } from '../access/token-claims.ts'
 import type { Log } from '../platform/log.ts'
-import type { LiveNumbers } from '../platform/metrics.ts'
+import type { LiveNumbers } from '../platform/live-metrics.ts'
 import { AnswersInFlight } from './answers-in-flight.ts'
 import { ClientSocket } from './client-socket.ts'
 import { Connection } from './connection.ts'
+import { ConnectionCounts } from './connection-counts.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
 import { JsonClient } from './dialects/json.ts'
 import { YjsClient } from './dialects/yjs.ts'
@@ -100,6 +101,7 @@ export class Gateway {
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
   readonly #answers = new AnswersInFlight()
+  readonly #counts = new ConnectionCounts(dialectNames)
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
@@ -113,7 +115,8 @@ export class Gateway {
   }
 
   get numbers(): LiveNumbers {
-    return { connections: this.#connections, ...this.#parts.hub.numbers }
+    const { connections, closes } = this.#counts
+    return { connections, closes, ...this.#parts.hub.numbers }
   }
 
   get #connections(): number {
@@ -142,7 +145,7 @@ export class Gateway {
     socket.setNoDelay(true)
     const connection = new Connection(newId('conn'), ws, socket, this.#parts.hub.turns, this.#answers)
     const identify = (token: string) => this.#identify(connection, token, page)
-    const client = endpoint.dialect({ connection, hub: this.#parts.hub, identify }, endpoint.name)
+    const client = dialects[endpoint.dialect]({ connection, hub: this.#parts.hub, identify }, endpoint.name)
     const page: OpenPage = {
       origin: request.headers.origin,
       host: request.headers.host,
@@ -151,7 +154,11 @@ export class Gateway {
       },
       close: () => client.deny('permissionDenied', originDenied),
     }
-    ws.on('close', () => this.#parts.pages.leave(page))
+    this.#counts.opened(endpoint.dialect)
+    ws.on('close', (code) => {
+      this.#counts.closed(endpoint.dialect, ws.sentCode ?? code)
+      this.#parts.pages.leave(page)
+    })
     this.#arriving.add(connection)
     this.#identifyByAddress(connection, request.headers, page, endpoint.token, client)
       .then((isLetIn) => {
@@ -303,7 +310,7 @@ function receive(connection: Connection, client: DialectClient, data: Buffer, is
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** `name` is what follows the path of the dialect, as it was sent. */
-type Dialect = (arrival: Arrival, name: string) => DialectClient
+type CreateClient = (arrival: Arrival, name: string) => DialectClient
 
 interface Endpoint {
   dialect: Dialect
@@ -311,18 +318,21 @@ interface Endpoint {
   token: string | null
 }
 
-const dialects: Record<string, Dialect> = {
+const dialects = {
   yjs: (arrival, name) => new YjsClient(arrival, name),
   hocuspocus: (arrival) => new HocuspocusClient(arrival),
   realtime: (arrival) => new JsonClient(arrival),
-}
+} satisfies Record<string, CreateClient>
+
+type Dialect = keyof typeof dialects
+const dialectNames = Object.keys(dialects) as Dialect[]
 
 /** The path is read as it was sent: a `URL` resolves dots in it, also those that are percent-encoded. */
 function endpointOf(address: string): Endpoint | undefined {
   if (!URL.canParse(address, 'http://host')) return undefined
   const [, path = ''] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(address) ?? []
   const [, endpoint = '', ...rest] = path.split('/')
-  const dialect = Object.hasOwn(dialects, endpoint) ? dialects[endpoint] : undefined
+  const dialect = dialectNames.find((name) => name === endpoint)
   // The rest is the name of an editor; what is wrong with it, only an open socket can say.
   const fits = endpoint === 'yjs' || rest.every((part) => part === '')
   const token = new URL(address, 'http://host').searchParams.get('token')

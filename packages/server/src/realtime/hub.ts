@@ -8,7 +8,7 @@ import { sourceOf } from '../editors/document-threads.ts'
 import type { BusMessage } from '../platform/bus.ts'
 import { breathe } from '../platform/loop-time.ts'
 import { LoopTurns } from '../platform/loop-turns.ts'
-import type { LiveNumbers } from '../platform/metrics.ts'
+import type { LiveNumbers } from '../platform/live-metrics.ts'
 import * as editorLog from '../store/editor-log.ts'
 import { readSince } from '../store/live-state-log.ts'
 import * as presence from '../store/presence.ts'
@@ -27,6 +27,7 @@ import { OpenDocument } from './open-document.ts'
 import { idOf, OpenKey } from './open-key.ts'
 import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
+import { type Fault, faultCodes } from './update-reader.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
   largeJson: LargeJson
@@ -62,6 +63,8 @@ export class Hub {
   readonly largeMessages: LargeMessages
   /** Stores what clients set. */
   readonly liveStates: LiveStateWriter
+  /** By reason, since the start. */
+  readonly #refusedUpdates = noRefusals()
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | undefined
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
@@ -114,6 +117,7 @@ export class Hub {
           this.gate.pass(apiKey, () => this.#readLiveStates(document, seq), laneOf(document.participants)),
         pauseReading: () => this.#largeReads.wait(apiKey),
         run: (document, steps) => this.#run(document, steps),
+        onUpdateRefused: (reason) => this.#refusedUpdates[reason]++,
         failed,
         ended: (document) => forget(key, id, document),
       })
@@ -306,14 +310,14 @@ export class Hub {
     if (idle > keptSweeps) document.forget(room)
   }
 
-  get numbers(): Omit<LiveNumbers, 'connections'> {
+  get numbers(): Omit<LiveNumbers, 'connections' | 'closes'> {
     let documents = 0
     let editors = 0
     for (const key of this.#keys.values()) {
       documents += key.documents.size
       for (const document of key.documents.values()) editors += document.editors.size
     }
-    return { documents, editors, ...this.#appender.stored }
+    return { documents, editors, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
   }
 
   /** Resolves when no client's write under that key is being committed; undefined if none is. */
@@ -350,6 +354,9 @@ function laneOf(participants: Iterable<Participant>): string {
   for (const { identity } of participants) return identity.userId
   return ''
 }
+
+const noRefusals = () =>
+  Object.fromEntries(faultCodes.map((code) => [code, 0])) as Record<Fault['code'], number>
 
 const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
 

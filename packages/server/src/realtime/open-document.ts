@@ -4,6 +4,7 @@ import type { EditorRoom } from './editor-room.ts'
 import { LivePresence } from './live-presence.ts'
 import { LiveStates, type LiveStateParts } from './live-states.ts'
 import type { Participant, Verdict } from './participant.ts'
+import type { Fault } from './update-reader.ts'
 
 export interface DocumentParts {
   apiKey: string
@@ -24,6 +25,7 @@ export interface DocumentParts {
   pauseReading: (document: OpenDocument) => Promise<void>
   /** Does one step after the other, in turns with other work. */
   run: (document: OpenDocument, steps: Iterator<unknown>) => void
+  onUpdateRefused: (reason: Fault['code']) => void
   failed: (error: unknown) => void
   /** Whoever comes next gets another one. */
   ended: (document: OpenDocument) => void
@@ -117,6 +119,11 @@ export class OpenDocument {
   /** The participant's user has just done something. */
   active(participant: Participant): void {
     this.presence.active(participant)
+  }
+
+  /** An update of an editor is not stored. */
+  updateRefused({ code }: Fault): void {
+    this.#parts.onUpdateRefused(code)
   }
 
   /** The participant's client is there, whatever its user does. */

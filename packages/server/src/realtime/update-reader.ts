@@ -1,15 +1,18 @@
+export const faultCodes = [
+  'malformed',
+  'too_large',
+  'gap',
+  'future_delete',
+  'foreign_client',
+  'forbidden',
+  'read_only',
+  'full',
+  'too_many_ids',
+] as const
+
 /** Why an update is refused. A `gap` is answered with our state vector; the others are the sender's fault. */
 export interface Fault {
-  code:
-    | 'malformed'
-    | 'too_large'
-    | 'gap'
-    | 'future_delete'
-    | 'foreign_client'
-    | 'forbidden'
-    | 'read_only'
-    | 'full'
-    | 'too_many_ids'
+  code: (typeof faultCodes)[number]
   message: string
   /** The byte at which it was noticed. */
   at?: number

@@ -1,9 +1,9 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { DatabaseObserver } from '../platform/metrics.ts'
 import type { Sync } from './group-sync.ts'
 import { openPostgres } from './postgres.ts'
 import type { Schema } from './schema.ts'
 import { openSqlite } from './sqlite.ts'
-import type { Observe } from './sqlite-driver.ts'
 
 /** Values of the order's columns in the last row of a page. */
 export type Cursor = readonly (string | number)[]
@@ -31,6 +31,8 @@ export interface Database {
   /** Waits for a named lock, held until the transaction ends. */
   lock(db: Db, name: string): Promise<void>
   ping(): Promise<void>
+  /** Bytes of its data and, of the embedded database, of its log. */
+  size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>
 }
 
@@ -45,7 +47,7 @@ export interface DatabaseOptions {
   poolSize: number
   /** How long PostgreSQL may take for a statement. */
   timeoutMs?: number
-  observe?: Observe
+  observer?: DatabaseObserver
   /** Replaces the sync of the log, for tests. */
   sync?: Sync
   /** The log could not be copied into the database; it grows until that succeeds. */

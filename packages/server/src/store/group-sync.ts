@@ -9,13 +9,15 @@ export type Sync = (fd: number, done: (error: Error | null) => void) => void
 export class GroupSync {
   readonly #fd: number
   readonly #sync: Sync
+  readonly #observe: ((seconds: number) => void) | undefined
   #waiting: { resolve: () => void; reject: (error: Error) => void }[] = []
   #running = false
   #failure: Error | undefined
 
-  constructor(fd: number, sync: Sync = fdatasync) {
+  constructor(fd: number, sync: Sync = fdatasync, observe?: (seconds: number) => void) {
     this.#fd = fd
     this.#sync = sync
+    this.#observe = observe
   }
 
   durable(): Promise<void> {
@@ -31,7 +33,9 @@ export class GroupSync {
     this.#running = true
     const batch = this.#waiting
     this.#waiting = []
+    const began = performance.now()
     this.#sync(this.#fd, (error) => {
+      this.#observe?.((performance.now() - began) / 1000)
       this.#running = false
       if (error) {
         this.#failure = error

@@ -26,7 +26,7 @@ const idleInTransactionMs = 15_000
  * PostgreSQL says so and the handler runs again. Handlers therefore have no effect outside their transaction.
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
-  const { url, poolSize, durability, observe, timeoutMs = defaultTimeoutMs } = options
+  const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs } = options
   await upgrade(url)
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({
@@ -41,7 +41,10 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
         options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
       }),
     }),
-    log: (event) => observe?.(event.queryDurationMillis / 1000),
+    log({ query, queryDurationMillis }) {
+      const isCommit = query.sql === 'commit'
+      observer?.[isCommit ? 'commit' : 'statement'](queryDurationMillis / 1000)
+    },
   })
 
   const lanes = new Lanes()
@@ -79,6 +82,11 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     },
     async ping() {
       await sql`select 1`.execute(db)
+    },
+    async size() {
+      const { rows } = await sql<{ bytes: number }>`
+        select pg_database_size(current_database()) as bytes`.execute(db)
+      return { data: rows[0]?.bytes ?? 0 }
     },
     async close() {
       await db.destroy()

@@ -6,6 +6,7 @@ import {
   type QueryResult,
   SqliteAdapter,
 } from 'kysely'
+import type { DatabaseObserver } from '../platform/metrics.ts'
 
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
 interface Prepared {
@@ -13,8 +14,6 @@ interface Prepared {
   /** Undefined if the statement gives no rows. */
   toRow: RowMaker | undefined
 }
-
-export type Observe = (seconds: number) => void
 
 /** Preparing costs more than running: keep as many statements as the interface has, with room for `in` lists. */
 const statementsKept = 1000
@@ -26,7 +25,7 @@ const maxBusyMs = 8
 
 export class SqliteConnection implements DatabaseConnection {
   readonly raw: InstanceType<typeof DatabaseSync>
-  readonly #observe: Observe | undefined
+  readonly #observer: DatabaseObserver | undefined
   readonly #sharesSnapshots: boolean
   #snapshotOpen = false
   /** How long statements took since the event loop had its turn, as far as it is known here. */
@@ -34,10 +33,10 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #statements = new Map<string, Prepared>()
 
   /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
-  constructor(file: string, pragmas: string, observe?: Observe, sharesSnapshots = false) {
+  constructor(file: string, pragmas: string, observer?: DatabaseObserver, sharesSnapshots = false) {
     this.raw = new DatabaseSync(file)
     this.raw.exec(pragmas)
-    this.#observe = observe
+    this.#observer = observer
     this.#sharesSnapshots = sharesSnapshots
   }
 
@@ -56,7 +55,11 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   /** Runs at once, without the promises that Kysely puts around it: what the hot path uses. */
-  run<R>(sql: string, values: readonly unknown[]): { rows: R[]; changes: number } {
+  run<R>(
+    sql: string,
+    values: readonly unknown[],
+    observe = this.#observer?.statement,
+  ): { rows: R[]; changes: number } {
     const began = performance.now()
     try {
       if (this.#sharesSnapshots) this.#enterSnapshot()
@@ -67,8 +70,12 @@ export class SqliteConnection implements DatabaseConnection {
     } finally {
       const tookMs = performance.now() - began
       this.#busyMs += tookMs
-      this.#observe?.(tookMs / 1000)
+      observe?.(tookMs / 1000)
     }
+  }
+
+  commit(): void {
+    this.run('commit', [], this.#observer?.commit)
   }
 
   /** A transaction begins. */
@@ -162,7 +169,7 @@ export function begin(connection: SqliteConnection): void {
   connection.resetBusyTime()
   connection.run('begin immediate', [])
 }
-export const commit = (connection: SqliteConnection) => connection.run('commit', [])
+export const commit = (connection: SqliteConnection) => connection.commit()
 
 export function rollback(connection: SqliteConnection): void {
   // A statement that found the disk full has rolled back by itself; a second rollback would hide that error.

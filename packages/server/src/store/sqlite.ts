@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
@@ -39,10 +40,10 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const release = lockFolder(options.dataDir)
   const file = join(options.dataDir, 'plenum.db')
 
-  const writer = openFile(file, options.observe)
+  const writer = openFile(file, options.observer)
   assertPragma(writer, 'journal_mode', 'wal')
   assertPragma(writer, 'synchronous', 1)
-  const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observe, true)
+  const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observer, true)
 
   const write = kysely(writer)
   const read = kysely(reader)
@@ -56,7 +57,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   fsyncSync(folder)
   closeSync(folder)
 
-  const groupSync = new GroupSync(log, options.sync)
+  const groupSync = new GroupSync(log, options.sync, options.observer?.sync)
   /** Commits that can be read, but are not durable yet. */
   let unsynced = 0
   const { onCheckpointFailure } = options
@@ -112,6 +113,10 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     async ping() {
       await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
     },
+    async size() {
+      const [data, log] = await Promise.all([stat(file), stat(`${file}-wal`)])
+      return { data: data.size, log: log.size }
+    },
     async close() {
       await checkpoints.close()
       await read.destroy()
@@ -145,9 +150,9 @@ function kysely(connection: SqliteConnection): Kysely<Schema> {
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
 
-function openFile(file: string, observe: DatabaseOptions['observe']): SqliteConnection {
+function openFile(file: string, observer: DatabaseOptions['observer']): SqliteConnection {
   try {
-    return new SqliteConnection(file, pragmas, observe)
+    return new SqliteConnection(file, pragmas, observer)
   } catch (error) {
     if (!damaged.has((error as { errcode?: number }).errcode ?? 0)) throw error
     throw new OpenError(`${file} is damaged: ${(error as Error).message}. Put a backup in its place.`, {

@@ -1,0 +1,81 @@
+export interface Sample {
+  labels?: Record<string, string>
+  value: number
+}
+
+/** What is open on this server now, and what has happened since it started. */
+export interface LiveNumbers {
+  connections: readonly Sample[]
+  closes: readonly Sample[]
+  documents: number
+  editors: number
+  updates: number
+  updateBytes: number
+  updateTransactions: number
+  refusedUpdates: Readonly<Record<string, number>>
+}
+
+interface LiveMetric {
+  type: 'counter' | 'gauge'
+  name: string
+  help: string
+  labelNames?: string[]
+  read: (numbers: LiveNumbers) => readonly Sample[]
+}
+
+const one = (value: number): Sample[] => [{ value }]
+
+export const liveMetrics: readonly LiveMetric[] = [
+  {
+    type: 'gauge',
+    name: 'plenum_websocket_connections',
+    help: 'Open WebSockets, by dialect.',
+    labelNames: ['dialect'],
+    read: ({ connections }) => connections,
+  },
+  {
+    type: 'counter',
+    name: 'plenum_websocket_closes_total',
+    help: 'WebSockets that were closed, by dialect and close code; "other" for codes that clients invent.',
+    labelNames: ['dialect', 'code'],
+    read: ({ closes }) => closes,
+  },
+  {
+    type: 'gauge',
+    name: 'plenum_open_documents',
+    help: 'Documents that are open on a WebSocket.',
+    read: ({ documents }) => one(documents),
+  },
+  {
+    type: 'gauge',
+    name: 'plenum_open_editors',
+    help: 'Editors that are held in memory.',
+    read: ({ editors }) => one(editors),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_editor_updates_total',
+    help: 'Updates of editors that were stored, as clients sent them.',
+    read: ({ updates }) => one(updates),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_editor_update_bytes_total',
+    help: 'Bytes of stored updates of editors, as they lie in the database.',
+    read: ({ updateBytes }) => one(updateBytes),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_editor_update_transactions_total',
+    help: 'Transactions that stored updates of editors.',
+    read: ({ updateTransactions }) => one(updateTransactions),
+  },
+  {
+    type: 'counter',
+    name: 'plenum_editor_updates_refused_total',
+    help: 'Updates of editors that were refused, by reason.',
+    labelNames: ['reason'],
+    read: ({ refusedUpdates }) =>
+      Object.entries(refusedUpdates).map(([reason, value]) => ({ labels: { reason }, value })),
+  },
+]
