@@ -41,6 +41,9 @@ export interface Operation {
   size?: 'large'
   /** Counted per client address when the operation is public (spec 0.7). */
   rateLimit?: 'createWorkspace'
+  /** Its name for people, such as `Get Organizations`. */
+  title: string
+  /** What it does, in one sentence. */
   summary: string
   description?: string
   input: TSchema

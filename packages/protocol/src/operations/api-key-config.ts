@@ -22,6 +22,7 @@ export const apiKeyConfig = {
     access: 'apiKey',
     effect: 'read',
     body: 'optional',
+    title: 'Get API Key Config',
     summary: 'Reads the options of the API key.',
     input: Type.Object({}),
     output: Type.Object({
@@ -56,6 +57,7 @@ export const apiKeyConfig = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'everybody',
+    title: 'Update API Key Config',
     summary: 'Changes options of the API key.',
     description:
       'Only the sent options change, and only they are answered. Unlike elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as `isPrivateCommentsEnabled`.',

@@ -21,6 +21,7 @@ export const apiKeys = {
     versions: ['v2'],
     access: 'workspace',
     effect: 'write',
+    title: 'Create API Key',
     summary: 'Creates an API key in the workspace.',
     description:
       'Read its auth token with Get Auth Tokens. A testing key allows `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect. `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config changes it.',
@@ -71,6 +72,7 @@ export const apiKeys = {
     versions: ['v2'],
     access: 'workspace',
     effect: 'write',
+    title: 'Update API Key',
     summary: 'Renames an API key.',
     input: Type.Object({ apiKey: ClientId, apiKeyName: FullName }),
     output: Nothing,
@@ -85,6 +87,7 @@ export const apiKeys = {
     access: 'workspace',
     effect: 'read',
     body: 'optional',
+    title: 'Get API Keys',
     summary: 'Reads the API keys of the workspace, all or by id.',
     description: 'Ids that do not exist, or are of another workspace, are left out.',
     input: Type.Object({

@@ -17,6 +17,7 @@ export const authTokens = {
     versions: ['v2'],
     access: 'workspace',
     effect: 'read',
+    title: 'Get Auth Tokens',
     summary: 'Reads the auth tokens of an API key.',
     input: Type.Object({ apiKey: ClientId }),
     output: Type.Object({ apiKey: Type.String(), authTokens: Type.Array(AuthToken) }),
@@ -30,6 +31,7 @@ export const authTokens = {
     versions: ['v2'],
     access: 'workspace',
     effect: 'write',
+    title: 'Reset Auth Token',
     summary: 'Replaces the auth token of an API key.',
     description:
       'The old token stops working at once. User tokens issued before stay valid until they expire.',

@@ -32,6 +32,7 @@ export const auth = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
+    title: 'Generate Token',
     summary: 'Issues a signed token for a user, with the permissions it carries.',
     description:
       'The token is a JWT (ES256) that ends 48 hours after its issue; the keys to verify it are at ' +
@@ -84,6 +85,7 @@ export const auth = {
     versions: ['v1'],
     access: 'body',
     effect: 'read',
+    title: 'Get Token',
     summary: 'Issues a signed token for a user of one organization.',
     description:
       'The first form of token issue, with the credentials in the body. The user becomes an editor of the organization.',

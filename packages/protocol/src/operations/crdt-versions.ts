@@ -30,6 +30,7 @@ export const crdtVersions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add CRDT Version',
     summary: 'Keeps the content of an editor, as it is now, under a name.',
     description: 'Names need not differ. An editor has at most 1,000 versions.',
     input: Type.Object({ ...EditorPlace, name: FullName }),
@@ -48,6 +49,7 @@ export const crdtVersions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
+    title: 'Get CRDT Versions',
     summary: 'Reads the versions of an editor, or the content of one.',
     description:
       'The newest come first, without content. With `versionId` only that one comes, with `data`. What does not exist is left out.',
@@ -77,6 +79,7 @@ export const crdtVersions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Restore CRDT Version',
     summary: 'Gives an editor the content of a version back.',
     description:
       'Written as one change of the stored Yjs document that keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version first to be able to return.',

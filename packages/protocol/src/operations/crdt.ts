@@ -40,6 +40,7 @@ export const crdt = {
     access: 'apiKey',
     effect: 'write',
     size: 'large',
+    title: 'Add CRDT Data',
     summary: 'Stores the first content of an editor.',
     description:
       'The content becomes a Yjs document with a root of that type at `contentKey`, which is `content` unless sent. Organization and document are created when they do not exist.',
@@ -62,6 +63,7 @@ export const crdt = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
+    title: 'Get CRDT Data',
     summary: 'Reads the content of one editor, or of every editor of a document.',
     description: 'In the order of the editor ids. What does not exist is left out.',
     input: Type.Object(EditorQuery),
@@ -101,6 +103,7 @@ export const crdt = {
     access: 'apiKey',
     effect: 'write',
     size: 'large',
+    title: 'Update CRDT Data',
     summary: 'Replaces the content of an editor.',
     description:
       'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. `type` must be the stored one, and so must `contentKey` when it is sent.',

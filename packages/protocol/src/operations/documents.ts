@@ -27,6 +27,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Add Documents',
     summary: 'Adds documents, in a folder or in none.',
     description:
       'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -63,6 +64,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useAdvancedQueries',
+    title: 'Get Documents',
     summary: 'Reads documents: all, by id, or those of one folder.',
     description:
       '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 returns up to 10,000 documents at once.',
@@ -101,6 +103,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Update Documents',
     summary: 'Changes the name, the access type and the metadata of documents.',
     description:
       'Sent keys are merged into the stored ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -120,6 +123,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Delete Documents',
     summary: 'Deletes documents and everything inside them.',
     description:
       'If one does not exist the others are deleted, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
@@ -139,6 +143,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Move Documents',
     summary: 'Moves documents into a folder, all of them or none.',
     description: '`folderId: "root"` takes them out of any folder. Inherited access follows the new folder.',
     input: Type.Object({
@@ -164,6 +169,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Update Document Access',
     summary: 'Sets who may enter documents.',
     description: 'The type is then the document’s own and no longer inherited from its folder.',
     input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, accessType: AccessType }),
@@ -185,6 +191,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'documents',
+    title: 'Update Disable State of Documents',
     summary: 'Shuts documents for their users, or opens them again.',
     description: 'While a document is disabled no user can read or write it.',
     input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, disabled: Flag }),
@@ -201,6 +208,7 @@ export const documents = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Migrate Documents',
     summary: 'Starts to move a document with all its data to another id.',
     description:
       'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was. Clients that have the document open are closed with 4404 and the reason "The document was moved to another id.": tell them the new id.',
@@ -224,6 +232,7 @@ export const documents = {
     access: 'apiKey',
     effect: 'read',
     tellsProgress: true,
+    title: 'Migrate Documents Status',
     summary: 'Tells how far a migration is.',
     description: '`completed` and `failed` are final. Migrations that ended are known for at least 30 days.',
     input: Type.Object({ organizationId: ClientId, migrationId: ClientId }),

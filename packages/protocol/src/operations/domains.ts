@@ -13,6 +13,7 @@ export const domains = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add Domains',
     summary: 'Allows browsers of further domains to use the API key.',
     description:
       'Entries may be URLs or hosts; protocol, `www`, port and path are stripped. `*.example.com` allows everything below `example.com`. Domains that are on the list already are skipped: the answer is then an error that names them, and the others are added all the same. An invalid entry refuses the whole call.',
@@ -39,6 +40,7 @@ export const domains = {
     access: 'apiKey',
     effect: 'read',
     body: 'optional',
+    title: 'Get Domains',
     summary: 'Reads the domains whose browsers may use the API key.',
     description: 'In the order in which they were added. An empty list means that every domain may.',
     input: Type.Object({}),
@@ -52,6 +54,7 @@ export const domains = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Delete Domains',
     summary: 'Takes domains off the list.',
     description:
       'Entries are read as when adding, and removed by that exact form: removing `x.com` leaves `*.x.com`. Domains that are not on the list are skipped: the answer is then an error that names them, and the others are removed all the same. Removing the last domain lets every domain in.',

@@ -12,6 +12,7 @@ export const emailConfig = {
     access: 'apiKey',
     effect: 'read',
     body: 'optional',
+    title: 'Get Email Config',
     summary: 'Reads how the API key sends email.',
     description:
       'The server does not send email yet; the configuration is only stored. The credential of the provider is masked. `triggers` is there once it was set.',
@@ -39,6 +40,7 @@ export const emailConfig = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Update Email Config',
     summary: 'Changes how the API key sends email.',
     description:
       'The server does not send email yet; the configuration is only stored. Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',

@@ -21,6 +21,7 @@ export const folders = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add Folders',
     summary: 'Adds folders, each at the top or inside another one.',
     description:
       'Folders are added in the order given, so a parent may stand before its children in the same call. Without `accessType` a folder inherits from its parent; at the top it has the default of the API key. Folders nest 32 levels deep.',
@@ -53,6 +54,7 @@ export const folders = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useAdvancedQueries',
+    title: 'Get Folders',
     summary: 'Reads the folders of an organization, all or one with what is inside it.',
     description:
       'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. Everything that is asked for comes in one answer, unless `pageSize` is sent: then a page has that many folders of the outermost list, which is the list of all folders, of the top-level ones, or with `folderId` of its direct subfolders. An answer of more than 100,000 folders or 64 MiB is refused.',
@@ -121,6 +123,7 @@ export const folders = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'organizations',
+    title: 'Update Folders',
     summary: 'Renames folders and moves them.',
     description:
       'A moved folder takes everything inside it along; what inherits access follows the new parent. `parentFolderId: "root"` moves it to the top.',
@@ -139,6 +142,7 @@ export const folders = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'organizations',
+    title: 'Delete Folder',
     summary: 'Deletes a folder with its subfolders and their documents.',
     input: Type.Object({ organizationId: ClientId, folderId: ClientId }),
     output: Nothing,
@@ -153,6 +157,7 @@ export const folders = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'organizations',
+    title: 'Update Folder Access',
     summary: 'Sets who may enter folders, or lets them inherit it.',
     description:
       'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`.',

@@ -11,6 +11,7 @@ export const liveState = {
     access: 'apiKey',
     effect: 'write',
     body: 'flat',
+    title: 'Broadcast Event',
     summary: 'Sets live state of a document.',
     description:
       'Replaces the stored value, or with `merge` lays the sent keys over it, one level deep. The stored value holds at most 1 MiB of JSON. The fields may also stand at the top level of the body, without `data` around them. Organization and document are created when they do not exist.',

@@ -12,6 +12,7 @@ export const notificationConfigs = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useNotificationService',
+    title: 'Get Config',
     summary: 'Reads what a user wants to be notified about.',
     description:
       'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig` the one entry of the organization instead.',
@@ -41,6 +42,7 @@ export const notificationConfigs = {
     access: 'apiKey',
     effect: 'write',
     requires: 'useNotificationService',
+    title: 'Set Config',
     summary: 'Sets what users want to be notified about.',
     description:
       '`ALL` is everything on the document, `MINE` what involves the user, `NONE` nothing. Without `documentIds`, under v2, the setting is the default for every document of the organization. Channels that are not sent keep their value.',

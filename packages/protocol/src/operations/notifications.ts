@@ -56,6 +56,7 @@ export const notifications = {
     access: 'apiKey',
     effect: 'write',
     requires: 'useNotificationService',
+    title: 'Add Notifications',
     summary: 'Notifies users about something in a document.',
     description:
       'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten.',
@@ -111,6 +112,7 @@ export const notifications = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useAdvancedQueries',
+    title: 'Get Notifications',
     summary: 'Reads the notifications of a document or of a user.',
     description:
       'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, and everything is returned at once, up to 10,000 notifications.',
@@ -159,6 +161,7 @@ export const notifications = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Update Notifications',
     summary: 'Changes notifications and marks them as read.',
     description:
       'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions` recipients who may not read the document are dropped.',
@@ -191,6 +194,7 @@ export const notifications = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Delete Notifications',
     summary: 'Deletes the notifications that meet every filter.',
     description:
       'With `userId` they are removed for that user only, and deleted when nobody else is left. The answer has one outcome for each id that was sent, or for each notification that was found when none was.',

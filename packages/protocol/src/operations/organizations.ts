@@ -13,6 +13,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add Organizations',
     summary: 'Adds organizations.',
     description:
       'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
@@ -31,6 +32,7 @@ export const organizations = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useAdvancedQueries',
+    title: 'Get Organizations',
     summary: 'Reads organizations, all or by id.',
     description:
       'Ids that do not exist are left out. Under v1 everything is returned at once, up to 10,000 organizations.',
@@ -62,6 +64,7 @@ export const organizations = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Update Organizations',
     summary: 'Changes the name and the metadata of organizations.',
     description:
       'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
@@ -80,6 +83,7 @@ export const organizations = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'organizations',
+    title: 'Delete Organizations',
     summary: 'Deletes organizations and everything inside them.',
     input: Type.Object({ organizationIds: ClientIds }),
     output: Outcomes,
@@ -103,6 +107,7 @@ export const organizations = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'organizations',
+    title: 'Update Disable State of Organizations',
     summary: 'Shuts organizations for their users, or opens them again.',
     description:
       'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',

@@ -21,6 +21,7 @@ export const permissions = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'users',
+    title: 'Add Permissions',
     summary: 'Lets a user into organizations, folders and documents.',
     description:
       'One grant for each user and resource: a second one replaces role and expiry, also those of tokens that were ' +
@@ -58,6 +59,7 @@ export const permissions = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
+    title: 'Get Permissions',
     summary: 'Tells what users may do in an organization, its folders and documents.',
     description:
       '`accessType` is the effective one, inherited or own. A user who may not enter is told so in the entry, and the ' +
@@ -115,6 +117,7 @@ export const permissions = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'users',
+    title: 'Remove Permissions',
     summary: 'Takes grants on organizations, folders and documents from a user.',
     description:
       'Removes what was granted on exactly these resources, also by tokens that were issued before; a grant that is ' +

@@ -14,6 +14,7 @@ export const presence = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add Presence',
     summary: 'Shows users as present in a document.',
     description:
       'A user who is present already is overwritten. `status` is `online` unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most 1,000 of them. Organization and document are created when they do not exist.',
@@ -40,6 +41,7 @@ export const presence = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Update Presence',
     summary: 'Changes users who are present in a document.',
     description:
       'Only the sent fields change; a user with none is kept present for another 24 hours. Users who are not present are ignored.',
@@ -57,6 +59,7 @@ export const presence = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Delete Presence',
     summary: 'Removes users from the presence list of a document.',
     description: 'Users who are not present are ignored.',
     input: Type.Object({ ...document, userIds: ClientIds }),

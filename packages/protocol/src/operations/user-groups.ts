@@ -23,6 +23,7 @@ export const userGroups = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add User Groups',
     summary: 'Adds groups of users to an organization.',
     description: 'A group that exists already gets the new name.',
     input: Type.Object({
@@ -53,6 +54,7 @@ export const userGroups = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Add Users to Group',
     summary: 'Adds users of the organization to a group.',
     input: Type.Object({ ...group, userIds: ClientIds }),
     output: MemberOutcomes,
@@ -72,6 +74,7 @@ export const userGroups = {
     versions: ['v1', 'v2'],
     access: 'apiKey',
     effect: 'write',
+    title: 'Delete Users from Group',
     summary: 'Removes users from a group, or all of them.',
     input: Type.Object({ ...group, userIds: Type.Optional(ClientIds), deleteAll: Type.Optional(Flag) }),
     output: MemberOutcomes,

@@ -36,6 +36,7 @@ export const users = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'users',
+    title: 'Add Users',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
       'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false.',
@@ -69,6 +70,7 @@ export const users = {
     access: 'apiKey',
     effect: 'read',
     requires: 'useAdvancedQueries',
+    title: 'Get Users',
     summary: 'Reads the users of an organization, or of its documents or folders.',
     description:
       'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 returns up to 10,000 users at once.',
@@ -113,6 +115,7 @@ export const users = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'users',
+    title: 'Update Users',
     summary: 'Changes the profiles of users.',
     description:
       'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only.',
@@ -141,6 +144,7 @@ export const users = {
     access: 'apiKey',
     effect: 'write',
     changesAccess: 'users',
+    title: 'Delete Users',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
       'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too. Removing a user does not close a `public` document to that user, and documents are `public` unless set otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to `restricted` with `documents.updateAccess` to keep users without a grant out.',

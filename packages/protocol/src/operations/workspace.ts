@@ -25,6 +25,7 @@ export const workspace = {
     access: 'public',
     effect: 'write',
     rateLimit: 'createWorkspace',
+    title: 'Create Workspace',
     summary: 'Creates a workspace with its first API key.',
     description:
       'Needs no credentials. Limited by client address; disposable email domains are refused. Keep `authToken`: it opens the workspace-level operations.',
@@ -56,6 +57,7 @@ export const workspace = {
     versions: ['v2'],
     access: 'workspace',
     effect: 'read',
+    title: 'Get Workspace',
     summary: 'Reads the workspace.',
     input: Type.Object({}),
     output: Workspace,

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { version } from '../version.ts'
+import { listOperations } from './docs-list.ts'
 import { serveFile } from './files.ts'
 import { buildOpenApi } from './openapi.ts'
 
@@ -20,17 +21,30 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+/** The list lies over the reference until that is rendered, which takes seconds on a slow machine. */
+const style = `
+#list { position: fixed; inset: 0; z-index: 1000; overflow: auto; padding: 1rem 2rem;
+  color-scheme: light dark; background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif }
+#list li { margin-bottom: 0.5rem }
+#list code { font-size: 0.9em }
+`
+
 // Addresses are relative, so that the page also works where a proxy puts the server below a path.
-const page = `<!doctype html>
+const page = () => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Plenum reference</title>
 <link rel="icon" href="data:,">
+<style>${style}</style>
 </head>
 <body>
-<noscript>This page needs JavaScript. The same is said in <a href="openapi.json">openapi.json</a>.</noscript>
+<main id="list">
+<h1>Plenum reference</h1>
+<noscript>The full reference needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</noscript>
+${listOperations()}
+</main>
 <div id="reference"></div>
 <script src="docs/reference.js"></script>
 <script src="docs/start.js"></script>
@@ -40,11 +54,12 @@ const page = `<!doctype html>
 
 const start = `Scalar.createApiReference('#reference', {
   url: 'openapi.json',
-  operationTitleSource: 'path',
+  operationTitleSource: 'summary',
   orderSchemaPropertiesBy: 'preserve',
   orderRequiredPropertiesFirst: false,
   hideModels: true,
   authentication: { preferredSecurityScheme: [['ApiKey', 'AuthToken']] },
+  onLoaded: () => document.getElementById('list')?.remove(),
   // Everything that would leave this server is off.
   withDefaultFonts: false,
   telemetry: false,
@@ -66,7 +81,7 @@ export function mountDocs(app: FastifyInstance): void {
   })
   serveFile(app, '/docs', {
     type: 'text/html; charset=utf-8',
-    load: () => page,
+    load: page,
     headers: { 'content-security-policy': contentSecurityPolicy, 'referrer-policy': 'no-referrer' },
   })
   serveFile(app, '/docs/start.js', { type: 'text/javascript; charset=utf-8', load: () => start })

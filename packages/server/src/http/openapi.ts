@@ -46,15 +46,15 @@ export function buildOpenApi(): object {
           respond(failureName(name, code, response), response),
         ]),
       )
-      for (const { version, url, suffix, isAlias } of pathsOf(operation)) {
+      for (const { version, url, title: summary, suffix, isAlias } of pathsOf(operation)) {
         const isOwn = version === 'v1' && operation.v2Message !== undefined
         const answer = respond(isOwn ? `${name}V1` : name, success(operation, version, schemas))
         paths[url] = {
           post: {
             tags: [title],
             operationId: `${family}.${verb}${suffix}`,
-            summary: operation.summary,
-            ...descriptionOf(operation),
+            summary,
+            description: descriptionOf(operation),
             ...(isAlias && { deprecated: true }),
             security: securityOf[operation.access],
             ...(operation.effect === 'write' && {
@@ -93,10 +93,8 @@ export function buildOpenApi(): object {
   }
 }
 
-function descriptionOf(operation: Operation): { description?: string } {
-  const sentences = [...(operation.description ? [operation.description] : []), ...notesOf(operation)]
-  return sentences.length > 0 ? { description: sentences.join(' ') } : {}
-}
+const descriptionOf = (operation: Operation): string =>
+  [operation.summary, operation.description, ...notesOf(operation)].filter(Boolean).join(' ')
 
 /** Operations share the responses that hold standard errors only; those are named after the errors. */
 function failureName(operation: string, code: number, response: Json): string {

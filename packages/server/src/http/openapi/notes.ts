@@ -10,14 +10,21 @@ export function notesOf({ requires, size, errorCode }: Operation): string[] {
   return notes
 }
 
-/** Each path of an operation, the newest version first; aliases follow the path they stand for. */
-export function pathsOf({ versions, path, aliases = [] }: Operation) {
+/** Each path of an operation, the newest version first; aliases follow the path they stand for. Titles are unique. */
+export function pathsOf({ title, versions, path, aliases = [] }: Operation) {
   const newest = versions.at(-1)
   return versions.toReversed().flatMap((version) => [
-    { version, url: `/${version}${path}`, suffix: version === newest ? '' : `.${version}`, isAlias: false },
+    {
+      version,
+      url: `/${version}${path}`,
+      title: version === newest ? title : `${title} (${version})`,
+      suffix: version === newest ? '' : `.${version}`,
+      isAlias: false,
+    },
     ...aliases.map((alias, index) => ({
       version,
       url: `/${version}${alias}`,
+      title: `${title} (${version}, alias)`,
       suffix: `.${version}.alias${index === 0 ? '' : index + 1}`,
       isAlias: true,
     })),

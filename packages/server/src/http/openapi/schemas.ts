@@ -36,6 +36,13 @@ function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema):
 /** A declared schema as JSON Schema and nothing else. */
 export const plain = (schema: object): JsonSchema => rebuild(schema as JsonSchema, plain)
 
+/** The types of a union. The library of the reference page takes schemas without a type for invalid. */
+function typesOf({ type, anyOf }: JsonSchema): { type?: unknown[] } {
+  if (type !== undefined || !Array.isArray(anyOf)) return {}
+  const types: unknown[] = anyOf.flatMap((choice: JsonSchema) => choice.type ?? typesOf(choice).type)
+  return types.includes(undefined) ? {} : { type: [...new Set(types)] }
+}
+
 /** The part of a schema that its optional copy shares with it. */
 const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: JsonSchema): unknown =>
   properties ?? choices ?? (isSchema(additionalProperties) ? additionalProperties : pattern)
@@ -76,7 +83,7 @@ export function createSchemas() {
 
   function convertInner(schema: JsonSchema): JsonSchema {
     const { $defs, $ref, ...rest } = schema
-    if (typeof $ref !== 'string') return rebuild(schema, convert)
+    if (typeof $ref !== 'string') return { ...typesOf(schema), ...rebuild(schema, convert) }
     const target = ($defs as Record<string, JsonSchema> | undefined)?.[$ref]
     const reference = target ? refer($ref, target) : { $ref: `#/components/schemas/${$ref}` }
     return { ...reference, ...rebuild(rest, convert) }
