@@ -99,11 +99,11 @@ describe.each(stores)('[R4] editors that clients made, on %s', (store) => {
       server.post('/v2/crdt/update', { data: { ...place, ...fields } }, one.headers)
     expect(await update({ type: 'text', data: 'x' })).toMatchObject({
       status: 400,
-      body: { error: { message: 'Type does not match the stored data.' } },
+      body: { error: { message: 'Type does not match the stored data: "default" holds xml.' } },
     })
     expect(await update({ type: 'xml', data: '<p>x</p>', contentKey: 'content' })).toMatchObject({
       status: 400,
-      body: { error: { message: 'Content key does not match the stored data.' } },
+      body: { error: { message: expect.stringContaining('"default" holds xml') } },
     })
     expect(await stored(one)).toEqual({ type: null, contentKey: null })
     expect(await update({ type: 'xml', data: '<p>x</p>' })).toMatchObject({ status: 200 })

@@ -188,10 +188,13 @@ describe.each(stores)('crdt on %s', (store) => {
     await tenant.client.crdt.add({ ...text('Hello'), contentKey: 'default' })
     expect(await call(tenant, 'update', text('x', 'e2'))).toMatchObject(missing)
     expect(await call(tenant, 'update', { ...text('x'), type: 'xml' })).toMatchObject(
-      refused('Type does not match the stored data.'),
+      refused('Type does not match the stored data: "default" holds text.'),
     )
     expect(await call(tenant, 'update', { ...text('x'), contentKey: 'content' })).toMatchObject(
-      refused('Content key does not match the stored data.'),
+      refused(
+        'Content key does not match the stored data: "default" is declared and holds text. ' +
+          'Empty "default" before you declare another one.',
+      ),
     )
     expect(await call(tenant, 'update', { ...place, type: 'text', data: 1 })).toMatchObject(
       refused('Data must be a string for type text.'),

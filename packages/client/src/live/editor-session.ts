@@ -147,9 +147,9 @@ export class EditorSession implements LiveEditor {
     }
   }
 
-  /** The server refuses a message of this channel. */
+  /** The server refuses a message of this channel. Changes of the document are refused by frames. */
   error(error: ApiError): void {
-    this.#failed(error)
+    this.#report(error)
   }
 
   roleChanged(role: AccessRole): void {
@@ -233,6 +233,10 @@ export class EditorSession implements LiveEditor {
 
   #failed(error: ApiError): void {
     this.#saved.reject(error)
+    this.#report(error)
+  }
+
+  #report(error: ApiError): void {
     this.#errors.emit(error)
     this.#document.error(error)
   }

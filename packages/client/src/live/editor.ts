@@ -5,9 +5,9 @@ import type { Unsubscribe } from './listeners.ts'
 import type { Ending, Status } from './status.ts'
 
 export interface LiveEditorOptions {
-  /** What the editor holds, for those who read it over REST; counts when it does not exist yet. */
+  /** Declares what the editor holds, for REST. Replaces an earlier declaration whose shared type is empty. */
   type?: 'text' | 'map' | 'array' | 'xml'
-  /** The name of that shared type in the `Y.Doc`; `content` unless given. */
+  /** The name of that shared type in the `Y.Doc`. Without it, the server looks where the usual bindings write. */
   contentKey?: string
   /** A document of yours, such as one that another provider keeps on the device. */
   doc?: Y.Doc

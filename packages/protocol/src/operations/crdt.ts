@@ -65,7 +65,8 @@ export const crdt = {
     effect: 'read',
     title: 'Get CRDT Data',
     summary: 'Reads the content of one editor, or of every editor of a document.',
-    description: 'In the order of the editor ids. What does not exist is left out.',
+    description:
+      'In the order of the editor ids. What does not exist is left out. When nobody has ever written at the declared `contentKey`, the content is read where the binding of the editor writes it by default, such as `default` for Tiptap.',
     input: Type.Object(EditorQuery),
     output: Type.Array(CrdtRecord),
     message: 'CRDT data retrieved successfully.',
@@ -106,14 +107,18 @@ export const crdt = {
     title: 'Update CRDT Data',
     summary: 'Replaces the content of an editor.',
     description:
-      'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. `type` must be the stored one, and so must `contentKey` when it is sent.',
+      'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. Without `contentKey` the content that Get CRDT Data shows is replaced. `type` must be that of the content, and another `contentKey` than the declared one is accepted only while that one is empty.',
     input: content,
     output: Nothing,
     message: 'CRDT data updated successfully.',
     errors: [
       { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' },
-      { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data.' },
-      { status: 'INVALID_ARGUMENT', message: 'Content key does not match the stored data.' },
+      { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data: "content" holds text.' },
+      {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'Content key does not match the stored data: "content" is declared and holds text. Empty "content" before you declare another one.',
+      },
       ...wrongData,
       tooLarge,
       { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds } },

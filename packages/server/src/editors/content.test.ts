@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { read, replace, typeError, type ContentType } from './content.ts'
+import { read, replace, typeError } from './content.ts'
+import type { ContentType } from './roots.ts'
 import { load, serverClientId, snapshot } from './load.ts'
 import { wellFormed } from './values.ts'
 

@@ -1,34 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
+import type { ContentType } from './roots.ts'
 import { difference, plain, record, sizeError, storable, wellFormed } from './values.ts'
 import { insertNodes, nodesOf } from './xml-fragment.ts'
 import { formatXml, parseXml, type XmlNode } from './xml.ts'
-
-export type ContentType = 'text' | 'map' | 'array' | 'xml'
-
-/** What a document holds that clients have made, who name no type; null where it has nothing that would tell. */
-export function inferRoots(doc: Y.Doc): { type: ContentType | null; contentKey: string | null } {
-  const names = [...doc.share.keys()].sort()
-  const contentKey = ['content', 'default'].find((name) => doc.share.has(name)) ?? names[0] ?? null
-  return { type: contentKey === null ? null : inferType(doc, contentKey), contentKey }
-}
-
-/** What the root of that name holds, as its first content shows; null if it has none. */
-export function inferType(doc: Y.Doc, contentKey: string): ContentType | null {
-  const root = doc.share.get(contentKey)
-  if (!root) return null
-  const { _start: first, _map: entries } = root
-  let item = first
-  while (item?.deleted) item = item.right
-  if (!item) return entries.size > 0 ? 'map' : null
-  const { content } = item
-  if (content instanceof Y.ContentType) {
-    const isXml = content.type instanceof Y.XmlFragment || content.type instanceof Y.XmlText
-    return isXml || content.type instanceof Y.XmlHook ? 'xml' : 'array'
-  }
-  const isText = [Y.ContentString, Y.ContentFormat, Y.ContentEmbed].some((kind) => content instanceof kind)
-  return isText ? 'text' : 'array'
-}
 
 /** Always JSON, whatever clients have stored. */
 export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {

@@ -67,10 +67,12 @@ describe.each([
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
       documents.replace(parts, unsaid, { type, contentKey, text }, never)
     await expect(replace('map', '{}')).rejects.toThrow(
-      new UnfitContent('Type does not match the stored data.'),
+      new UnfitContent('Type does not match the stored data: "k" holds text.'),
     )
     await expect(replace('text', '', 'other')).rejects.toThrow(
-      new UnfitContent('Content key does not match the stored data.'),
+      new UnfitContent(
+        'Content key does not match the stored data: "k" holds text. Empty "k" before you declare another one.',
+      ),
     )
     const many = JSON.stringify(Object.fromEntries(Array.from({ length: 50_001 }, (__, i) => [i, 1])))
     await expect(replace('map', many)).rejects.toThrow(

@@ -1,21 +1,24 @@
 import type { DocumentThreads, Source } from './document-threads.ts'
 import type { Parts } from './parts.ts'
-import { type Change, type Contents, type Replacement, storedWork, type StoredWork } from './stored-work.ts'
+import type { Contents } from './roots.ts'
+import { type Change, type Replacement, storedWork, type StoredWork } from './stored-work.ts'
 
 /** What REST does with stored documents, given as a snapshot and the updates after it. */
 export interface StoredDocuments {
   /** The content as JSON, in UTF-8. */
-  render(source: Source, parts: Parts, said: Contents): Promise<Uint8Array>
+  render(source: Source, parts: Parts, declared: Contents): Promise<Uint8Array>
   /** The whole of a document, and what it holds. */
-  capture(source: Source, parts: Parts, said: Contents): Promise<ReturnType<StoredWork['capture']>>
+  capture(source: Source, parts: Parts, declared: Contents): Promise<ReturnType<StoredWork['capture']>>
   /** Gives a document other content; with a snapshot if the update has at least that many bytes. */
   replace(
     source: Source,
     parts: Parts,
-    said: Contents,
+    declared: Contents,
     replacement: Replacement,
     snapshotFrom: number,
   ): Promise<ReturnType<StoredWork['replace']>>
+  /** The root that a later declaration means; fails if it contradicts what the document holds. */
+  declare(source: Source, parts: Parts, declared: Contents, sent: Partial<Contents>): Promise<string>
   /** Gives a document the content of a version of it. */
   restore(source: Source, parts: Parts, version: Uint8Array, snapshotFrom: number): Promise<Change>
 }
@@ -40,12 +43,14 @@ export function createStoredDocuments(
   }
 
   return {
-    render: (source, parts, said) => run('render', source, 0, parts, declaredIn(said)),
-    capture: (source, parts, said) => run('capture', source, 0, parts, declaredIn(said)),
-    replace(source, parts, said, replacement, snapshotFrom) {
+    render: (source, parts, declared) => run('render', source, 0, parts, onlyDeclared(declared)),
+    capture: (source, parts, declared) => run('capture', source, 0, parts, onlyDeclared(declared)),
+    replace(source, parts, declared, replacement, snapshotFrom) {
       const { length } = replacement.json ?? replacement.text ?? ''
-      return run('replace', source, length, parts, declaredIn(said), replacement, snapshotFrom)
+      return run('replace', source, length, parts, onlyDeclared(declared), replacement, snapshotFrom)
     },
+    declare: (source, parts, declared, sent) =>
+      run('declare', source, 0, parts, onlyDeclared(declared), sent),
     restore: (source, parts, version, snapshotFrom) =>
       run('restore', source, 0, [...parts, version], snapshotFrom),
   }
@@ -54,4 +59,4 @@ export function createStoredDocuments(
 type AnyWork = (parts: Parts, ...args: readonly unknown[]) => unknown
 
 /** Without anything else that is known of the editor, which would be sent to the thread too. */
-const declaredIn = ({ type, contentKey }: Contents): Contents => ({ type, contentKey })
+const onlyDeclared = ({ type, contentKey }: Contents): Contents => ({ type, contentKey })

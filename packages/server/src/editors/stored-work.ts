@@ -1,18 +1,13 @@
 import type { Doc } from 'yjs'
-import { type ContentType, inferRoots, inferType, read, replace, typeError } from './content.ts'
+import { read, replace, typeError } from './content.ts'
 import { DamagedLog, DamagedVersion, UnfitContent } from './errors.ts'
 import { parseSafely, UnfitJson } from '../platform/safe-json.ts'
 import { loadWhole, snapshot } from './load.ts'
 import type { Parts } from './parts.ts'
 import { restore } from './restore.ts'
+import { choose, type Contents, type ContentType, locate } from './roots.ts'
 
-/** What an editor is said to hold, as far as anybody has said so. */
-export interface Contents {
-  type: ContentType | null
-  contentKey: string | null
-}
-
-/** Content that takes the place of the stored one; without a content key, where that one is. */
+/** Content that takes the place of the stored one; without a content key, in the root that is read. */
 export interface Replacement {
   type: ContentType
   contentKey?: string
@@ -32,29 +27,34 @@ export interface Change {
 /** What is done with stored documents. It takes as long as they are large, and longer if they were made for that. */
 export const storedWork = {
   /** The content as JSON, in UTF-8. */
-  render(parts: Parts, said: Contents): Uint8Array {
+  render(parts: Parts, declared: Contents): Uint8Array {
     const doc = loadWhole(parts)
-    const { type, contentKey } = contentsOf(doc, said)
+    const { type, contentKey } = contentsOf(doc, declared)
     return new TextEncoder().encode(JSON.stringify(read(doc, type, contentKey)))
   },
 
   /** The whole of a document, and what it holds. */
-  capture(parts: Parts, said: Contents) {
+  capture(parts: Parts, declared: Contents) {
     const doc = loadWhole(parts)
-    return { ...contentsOf(doc, said), snapshot: snapshot(doc) }
+    return { ...contentsOf(doc, declared), snapshot: snapshot(doc) }
   },
 
   replace(
     parts: Parts,
-    said: Contents,
+    declared: Contents,
     replacement: Replacement,
     snapshotFrom: number,
   ): Change & { contentKey: string } {
     const { type } = replacement
     const data = dataOf(replacement)
     const doc = loadWhole(parts)
-    const contentKey = contentKeyFor(doc, said, replacement)
+    const contentKey = choose(doc, declared, replacement)
     return { contentKey, ...changeOf(doc, replace(doc, type, contentKey, data), snapshotFrom) }
+  },
+
+  /** The root that a later declaration means; fails if it contradicts what the document holds. */
+  declare(parts: Parts, declared: Contents, sent: Partial<Contents>): string {
+    return choose(loadWhole(parts), declared, sent)
   },
 
   /** The last part is the version to go back to. */
@@ -66,10 +66,10 @@ export const storedWork = {
 
 export type StoredWork = typeof storedWork
 
-/** What a document holds: as it was said, else as it shows. */
-function contentsOf(doc: Doc, said: Contents): { type: ContentType; contentKey: string } {
-  const contentKey = said.contentKey ?? inferRoots(doc).contentKey ?? 'content'
-  return { type: said.type ?? inferType(doc, contentKey) ?? 'text', contentKey }
+/** What is read of a document. */
+function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentKey: string } {
+  const { type, contentKey } = locate(doc, declared)
+  return { type: type ?? 'text', contentKey: contentKey ?? 'content' }
 }
 
 function dataOf({ type, text = '', json }: Replacement): unknown {
@@ -86,17 +86,6 @@ function parsed(json: Uint8Array): unknown {
   } catch (error) {
     throw error instanceof UnfitJson ? new UnfitContent(error.message) : error
   }
-}
-
-/** The name of the root that is written. Where nobody has said what the editor holds, the document shows it. */
-function contentKeyFor(doc: Doc, said: Contents, sent: Replacement): string {
-  const contentKey = said.contentKey ?? inferRoots(doc).contentKey
-  const type = said.type ?? inferType(doc, contentKey ?? '')
-  if (type !== null && sent.type !== type) throw new UnfitContent('Type does not match the stored data.')
-  if (contentKey !== null && sent.contentKey !== undefined && sent.contentKey !== contentKey) {
-    throw new UnfitContent('Content key does not match the stored data.')
-  }
-  return contentKey ?? sent.contentKey ?? 'content'
 }
 
 function loadVersion(parts: Parts): Doc {

@@ -1,8 +1,7 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../access/backend-users.ts'
 import { sourceOf } from '../editors/document-threads.ts'
-import type { EditorLog } from '../store/editor-log.ts'
-import type { Place } from '../store/editors.ts'
+import type { Contents, Place } from '../store/editors.ts'
 import { AwarenessStates } from './awareness.ts'
 import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
@@ -61,7 +60,8 @@ export class EditorRoom {
   #exists: boolean
   /** Tells the editor from one that is made under the same id after it was deleted. */
   #createdAt: number | undefined
-  #create: { type: EditorLog['type']; contentKey: string | null } = { type: null, contentKey: null }
+  /** What the editor is declared to hold, as far as the room knows. A new editor is made with it. */
+  declared: Contents
   /** Batches that are on their way to the disk. */
   #storing = 0
   /** What came while the index was being made anew; undefined otherwise. */
@@ -79,6 +79,7 @@ export class EditorRoom {
     })
     this.#exists = stored !== undefined
     this.#createdAt = stored?.createdAt
+    this.declared = { type: stored?.type ?? null, contentKey: stored?.contentKey ?? null }
     this.log = new CommittedLog(stored)
     this.content = new RoomContent({
       log: this.log,
@@ -92,9 +93,8 @@ export class EditorRoom {
     this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: parts.run })
   }
 
-  /** What a client says that the editor holds; counts if it does not exist yet. */
-  describe(type: EditorLog['type'], contentKey: string | null): void {
-    if (!this.#exists) this.#create = { type, contentKey }
+  get exists(): boolean {
+    return this.#exists
   }
 
   stateVector(): Uint8Array {
@@ -291,7 +291,7 @@ export class EditorRoom {
         // A copy: what came from the socket is part of a larger buffer.
         update: news.length === 1 ? new Uint8Array(last.update) : mergeMany(news.map(({ update }) => update)),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
-        create: this.#exists ? null : this.#create,
+        create: this.#exists ? null : this.declared,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
         owners: news.length === 1 ? last.owners : news.flatMap(({ owners }) => owners),
       },

@@ -5,6 +5,7 @@ import { evaluate } from '../access/session-access.ts'
 import { openDocument } from '../access/sign-in.ts'
 import type { Limits } from '../config.ts'
 import { sourceOf } from '../editors/document-threads.ts'
+import type { StoredDocuments } from '../editors/stored-documents.ts'
 import type { BusMessage } from '../platform/bus.ts'
 import { breathe } from '../platform/loop-time.ts'
 import { LoopTurns } from '../platform/loop-turns.ts'
@@ -16,6 +17,7 @@ import { Appender, type AppenderParts } from './appender.ts'
 import { Commits } from './commits.ts'
 import type { Connection } from './connection.ts'
 import { CreationLimits } from './creation-limits.ts'
+import { Declarations } from './declarations.ts'
 import { EditorRoom } from './editor-room.ts'
 import { FairTurns } from './fair-turns.ts'
 import { Gate } from '../platform/gate.ts'
@@ -31,6 +33,7 @@ import { type Fault, faultCodes } from './update-reader.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
   largeJson: LargeJson
+  storedDocuments: StoredDocuments
   credentials: Credentials
   deletions: Deletions
   limits: Limits
@@ -65,6 +68,7 @@ export class Hub {
   readonly liveStates: LiveStateWriter
   /** By reason, since the start. */
   readonly #refusedUpdates = noRefusals()
+  readonly declarations: Declarations
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | undefined
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
@@ -76,6 +80,7 @@ export class Hub {
     this.#creations = new CreationLimits(parts)
     this.largeMessages = new LargeMessages(parts)
     this.liveStates = new LiveStateWriter({ ...parts, commits: this.#commits })
+    this.declarations = new Declarations({ ...parts, commits: this.#commits, gate: this.gate })
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
 

@@ -1,5 +1,6 @@
 import type { Limits } from '../config.ts'
 import type { DocumentThreads } from '../editors/document-threads.ts'
+import { createStoredDocuments } from '../editors/stored-documents.ts'
 import { createCrdt } from './crdt.ts'
 import { Gateway } from './gateway.ts'
 import { Hub } from './hub.ts'
@@ -22,6 +23,7 @@ export function createGateway(parts: RealtimeParts): Gateway {
   const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
   const largeJson = createLargeJson(threads)
-  const hub = new Hub({ ...identity, crdt, largeJson, log, limits })
+  const storedDocuments = createStoredDocuments(threads)
+  const hub = new Hub({ ...identity, crdt, largeJson, storedDocuments, log, limits })
   return new Gateway({ ...identity, pages, hub, log, maxConnections: limits.connections })
 }

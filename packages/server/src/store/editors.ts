@@ -11,7 +11,7 @@ export interface Place {
 
 export type ContentType = NonNullable<EditorTable['type']>
 
-/** What an editor holds, and under which name; null as long as nobody has said so. */
+/** What an editor is declared to hold, and under which name; null as long as nobody has declared it. */
 export interface Contents {
   type: ContentType | null
   contentKey: string | null
@@ -115,6 +115,39 @@ export async function exists(db: Db, apiKey: string, place: Place, createdAt: nu
     .where('created_at', '=', createdAt)
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** What an editor that was made then is declared to hold. */
+export interface Declared extends Contents {
+  createdAt: number
+}
+
+export async function findDeclared(db: Db, apiKey: string, place: Place): Promise<Declared | undefined> {
+  return db
+    .selectFrom('editors')
+    .select(['type', 'content_key as contentKey', 'created_at as createdAt'])
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .executeTakeFirst()
+}
+
+/** Replaces a declaration; false if the editor has another one by now. */
+export async function declare(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  before: Declared,
+  { type, contentKey }: Contents,
+): Promise<boolean> {
+  const declared = await db
+    .updateTable('editors')
+    .set({ type, content_key: contentKey })
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where('created_at', '=', before.createdAt)
+    .where('type', 'is not distinct from', before.type)
+    .where('content_key', 'is not distinct from', before.contentKey)
+    .returning('seq')
+    .executeTakeFirst()
+  return declared !== undefined
 }
 
 /** Notes who wrote, and what the editor holds. */

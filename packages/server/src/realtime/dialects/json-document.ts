@@ -8,6 +8,8 @@ import {
 } from '@plenum/protocol/realtime'
 import type { Backlog } from '../backlog.ts'
 import type { Connection } from '../connection.ts'
+import type { Declaration, Refusal } from '../declarations.ts'
+import type { EditorRoom } from '../editor-room.ts'
 import { textMessage } from '../frames.ts'
 import { documentFull } from '../../store/live-states.ts'
 import type { Hub } from '../hub.ts'
@@ -68,6 +70,10 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   get ref(): number {
     return this.#opening.ref
+  }
+
+  declare(room: EditorRoom, declaration: Declaration): Promise<Refusal | undefined> {
+    return this.#host.hub.declarations.declare(room, declaration, this.participant)
   }
 
   get place(): { organizationId: string; documentId: string } {

@@ -2,7 +2,8 @@ import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import type { ErrorStatus } from '@plenum/protocol'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
-import type { EditorLog } from '../../store/editor-log.ts'
+import type { Declaration, Refusal } from '../declarations.ts'
+import type { EditorRoom } from '../editor-room.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
@@ -13,9 +14,11 @@ interface EditorOptions {
   channel: number
   document: JsonDocument
   editorId: string
-  /** What a client says that the editor holds; counts if it may write. */
-  contents: { type: EditorLog['type']; contentKey: string } | undefined
+  /** Counts if the client may write. */
+  declaration: Declaration | undefined
   opened: (role: AccessRole) => void
+  /** The declaration is refused, and the editor stays open. */
+  refused: (refusal: Refusal) => void
   ended: (reason: CloseReason, message: string) => void
 }
 
@@ -31,7 +34,7 @@ export class JsonEditor {
   #markLeft: () => void = () => {}
   #isTelling = false
 
-  constructor({ channel, document, editorId, contents, opened, ended }: EditorOptions) {
+  constructor({ channel, document, editorId, declaration, opened, refused, ended }: EditorOptions) {
     this.channel = channel
     this.document = document
     this.editorId = editorId
@@ -51,11 +54,21 @@ export class JsonEditor {
     document.run(() =>
       this.#session.open(editorId, {
         describe: (room) => {
-          if (contents && participant.canWrite) room.describe(contents.type, contents.contentKey)
+          if (declaration && participant.canWrite) this.#declare(room, declaration, refused)
           opened(participant.role ?? 'viewer')
         },
       }),
     )
+  }
+
+  /** The client is not read meanwhile, so that it has one declaration in progress at a time. */
+  #declare(room: EditorRoom, declaration: Declaration, refused: EditorOptions['refused']): void {
+    const { connection } = this.document.participant
+    connection.hold()
+    void this.document.declare(room, declaration).then((refusal) => {
+      if (refusal) refused(refusal)
+      connection.release()
+    })
   }
 
   /** False if it is no frame of the protocol. */

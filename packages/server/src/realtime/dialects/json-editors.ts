@@ -29,7 +29,7 @@ export class JsonEditors {
 
   /** `find` gives the document, or tells the client that there is none. */
   open(message: OpenEditor, find: () => JsonDocument | undefined): void {
-    const { ref, channel, editorId, contentType, contentKey = 'content' } = message
+    const { ref, channel, editorId, contentType, contentKey } = message
     if (this.#editors.has(channel)) {
       return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', 'An editor is open under this channel.')
     }
@@ -41,7 +41,7 @@ export class JsonEditors {
       const message = `The editor is already open on this connection, under channel ${other.channel}.`
       return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', message)
     }
-    if (!Check(ContentKey, contentKey)) {
+    if (contentKey !== undefined && !Check(ContentKey, contentKey)) {
       return this.#tellClosed(
         channel,
         'badMessage',
@@ -55,8 +55,11 @@ export class JsonEditors {
       channel,
       document,
       editorId,
-      contents: contentType && { type: contentType, contentKey },
+      declaration: contentType || contentKey ? { type: contentType, contentKey } : undefined,
       opened: (accessRole) => this.#send({ type: 'editorOpened', channel, accessRole }),
+      refused: ({ status, message }) => {
+        if (this.#editors.get(channel) === editor) this.#refuse({ channel }, status, message)
+      },
       ended: (reason, text) => {
         if (this.#editors.get(channel) !== editor) return
         this.#editors.delete(channel)

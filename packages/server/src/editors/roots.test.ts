@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest'
+import * as Y from 'yjs'
+import { read } from './content.ts'
+import { UnfitContent } from './errors.ts'
+import { load, snapshot } from './load.ts'
+import { choose, type Contents, type ContentType, locate } from './roots.ts'
+
+const undeclared: Contents = { type: null, contentKey: null }
+
+/** A document as a client makes it and the server loads it: roots without a type. */
+function made(make: (doc: Y.Doc) => void): Y.Doc {
+  const doc = new Y.Doc()
+  make(doc)
+  return load([snapshot(doc)])
+}
+
+const contents: [what: string, type: string, make: (doc: Y.Doc) => void, data: unknown][] = [
+  ['plain text', 'text', (doc) => doc.getText('content').insert(0, 'Hello'), 'Hello'],
+  [
+    'text that begins with a format',
+    'text',
+    (doc) => doc.getText('content').insert(0, 'a', { b: true }),
+    'a',
+  ],
+  ['an embedded object', 'text', (doc) => doc.getText('content').insertEmbed(0, { image: 'x' }), ''],
+  ['map entries', 'map', (doc) => doc.getMap('content').set('a', 1), { a: 1 }],
+  ['JSON values', 'array', (doc) => doc.getArray('content').push([1, 'two']), [1, 'two']],
+  ['bytes', 'array', (doc) => doc.getArray('content').push([new Uint8Array([1])]), ['AQ==']],
+  ['maps in a list', 'array', (doc) => doc.getArray('content').push([new Y.Map([['a', 1]])]), [{ a: 1 }]],
+  ['XML elements', 'xml', (doc) => doc.getXmlFragment('content').push([new Y.XmlElement('p')]), '<p></p>'],
+  ['XML text', 'xml', (doc) => doc.getXmlFragment('content').push([new Y.XmlText('x')]), 'x'],
+]
+
+describe('[17.2] the root that is read, where nobody has declared one', () => {
+  it.each(contents)('[17.2] %s: %s', (_what, type, make, data) => {
+    const doc = made(make)
+    const found = locate(doc, undeclared)
+    expect(found).toEqual({ type, contentKey: 'content' })
+    expect(read(doc, found.type!, found.contentKey!)).toEqual(data)
+  })
+
+  it('[17.2] looks at what is there, not at what was deleted before it', () => {
+    const doc = made((doc) => {
+      doc.getText('content').insert(0, 'gone')
+      doc.getText('content').delete(0, 4)
+      doc.getText('content').insert(0, 'here')
+    })
+    expect(locate(doc, undeclared).type).toBe('text')
+  })
+
+  it('[17.2] a root that was emptied tells nothing, but one whose entries are gone was a map', () => {
+    const list = made((doc) => {
+      doc.getArray('content').push([1])
+      doc.getArray('content').delete(0, 1)
+    })
+    expect(locate(list, undeclared)).toEqual({ type: null, contentKey: 'content' })
+    const map = made((doc) => {
+      doc.getMap('content').set('a', 1)
+      doc.getMap('content').delete('a')
+    })
+    expect(locate(map, undeclared)).toEqual({ type: 'map', contentKey: 'content' })
+    expect(locate(load([]), undeclared)).toEqual({ type: null, contentKey: null })
+  })
+
+  it('[17.2] of several roots is the one with the first of the usual names, else the first by name', () => {
+    const keyOf = (...names: string[]) =>
+      locate(
+        made((doc) => {
+          for (const name of names) doc.getText(name).insert(0, name)
+        }),
+        undeclared,
+      ).contentKey
+    expect(keyOf('a', 'default', 'content')).toBe('content')
+    expect(keyOf('a', 'default', 'z')).toBe('default')
+    expect(keyOf('prosemirror', 'codemirror', 'a')).toBe('prosemirror')
+    expect(keyOf('b', 'a')).toBe('a')
+    expect(keyOf('__proto__')).toBe('__proto__')
+  })
+})
+
+/** As Tiptap does, unless it is given another field. */
+const tiptap = (doc: Y.Doc) => doc.getXmlFragment('default').push([new Y.XmlElement('paragraph')])
+
+describe('[17.2] the root that is read, where one is declared', () => {
+  const declared: Contents = { type: 'text', contentKey: 'content' }
+  const emptied = (doc: Y.Doc) => {
+    doc.getText('content').insert(0, 'x', { bold: true })
+    doc.getText('content').delete(0, 1)
+  }
+
+  it('[17.2] is the declared one, if it was ever written', () => {
+    const both = made((doc) => [doc.getText('content').insert(0, 'x'), tiptap(doc)])
+    expect(locate(both, declared)).toEqual(declared)
+    expect(
+      locate(
+        made((doc) => void [emptied(doc), tiptap(doc)]),
+        declared,
+      ),
+    ).toEqual(declared)
+    expect(locate(load([]), declared)).toEqual(declared)
+  })
+
+  it('[17.2] is that of a binding, with the type it has, if the declared one was never written', () => {
+    expect(locate(made(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    const several = made((doc) => [doc.getMap('a').set('a', 1), tiptap(doc)])
+    expect(locate(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locate(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
+    const ofAnotherName = made((doc) => doc.getText('a').insert(0, 'x'))
+    expect(locate(ofAnotherName, declared)).toEqual(declared)
+    expect(locate(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
+      type: 'text',
+      contentKey: 'a',
+    })
+    const array = { type: 'array', contentKey: 'list' } as const
+    expect(locate(made(tiptap), array)).toEqual({ type: 'xml', contentKey: 'default' })
+  })
+
+  const mismatches: [declared: ContentType, make: (doc: Y.Doc) => void, read: ContentType][] = [
+    ['text', (doc) => doc.getXmlFragment('r').push([new Y.XmlElement('paragraph')]), 'xml'],
+    ['xml', (doc) => doc.getText('r').insert(0, 'x'), 'text'],
+    ['map', (doc) => doc.getArray('r').push([1]), 'array'],
+    ['array', (doc) => doc.getText('r').insert(0, 'x'), 'text'],
+    ['array', (doc) => doc.getMap('r').set('a', 1), 'map'],
+    ['array', (doc) => doc.getArray('r').push([new Y.XmlElement('p')]), 'array'],
+    ['xml', () => {}, 'xml'],
+  ]
+
+  it.each(mismatches)(
+    '[17.2] has the declared type %s unless it only holds another one',
+    (type, make, read) => {
+      expect(locate(made(make), { type, contentKey: 'r' }).type).toBe(read)
+    },
+  )
+})
+
+describe('[17.3] the root that a write or a later declaration means', () => {
+  const declared: Contents = { type: 'xml', contentKey: 'content' }
+
+  it('[17.3] is the one that is read, or any that is named while the declared one is empty', () => {
+    const doc = made(tiptap)
+    expect(choose(doc, declared, { type: 'xml' })).toBe('default')
+    expect(choose(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
+    expect(choose(doc, declared, { type: 'text', contentKey: 'content' })).toBe('content')
+    expect(choose(doc, declared, { contentKey: 'notes' })).toBe('notes')
+    expect(choose(load([]), declared, { type: 'map' })).toBe('content')
+    expect(choose(load([]), undeclared, { type: 'map' })).toBe('content')
+  })
+
+  it('[17.3] is no other one while the declared one holds content', () => {
+    const doc = made((doc) => [doc.getXmlFragment('content').push([new Y.XmlText('x')]), tiptap(doc)])
+    expect(() => choose(doc, declared, { contentKey: 'default' })).toThrow(
+      new UnfitContent(
+        'Content key does not match the stored data: "content" is declared and holds xml, "default" holds xml. ' +
+          'Empty "content" before you declare another one.',
+      ),
+    )
+    expect(() => choose(made(tiptap), undeclared, { contentKey: 'notes' })).toThrow(
+      new UnfitContent(
+        'Content key does not match the stored data: "default" holds xml. ' +
+          'Empty "default" before you declare another one.',
+      ),
+    )
+    const emptied = made((doc) => {
+      doc.getXmlFragment('content').push([new Y.XmlText('x')])
+      doc.getXmlFragment('content').delete(0, 1)
+      tiptap(doc)
+    })
+    expect(choose(emptied, declared, { contentKey: 'default' })).toBe('default')
+  })
+
+  it('[17.3] does not hold content of another type', () => {
+    expect(() => choose(made(tiptap), declared, { type: 'text' })).toThrow(
+      new UnfitContent('Type does not match the stored data: "default" holds xml.'),
+    )
+  })
+})
