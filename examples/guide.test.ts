@@ -1,0 +1,140 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { build, defaultClientConditions } from 'vite'
+import * as given from '../packages/server/test/given.ts'
+import { stores, useServer } from '../packages/server/test/harness.ts'
+import { tokenFor } from '../packages/server/test/live.ts'
+import { chromiumForTests } from '../scripts/browser.ts'
+import examples from './package.json' with { type: 'json' }
+
+const guides = join(import.meta.dirname, '../docs/guides')
+const editorsGuide = readFileSync(join(guides, 'editors.md'), 'utf8')
+const clientGuide = readFileSync(join(guides, 'client.md'), 'utf8')
+
+/** The only code block of the guide that has all of these words. */
+function blockWith(guide: string, ...words: string[]): string {
+  const blocks = [...guide.matchAll(/```(?:js|sh)\n([\s\S]*?)```/g)].map(([, code = '']) => code)
+  const found = blocks.filter((code) => words.every((word) => code.includes(word)))
+  expect(found).toHaveLength(1)
+  return found[0] as string
+}
+
+test('[E2] the guide installs the versions of the examples', () => {
+  const line = blockWith(editorsGuide, 'npm install', '@tiptap/core').trim()
+  const installed = line.replace('npm install ', '').split(' ')
+  const tested = Object.entries(examples.dependencies).map(([name, version]) => `${name}@${version}`)
+  expect(tested).toEqual(expect.arrayContaining(installed))
+  expect(installed).toEqual(
+    expect.arrayContaining(tested.filter((name) => /^(yjs|@tiptap|@hocuspocus)/.test(name))),
+  )
+})
+
+describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (store) => {
+  const server = useServer(store)
+  const folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
+  const pages = new Map<string, string>()
+  const site = createServer((request, response) => {
+    const page = pages.get(request.url ?? '')
+    response
+      .writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
+      .end(page)
+  })
+  const faults: string[] = []
+  let browser: Browser
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
+  })
+
+  afterEach(() => expect(faults.splice(0)).toEqual([]))
+
+  afterAll(async () => {
+    await browser?.close()
+    await new Promise((resolve) => site.close(resolve))
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Opens a page that runs this code. Only the address of the server differs, and the token is given. */
+  async function open(code: string, token: string): Promise<Page> {
+    const entry = join(folder, 'entry.js')
+    const ofServer = code.replaceAll('//localhost:4000', server.url.replace('http:', ''))
+    writeFileSync(entry, `const token = ${JSON.stringify(token)}\n${ofServer}`)
+    const result = await build({
+      root: folder,
+      configFile: false,
+      logLevel: 'error',
+      resolve: { conditions: ['plenum-source', ...defaultClientConditions], dedupe: ['yjs'] },
+      define: { 'process.env.NODE_ENV': '"production"' },
+      build: { write: false, lib: { entry, formats: ['es'] }, minify: false },
+    })
+    const [output] = [result].flat() as { output: { code: string }[] }[]
+    const script = output?.output[0]?.code.replaceAll('</script', '<\\/script')
+    const path = `/${pages.size}`
+    const body = '<div id="editor"></div><div id="code"></div>'
+    pages.set(path, `<!doctype html>${body}<script type="module">${script}</script>`)
+    const page = await browser.newPage()
+    page.on('pageerror', (error) => faults.push(error.message))
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`)
+    return page
+  }
+
+  async function scene() {
+    const tenant = await given.tenant(server)
+    return { tenant, token: await tokenFor(tenant, 'ada', { resources: [organization] }) }
+  }
+  const organization = { type: 'organization' as const, id: 'acme' }
+
+  const content = async ({ client }: given.Tenant, editorId: string) =>
+    (await client.crdt.get({ organizationId: 'acme', documentId: 'welcome', editorId })).data[0]?.data
+
+  /** Runs the lines for backends. */
+  async function runAsBackend(code: string, plenum: given.Tenant['client']): Promise<string[]> {
+    const printed: string[] = []
+    const print = { log: (line: string) => printed.push(line) }
+    const AsyncFunction = (async () => {}).constructor as FunctionConstructor
+    await new AsyncFunction('plenum', 'console', code)(plenum, print)
+    return printed
+  }
+
+  const tiptapBlocks: [how: string, editorId: string, code: () => string][] = [
+    ['the Hocuspocus provider', 'text', () => blockWith(editorsGuide, 'HocuspocusProvider', 'new Editor')],
+    ["Plenum's client", 'article', () => blockWith(clientGuide, 'new Editor', 'contentKey')],
+  ]
+
+  test.each(tiptapBlocks)(
+    '[E2] what is typed into Tiptap through %s is read over REST, and a REST write is shown',
+    async (_how, editorId, code) => {
+      const { tenant, token } = await scene()
+      const page = await open(code(), token)
+      await page.click('.tiptap')
+      await page.keyboard.type('Hello')
+      await expect.poll(() => content(tenant, editorId)).toBe('<paragraph>Hello</paragraph>')
+      const lines = blockWith(editorsGuide, 'plenum.crdt.get', 'plenum.crdt.update')
+      const printed = await runAsBackend(lines.replace("'text'", `'${editorId}'`), tenant.client)
+      expect(printed).toEqual(['<paragraph>Hello</paragraph>'])
+      await expect
+        .poll(() => page.locator('.tiptap p').allInnerTexts())
+        .toEqual([expect.stringContaining('Hello'), 'from the backend'])
+      await page.close()
+    },
+  )
+
+  test('[E2] what is typed into CodeMirror is read over REST, and a REST write is shown', async () => {
+    const { tenant, token } = await scene()
+    const provider = blockWith(editorsGuide, 'WebsocketProvider')
+    const page = await open(`${provider}\n${blockWith(editorsGuide, 'yCollab')}`, token)
+    await page.click('.cm-content')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type('world')
+    await expect.poll(() => content(tenant, 'notes')).toBe('Hello world')
+    const place = { organizationId: 'acme', documentId: 'welcome', editorId: 'notes' }
+    await tenant.client.crdt.update({ ...place, type: 'text', data: 'Hello backend' })
+    await expect.poll(() => page.innerText('.cm-content')).toBe('Hello backend')
+    await page.close()
+  })
+})
