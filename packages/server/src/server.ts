@@ -24,6 +24,7 @@ import { createExecute } from './http/execute.ts'
 import { createRateLimits } from './http/limits.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages.ts'
+import { requestAddress } from './http/request-address.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
@@ -97,7 +98,7 @@ export function createServer(parts: Parts): Server {
     writeStep: (work, lane) => database.write(work, lane),
   }
   const { userTokens } = services
-  const { limits, publicOrigins } = config
+  const { limits, publicOrigins, trustedProxyHops } = config
   const gateway = createGateway({
     database,
     credentials,
@@ -109,6 +110,7 @@ export function createServer(parts: Parts): Server {
     limits,
     threads,
     publicOrigins,
+    addressOf: (request) => requestAddress(request, trustedProxyHops),
   })
   metrics.follow({
     build: { version, database: database.dialect },

@@ -94,7 +94,7 @@ export function expectedFind(
 }
 
 const sentences: Record<Dialect, Record<Role, readonly string[]>> = {
-  yjs: { editor: [], viewer: [readOnly] },
+  yjs: { editor: [], viewer: [] },
   hocuspocus: { editor: [], viewer: [] },
   realtime: { editor: [], viewer: [readOnly, `PERMISSION_DENIED: ${readOnly}`] },
 }
@@ -105,6 +105,6 @@ export const refusalIn = (dialect: Dialect, code: number, reason: string): Refus
 
 /** What else it is told with that. */
 export function sentencesOfDenial(dialect: Dialect, reason: string, wasIn: boolean): string[] {
-  if (dialect === 'realtime') return []
-  return dialect === 'hocuspocus' && wasIn ? [reason, `Close: ${reason}`] : [reason]
+  if (dialect !== 'hocuspocus') return []
+  return wasIn ? [reason, `Close: ${reason}`] : [reason]
 }

@@ -87,7 +87,7 @@ afterAll(() => {
 function expectTold(actors: readonly Actor[], effect: Consequence): void {
   if (effect === 'viewer') {
     expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(byEditor(actors, () => undefined))
-    const why = { yjs: [readOnly], hocuspocus: [], realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`] }
+    const why = { yjs: [], hocuspocus: [], realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`] }
     expect(byEditor(actors, ({ client }) => new Set(client.denials))).toEqual(
       byEditor(actors, ({ manner, dialect }) => new Set(manner === 'idle' ? [] : why[dialect])),
     )

@@ -11,18 +11,19 @@ function slowClient() {
   const socket = new Writable({ write: (_chunk, _encoding, done) => void (taken = done) })
   const closes: number[] = []
   const reasons: string[] = []
+  const reading = { isPaused: false }
   const ws = Object.assign(new EventEmitter(), {
     close(code: number, reason: string) {
       closes.push(code)
       reasons.push(reason)
     },
-    pause() {},
-    resume() {},
+    pause: () => void (reading.isPaused = true),
+    resume: () => void (reading.isPaused = false),
     terminate() {},
   })
   const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket)
   Object.assign(socket, { resume() {} })
-  return { connection, socket, closes, reasons, take: () => taken?.() }
+  return { connection, socket, ws, closes, reasons, reading, take: () => taken?.() }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -108,4 +109,22 @@ test.each(['a', 'é', '語', '😀'])('[R16] a long reason of %s fits into the g
     expect(reason).toMatch(new RegExp(`^${before}${character}{25}.*…$`, 'u'))
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123)
   }
+})
+
+test('[R46] of a client that is closed later, 64 KiB are read', () => {
+  const { connection, socket, ws, closes, reading } = slowClient()
+  let isClosed = false
+  connection.closeAfter(60_000, 'permissionDenied', 'No.', () => (isClosed = true))
+  expect(connection).toMatchObject({ isOpen: false, takesMessages: false })
+  socket.emit('data', Buffer.alloc(64 * 1024))
+  expect(reading.isPaused).toBe(false)
+  socket.emit('data', Buffer.alloc(1))
+  expect(reading.isPaused).toBe(true)
+  expect(closes).toEqual([])
+  connection.close('restarting', 'The server is shutting down.')
+  expect(closes).toEqual([1012])
+  // The client's half of the closing handshake must be read.
+  expect(reading.isPaused).toBe(false)
+  ws.emit('close')
+  expect(isClosed).toBe(true)
 })

@@ -22,6 +22,8 @@ const maxAnswerMs = 2
 /** How long a client has for its half of the goodbye; a slow one must first take what waits for it. */
 const goodbyeMs = 2_000
 const slowGoodbyeMs = 5_000
+/** Bytes that are read of a client that is closed later; the rest waits in its socket. */
+const maxIgnoredBytes = 64 * 1024
 
 /** One client's socket: frames out, with a bound on what waits; the end, once. */
 export class Connection implements WorkHost, InboxHost {
@@ -36,6 +38,7 @@ export class Connection implements WorkHost, InboxHost {
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
   readonly #answers: AnswersInFlight
+  readonly #openedAt = performance.now()
   #taken = 0
   #left = 0
   #takenAt = performance.now()
@@ -43,6 +46,8 @@ export class Connection implements WorkHost, InboxHost {
   #answerMs = 0
   #ended = false
   #takesMessages = true
+  /** Runs while the connection is to be closed later. */
+  #closing: NodeJS.Timeout | undefined
 
   constructor(
     id: string,
@@ -62,6 +67,7 @@ export class Connection implements WorkHost, InboxHost {
     // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
     ws.on('error', () => {})
     ws.on('close', () => {
+      clearTimeout(this.#closing)
       this.#ended = true
       this.#outbox.close()
     })
@@ -69,6 +75,10 @@ export class Connection implements WorkHost, InboxHost {
 
   get isOpen(): boolean {
     return !this.#ended
+  }
+
+  get ageMs(): number {
+    return performance.now() - this.#openedAt
   }
 
   get isIdentified(): boolean {
@@ -165,14 +175,33 @@ export class Connection implements WorkHost, InboxHost {
     this.inbox.release()
   }
 
+  /** Until it is closed, the client is sent nothing but pongs, and its messages are ignored. */
+  closeAfter(delayMs: number, reason: CloseReason, message: string, onClosed: () => void): void {
+    if (this.#ended) return onClosed()
+    this.#ended = true
+    this.#takesMessages = false
+    this.#outbox.close()
+    this.inbox.stop()
+    let ignoredBytes = 0
+    this.#socket.on('data', (chunk: Buffer) => {
+      ignoredBytes += chunk.length
+      if (ignoredBytes > maxIgnoredBytes && this.#closing) this.#ws.pause()
+    })
+    this.#ws.once('close', onClosed)
+    this.#closing = setTimeout(() => this.close(reason, message), delayMs)
+  }
+
   close(reason: CloseReason, message: string): void {
-    if (this.#ended) return
+    if (this.#ended && !this.#closing) return
     this.#ended = true
     this.#outbox.close()
-    this.#takesMessages = !isFinal(reason)
+    this.#takesMessages &&= !isFinal(reason)
     this.#ws.close(closeCodes[reason], shortened(message))
     // The client's half of the closing handshake must be read.
     this.inbox.stop()
+    if (this.#closing) this.#ws.resume()
+    clearTimeout(this.#closing)
+    this.#closing = undefined
     setTimeout(() => this.#ws.terminate(), reason === 'slow' ? slowGoodbyeMs : goodbyeMs).unref()
   }
 

@@ -25,6 +25,7 @@ import {
   originDenied,
 } from './identify.ts'
 import type { OpenPage } from './open-pages.ts'
+import { fingerprintOf, RepeatedRefusals } from './repeated-refusals.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {
@@ -55,14 +56,19 @@ export interface DialectClient {
 export interface Arrival {
   connection: Connection
   hub: Hub
+  log: Log
   /** Throws a `Denial`. */
   identify: (token: string) => Promise<Identity>
+  /** Closes the connection; later and later, if the same client is refused again and again. */
+  refuse: (reason: CloseReason, message: string) => void
 }
 
 export interface GatewayParts extends IdentityParts {
   hub: Hub
   log: Log
   maxConnections: number
+  /** The address of the client, as rate limits count it. */
+  addressOf: (request: IncomingMessage) => string
   /** Ends clients so long after they connected without saying who they are. */
   identifyMs?: number
 }
@@ -97,16 +103,18 @@ export class Gateway {
     maxPayload: limits.messageBytes,
     WebSocket: ClientSocket,
   })
-  /** Those of whom the address or the headers say who they are, until that is checked. */
+  /** Those of whom the address or the headers say who they are, until that is checked; the refused ones until they are closed. */
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
   readonly #answers = new AnswersInFlight()
   readonly #counts = new ConnectionCounts(dialectNames)
+  readonly #refusals: RepeatedRefusals
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
+    this.#refusals = new RepeatedRefusals(parts)
   }
 
   start(): void {
@@ -145,7 +153,13 @@ export class Gateway {
     socket.setNoDelay(true)
     const connection = new Connection(newId('conn'), ws, socket, this.#parts.hub.turns, this.#answers)
     const identify = (token: string) => this.#identify(connection, token, page)
-    const client = dialects[endpoint.dialect]({ connection, hub: this.#parts.hub, identify }, endpoint.name)
+    const { dialect, name, token } = endpoint
+    const address = this.#parts.addressOf(request)
+    const refuse: Arrival['refuse'] = (reason, message) => {
+      this.#refusals.refuse(fingerprintOf(address, name, token ?? ''), connection, reason, message)
+    }
+    const { hub, log } = this.#parts
+    const client = dialects[dialect]({ connection, hub, log, identify, refuse }, name)
     const page: OpenPage = {
       origin: request.headers.origin,
       host: request.headers.host,
@@ -154,13 +168,14 @@ export class Gateway {
       },
       close: () => client.deny('permissionDenied', originDenied),
     }
-    this.#counts.opened(endpoint.dialect)
+    this.#counts.opened(dialect)
     ws.on('close', (code) => {
-      this.#counts.closed(endpoint.dialect, ws.sentCode ?? code)
+      this.#counts.closed(dialect, ws.sentCode ?? code)
       this.#parts.pages.leave(page)
+      this.#arriving.delete(connection)
     })
     this.#arriving.add(connection)
-    this.#identifyByAddress(connection, request.headers, page, endpoint.token, client)
+    this.#identifyByAddress(connection, request.headers, page, token, client)
       .then((isLetIn) => {
         if (isLetIn && connection.isOpen) this.#listen(ws, socket, connection, client)
         else client.closed()
@@ -169,7 +184,6 @@ export class Gateway {
         this.#parts.log.error({ err: error }, 'a client could not be let in')
         connection.close('unavailable', 'The server could not let the client in.')
       })
-      .finally(() => this.#arriving.delete(connection))
   }
 
   async #identify(connection: Connection, token: string, page: OpenPage): Promise<Identity> {
@@ -213,6 +227,7 @@ export class Gateway {
 
   #listen(ws: ClientSocket, socket: Socket, connection: Connection, client: DialectClient): void {
     const held: Held = { connection, client, sweeps: 0, heardAt: 0 }
+    this.#arriving.delete(connection)
     this.#held.add(held)
     if (client.excess) ws.tooLargeCode = closeCodes[client.excess]
     const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)

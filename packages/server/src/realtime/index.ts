@@ -2,7 +2,7 @@ import type { Limits } from '../config.ts'
 import type { DocumentThreads } from '../editors/document-threads.ts'
 import { createStoredDocuments } from '../editors/stored-documents.ts'
 import { createCrdt } from './crdt.ts'
-import { Gateway } from './gateway.ts'
+import { Gateway, type GatewayParts } from './gateway.ts'
 import { Hub } from './hub.ts'
 import type { IdentityParts } from './identify.ts'
 import { createLargeJson } from './large-json.ts'
@@ -14,16 +14,17 @@ export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   limits: Limits
   threads: DocumentThreads
   publicOrigins: readonly string[]
+  addressOf: GatewayParts['addressOf']
 }
 
 /** Everything that is live. */
 export function createGateway(parts: RealtimeParts): Gateway {
-  const { log, limits, threads, publicOrigins, ...identity } = parts
+  const { log, limits, threads, publicOrigins, addressOf, ...identity } = parts
   const { database, bus } = identity
   const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
   const largeJson = createLargeJson(threads)
   const storedDocuments = createStoredDocuments(threads)
   const hub = new Hub({ ...identity, crdt, largeJson, storedDocuments, log, limits })
-  return new Gateway({ ...identity, pages, hub, log, maxConnections: limits.connections })
+  return new Gateway({ ...identity, pages, hub, log, addressOf, maxConnections: limits.connections })
 }

@@ -1,5 +1,6 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Log } from '../../platform/log.ts'
 import { emptyAwareness } from '../awareness-update.ts'
 import type { Connection } from '../connection.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
@@ -9,11 +10,11 @@ import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
 import type { Participant } from '../participant.ts'
 import { namePattern, placeIn } from '../place.ts'
+import type { Fault } from '../validate-update.ts'
 
 /** The protocol of y-websocket: one editor for each connection. */
-export const messages = { sync: 0, awareness: 1, auth: 2, queryAwareness: 3 } as const
+export const messages = { sync: 0, awareness: 1, queryAwareness: 3 } as const
 export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
-const authMessages = { permissionDenied: 0 } as const
 
 const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
   binaryFrame(headOf(types, bytes), bytes)
@@ -23,8 +24,6 @@ const syncStep2 = (update: Uint8Array) =>
   binaryMessage(headOf([messages.sync, syncMessages.step2], update), update)
 const update = (bytes: Uint8Array) => withBytes([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => withBytes([messages.awareness], bytes)
-const denied = (message: string) =>
-  withBytes([messages.auth, authMessages.permissionDenied], Buffer.from(message))
 
 const voice: Voice = {
   key: 'yjs',
@@ -34,8 +33,6 @@ const voice: Voice = {
   awareness,
   // What is new comes back with everybody's updates; the receipt for what was known comes back alone.
   saved: (_number, bytes, isNews) => (isNews ? undefined : update(bytes)),
-  // Clients write it to the console; once is enough.
-  refused: (_number, { message }, isRepeated) => (isRepeated ? undefined : denied(message)),
 }
 
 export class YjsClient implements DialectClient {
@@ -44,13 +41,18 @@ export class YjsClient implements DialectClient {
   readonly excess = 'invalidUpdate'
   readonly #connection: Connection
   readonly #hub: Hub
+  readonly #refuse: Arrival['refuse']
+  readonly #log: Log
   readonly #name: string
   #session: EditorSession | undefined
   #participant: Participant | undefined
+  #hasLogged = false
 
-  constructor({ connection, hub }: Arrival, name: string) {
+  constructor({ connection, hub, refuse, log }: Arrival, name: string) {
     this.#connection = connection
     this.#hub = hub
+    this.#refuse = refuse
+    this.#log = log
     this.#name = name
   }
 
@@ -70,14 +72,30 @@ export class YjsClient implements DialectClient {
       changed: (role) => {
         if (role === 'editor') this.#session?.mayWrite()
       },
-      ended,
+      ended: (reason, message) => {
+        // A client that loses the access it had is closed at once, however often it was refused before.
+        if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
+        else this.deny(reason, message)
+        this.#leave()
+      },
     })
     this.#session = new EditorSession({
       sessionId: this.#connection.id,
       participant: this.#participant,
-      voice,
+      voice: { ...voice, refused: (_number, fault) => this.#logRefused(fault) },
       ended,
     })
+  }
+
+  /**
+   * Once for each connection. The client is sent nothing: the only message of the protocol that could say why an update is refused is "permission
+   * denied" (type 2), and y-websocket prints it together with the address, which holds the user's token.
+   */
+  #logRefused({ code, message }: Fault): undefined {
+    if (this.#hasLogged || code === 'read_only') return
+    this.#hasLogged = true
+    const { userId } = this.#connection.owner
+    this.#log.warn({ editor: this.#name, userId, code }, `an update from y-websocket is refused: ${message}`)
   }
 
   receive(data: Buffer): boolean {
@@ -97,8 +115,8 @@ export class YjsClient implements DialectClient {
   }
 
   deny(reason: CloseReason, message: string): void {
-    this.#connection.send(denied(message))
-    this.#connection.close(reason, message)
+    this.#refuse(reason, message)
+    this.closed()
   }
 
   /** The close code says all that this protocol can. */
