@@ -36,14 +36,21 @@ export type AccessRole = 'viewer' | 'editor'
 /** Statuses that a client may set for its user. */
 export const onlineStatuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
 
-/** A user in the presence list of a document; one entry however many connections there are. */
-export interface PresentUser {
+/**
+ * A user in the presence list of a document: one entry, however many connections the user has. `data` is what the user's
+ * client sent. The server does not check its shape, so `Data` is an assumption about the clients of the application.
+ */
+export interface PresentUser<Data extends object = Record<string, unknown>> {
   userId: string
   name?: string
   email?: string
+  /** Address of a picture, from the token or the profile of the user. */
+  photoUrl?: string
+  /** CSS color, from the token or the profile; otherwise derived from the user id. The same for every client. */
+  color: string
   onlineStatus: OnlineStatus
-  /** Whatever the user's client publishes about itself. */
-  data?: Record<string, unknown>
+  /** What the user's client published with `presence.set`. */
+  data?: Data
   /** `rest`: added by a backend. */
   source: 'client' | 'rest'
   /** Epoch milliseconds. */

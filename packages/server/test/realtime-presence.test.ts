@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { User } from '@plenum/protocol'
 import { WebSocket } from 'ws'
 import { expectFreeLoop, leastHeld } from './event-loop.ts'
 import * as given from './given.ts'
@@ -8,6 +9,15 @@ import { RealtimeClient, View } from './realtime-client.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1' }
 const minute = 60_000
+
+/** As WCAG 2 computes it; text needs 4.5. */
+function contrastWithWhite(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = parseInt(hex.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+}
 
 describe.each(stores)('presence over sockets on %s', (store) => {
   const server = useServer(store)
@@ -46,6 +56,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       userId: 'yves',
       name: 'Name of yves',
       email: 'yves@example.com',
+      color: expect.stringMatching(/^#/),
       onlineStatus: 'online',
       source: 'client',
       timestamp: expect.any(Number),
@@ -89,6 +100,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
         userId: 'eve',
         name: 'Name of eve',
         email: 'eve@example.com',
+        color: expect.stringMatching(/^#/),
         onlineStatus: 'online',
         data: forged,
         source: 'client',
@@ -96,6 +108,59 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       },
     ])
     expect(view.users.get('eve')?.timestamp).toBeGreaterThan(1)
+  })
+
+  test('[R12] an entry has the photo and the color of the token or of the profile', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const view = await watch(tenant)
+    const look = (userId: string) => {
+      const { photoUrl, color } = view.users.get(userId) ?? {}
+      return [photoUrl, color]
+    }
+    const { data } = await backend.auth.generateToken({
+      userId: 'ada',
+      userProperties: {
+        name: 'Ada',
+        email: 'ada@example.com',
+        photoUrl: 'https://example.com/ada.png',
+        color: 'rebeccapurple',
+      },
+      permissions: { resources: [{ type: 'organization', id: 'org_1' }] },
+    })
+    await (await RealtimeClient.connect(server, data.token)).open()
+    await eventually(() => look('ada')).toEqual(['https://example.com/ada.png', 'rebeccapurple'])
+
+    const profiles = ['bob', 'cleo'].map((userId) => ({
+      userId,
+      photoUrl: `https://example.com/${userId}.png`,
+      color: '#123456',
+    }))
+    await backend.users.add({ organizationId: 'org_1', users: profiles })
+    await (await connect(tenant, 'bob')).open()
+    await eventually(() => look('bob')).toEqual(['https://example.com/bob.png', '#123456'])
+    await backend.presence.add({ ...place, users: [{ userId: 'cleo' }, { userId: 'dan' }] })
+    await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#123456'])
+    expect(look('dan')).toEqual([undefined, expect.stringMatching(/^#/)])
+
+    await backend.users.update({ organizationId: 'org_1', users: [{ userId: 'cleo', color: '#654321' }] })
+    await backend.presence.update({ ...place, users: [{ userId: 'cleo' }] })
+    await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
+  })
+
+  test('[R12] a user without a color has one derived from the user id, readable on white', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
+    await backend.users.add({ organizationId: 'org_1', users: userIds.map((userId) => ({ userId })) })
+    await backend.presence.add({ ...place, users: userIds.map((userId) => ({ userId })) })
+    const view = await watch(tenant)
+    await eventually(() => view.users.size).toBe(100)
+    const colors = new Map([...view.users.values()].map(({ userId, color }) => [userId, color]))
+    const { data: stored } = await backend.users.get({ organizationId: 'org_1', pageSize: 100 })
+    expect(new Map((stored as User[]).map(({ userId, color }) => [userId, color]))).toEqual(colors)
+    expect(new Set(colors.values()).size).toBe(12)
+    for (const color of colors.values()) expect(contrastWithWhite(color)).toBeGreaterThanOrEqual(4.5)
   })
 
   test('[R12] [R34] what is left out keeps its value, null removes the data, too much is refused', async () => {
@@ -177,6 +242,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       userId: 'bob',
       name: 'Bob',
       email: 'bob@example.com',
+      color: expect.stringMatching(/^#/),
       onlineStatus: 'online',
       source: 'rest',
       timestamp: expect.any(Number),

@@ -54,7 +54,7 @@ describe.each(stores)('sign-in on %s', (store) => {
 
   type User = Awaited<ReturnType<typeof userOf>>
   const enter = async (tenant: given.Tenant, user: User, database = server.database) =>
-    signIn(database, await keyOf(tenant), user, now())
+    (await signIn(database, await keyOf(tenant), user, now())).isNewMember
 
   const organizationsOf = async ({ client }: given.Tenant) =>
     (await client.organizations.get()).data.map(({ id }) => id)

@@ -3,33 +3,47 @@ import type { Database, Db } from '../store/db.ts'
 import * as documents from '../store/documents.ts'
 import * as grants from '../store/grants.ts'
 import * as organizations from '../store/organizations.ts'
-import type { Profile } from '../store/profiles.ts'
+import { type Look, lookOf, type Profile } from '../store/profiles.ts'
 import * as users from '../store/users.ts'
 import type { TokenGrant, VerifiedUser } from './token-claims.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
+export interface SignedIn {
+  /** Whether the user became a member somewhere, which changes what the user's other sessions may do. */
+  isNewMember: boolean
+  /** From the profile as it is afterwards. */
+  look: Look
+}
+
 /**
  * What identifying with a token leaves behind (spec 7.1, 25.7): the organizations it names, membership in them, and the
- * profile. Reads first: most who sign in were here before, and thousands may come back at once. Tells whether the user
- * became a member somewhere, which changes what the user's other sessions may do.
+ * profile. Reads first: most who sign in were here before, and thousands may come back at once.
  */
 export async function signIn(
   database: Database,
   key: Key,
   user: VerifiedUser,
   now: number,
-): Promise<boolean> {
+): Promise<SignedIn> {
   const { apiKey } = key
   const { userId } = user
-  if (!(await findMissing(database.read, key, user, now))) return false
+  const signedIn = ({ memberships, profile: { stored, missing } }: Missing): SignedIn => ({
+    isNewMember: memberships.length > 0,
+    look: lookOf(userId, {
+      photoUrl: missing?.photoUrl ?? stored.photoUrl,
+      color: missing?.color ?? stored.color,
+    }),
+  })
+  const before = await findMissing(database.read, key, user, now)
+  if (isNothing(before)) return signedIn(before)
   return database.write(async (db) => {
     // Another session of the user may have been faster.
     const missing = await findMissing(db, key, user, now)
-    if (!missing) return false
+    if (isNothing(missing)) return signedIn(missing)
     const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
     await organizations.add(db, apiKey, added, now)
-    if (missing.profile) await users.putSignedIn(db, apiKey, userId, missing.profile, now)
+    if (missing.profile.missing) await users.putSignedIn(db, apiKey, userId, missing.profile.missing, now)
     const memberships = missing.memberships.map(({ id, accessRole, expiresAt }) => ({
       level: grants.organizationLevel(id),
       userId,
@@ -38,7 +52,7 @@ export async function signIn(
     }))
     // As old as the token: it never beats a newer one, and what was changed since beats it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
-    return memberships.length > 0
+    return signedIn(missing)
   }, apiKey)
 }
 
@@ -64,17 +78,23 @@ export async function openDocument<Refusal>(
 interface Missing {
   organizationIds: readonly string[]
   memberships: readonly TokenGrant[]
-  /** Fields to set; undefined if the profile is there and fits. */
-  profile: Profile | undefined
+  profile: {
+    stored: Profile
+    /** Fields to set; undefined if the profile is there and fits. */
+    missing: Profile | undefined
+  }
 }
 
-/** Undefined if the sign-in has no effect. */
+/** Whether the sign-in has no effect. */
+const isNothing = ({ organizationIds, memberships, profile }: Missing) =>
+  organizationIds.length === 0 && memberships.length === 0 && profile.missing === undefined
+
 async function findMissing(
   db: Db,
   { apiKey, options }: Key,
   user: VerifiedUser,
   now: number,
-): Promise<Missing | undefined> {
+): Promise<Missing> {
   const live = user.resources.filter(
     ({ type, expiresAt }) => type === 'organization' && (expiresAt === null || expiresAt > now / 1000),
   )
@@ -89,9 +109,9 @@ async function findMissing(
   const organizationIds = ids.filter((id) => !there.has(id))
   const memberships = options.requireAutoOrgUser ? named.filter(({ id }) => !memberOf.current.has(id)) : []
 
-  const profile = missingOf(user, await users.findProfile(db, apiKey, user.userId))
-  const nothing = organizationIds.length === 0 && memberships.length === 0 && profile === undefined
-  return nothing ? undefined : { organizationIds, memberships, profile }
+  const stored = await users.findProfile(db, apiKey, user.userId)
+  const profile = { stored: stored?.profile ?? {}, missing: missingOf(user, stored) }
+  return { organizationIds, memberships, profile }
 }
 
 /** What a token may say of how its user is shown, by the longest text. `isAdmin` counts in the token only (spec 22.1). */

@@ -1,7 +1,9 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../handler.ts'
+import type { Db } from '../store/db.ts'
 import * as documents from '../store/documents.ts'
 import * as presence from '../store/presence.ts'
+import type { Look } from '../store/profiles.ts'
 import * as users from '../store/users.ts'
 import { byId, unique } from './batches.ts'
 
@@ -26,7 +28,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
       items.map(({ userId, name, email }) => ({ userId, name, email })),
       now,
     )
-    await presence.put(db, apiKey, input, items, now)
+    await presence.put(db, apiKey, input, await withLooks(db, apiKey, items), now)
     emit({ kind: 'presence', organizationId, documentId, userIds })
     return { success: true }
   },
@@ -36,7 +38,7 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
     const items = byId(input.users, (user) => user.userId)
     const present = await presence.findMany(db, apiKey, input, [...items.keys()], now)
     const changed = present.map((entry) => ({ ...entry, ...items.get(entry.userId) }))
-    await presence.put(db, apiKey, input, changed, now)
+    await presence.put(db, apiKey, input, await withLooks(db, apiKey, changed), now)
     emit({ kind: 'presence', organizationId, documentId, userIds: changed.map(({ userId }) => userId) })
     return { success: true }
   },
@@ -48,4 +50,10 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
     emit({ kind: 'presence', organizationId, documentId, userIds, removed: true })
     return { success: true }
   },
+}
+
+async function withLooks<T extends { userId: string }>(db: Db, apiKey: string, entries: readonly T[]) {
+  const userIds = entries.map(({ userId }) => userId)
+  const looks = await users.findLooks(db, apiKey, userIds)
+  return entries.map((entry) => ({ ...entry, look: looks.get(entry.userId) as Look }))
 }

@@ -102,6 +102,7 @@ function scene({
       userId,
       name: undefined,
       email: undefined,
+      look: { color: '#364fc7' },
       access: { userId, resources: [] },
       expiresAt: 1e9,
     }

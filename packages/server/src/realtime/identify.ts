@@ -10,6 +10,7 @@ import type { VerifiedUser } from '../access/token-claims.ts'
 import { TokenError, type UserTokens } from '../access/user-tokens.ts'
 import type { Bus } from '../platform/bus.ts'
 import type { Database } from '../store/db.ts'
+import { type Look, lookOf } from '../store/profiles.ts'
 import type { OpenPage, OpenPages } from './open-pages.ts'
 
 /** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
@@ -18,6 +19,7 @@ export interface Identity {
   readonly userId: string
   readonly name: string | undefined
   readonly email: string | undefined
+  readonly look: Look
   readonly access: SessionUser
   /** Unix seconds. */
   readonly expiresAt: number
@@ -71,9 +73,9 @@ export async function identifyUser(
   if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
-  if (await signIn(database, known.caller, user, now()))
-    bus.publish({ kind: 'access', apiKey, userIds: [userId] })
-  return { apiKey, userId, name, email, access: { userId, resources }, expiresAt }
+  const { isNewMember, look } = await signIn(database, known.caller, user, now())
+  if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [userId] })
+  return { apiKey, userId, name, email, look, access: { userId, resources }, expiresAt }
 }
 
 /** Those that signing in creates, and makes the user a member of. */
@@ -101,6 +103,7 @@ export async function identifyBackend(
     userId: backendUserIds.socket,
     name: undefined,
     email: undefined,
+    look: lookOf(backendUserIds.socket, {}),
     access: 'server',
     expiresAt: Infinity,
     isAccepted: async () => (await identify()) !== undefined,

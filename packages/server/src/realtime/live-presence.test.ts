@@ -23,11 +23,12 @@ beforeEach(() => {
 })
 
 const somebody = (userId: string): Known => ({
-  identity: { userId, name: `Name of ${userId}`, email: undefined },
+  identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
   canWrite: true,
 })
 const row = (userId: string, fields: Partial<Present> = {}): Present => ({
   userId,
+  look: { color: '#364fc7' },
   status: 'online',
   source: 'rest',
   lastUpdated: now,

@@ -46,7 +46,10 @@ function scene(run?: (steps: Iterator<unknown>) => void) {
     run: run ?? finish,
   })
   const enter = (userId: string, canWrite = false): Known => {
-    const known = { identity: { userId, name: undefined, email: undefined }, canWrite }
+    const known = {
+      identity: { userId, name: undefined, email: undefined, look: { color: '#364fc7' } },
+      canWrite,
+    }
     presence.enter(known, true)
     return known
   }

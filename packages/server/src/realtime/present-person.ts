@@ -1,5 +1,6 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 import { keptMs, type Present } from '../store/presence.ts'
+import type { Look } from '../store/profiles.ts'
 import { BytePace } from './byte-pace.ts'
 
 /** A user without a sign of activity counts as away, and then as offline, after so long. */
@@ -14,12 +15,13 @@ const better = (one: OnlineStatus, other: OnlineStatus) =>
   statuses.indexOf(one) < statuses.indexOf(other) ? one : other
 const worse = (one: OnlineStatus, other: OnlineStatus) => (better(one, other) === one ? other : one)
 
-/** Who somebody is, by the token. */
+/** Who somebody is, by the token and the profile. */
 export interface Known {
   readonly identity: {
     readonly userId: string
     readonly name: string | undefined
     readonly email: string | undefined
+    readonly look: Look
   }
   readonly canWrite: boolean
 }
@@ -107,8 +109,9 @@ export class PresentPerson {
   #showClient(lead: PresentClient, now: number): Shown {
     let status: OnlineStatus = 'offline'
     for (const client of this.clients) status = better(status, statusOf(client, now))
-    const { name, email } = lead.of.identity
-    const face = faceOf({ userId: this.userId, name, email, onlineStatus: status }, lead.data, 'client')
+    const { name, email, look } = lead.of.identity
+    const head = { userId: this.userId, name, email, ...look, onlineStatus: status }
+    const face = faceOf(head, lead.data, 'client')
     return { face, json: `${face},"timestamp":${now}}`, status, lead }
   }
 
@@ -147,9 +150,16 @@ function statusOf(client: PresentClient, now: number): OnlineStatus {
   return worse(client.status, idleMs >= offlineMs ? 'offline' : idleMs >= awayMs ? 'away' : 'online')
 }
 
-function showRest({ userId, name, email, status, lastUpdated }: Present, lead?: PresentClient): Shown {
+function showRest(rest: Present, lead?: PresentClient): Shown {
+  const { userId, status, lastUpdated } = rest
   const known = lead?.of.identity
-  const head = { userId, name: name ?? known?.name, email: email ?? known?.email, onlineStatus: status }
+  const head = {
+    userId,
+    name: rest.name ?? known?.name,
+    email: rest.email ?? known?.email,
+    ...(known ?? rest).look,
+    onlineStatus: status,
+  }
   const face = `${faceOf(head, lead?.data, 'rest')},"timestamp":${lastUpdated}`
   return { face, json: `${face}}`, status, lead: undefined }
 }

@@ -2,6 +2,7 @@ import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
 import { parse } from './json.ts'
+import { type Look, lookOf } from './profiles.ts'
 
 /** A document whose users are meant. */
 export interface Place {
@@ -14,6 +15,8 @@ export interface Present {
   userId: string
   name?: string
   email?: string
+  /** From the profile when the entry was written. */
+  look: Look
   status: PresenceStatus
   source: 'rest'
   lastUpdated: number
@@ -36,21 +39,21 @@ export async function put(
   db: Db,
   apiKey: string,
   { organizationId, documentId }: Place,
-  users: readonly PresenceUser[],
+  users: readonly (PresenceUser & { look: Look })[],
   now: number,
 ): Promise<void> {
   if (users.length === 0) return
   await db
     .insertInto('presence')
     .values(
-      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', name, email }) => ({
+      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', name, email, look }) => ({
         api_key: apiKey,
         organization_id: organizationId,
         document_id: documentId,
         user_id: userId,
         source: 'rest' as const,
         status,
-        data: JSON.stringify({ name, email }),
+        data: JSON.stringify({ name, email, ...look }),
         last_updated: now,
       })),
     )
@@ -136,10 +139,14 @@ const current = (db: Db, apiKey: string, { organizationId, documentId }: Place, 
 
 type Row = Awaited<ReturnType<ReturnType<typeof current>['execute']>>[number]
 
-const toPresent = (row: Row): Present => ({
-  ...parse<Pick<Present, 'name' | 'email'>>(row.data),
-  userId: row.user_id,
-  status: row.status,
-  source: row.source,
-  lastUpdated: row.last_updated,
-})
+function toPresent(row: Row): Present {
+  const { photoUrl, color, ...names } = parse<Pick<Present, 'name' | 'email'> & Partial<Look>>(row.data)
+  return {
+    ...names,
+    look: lookOf(row.user_id, { photoUrl, color }),
+    userId: row.user_id,
+    status: row.status,
+    source: row.source,
+    lastUpdated: row.last_updated,
+  }
+}

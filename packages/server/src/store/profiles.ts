@@ -45,6 +45,18 @@ export function toUser(userId: string, profile: Profile): User {
   })
 }
 
+/** What presence shows of a profile. */
+export interface Look {
+  photoUrl?: string
+  /** CSS; the one in the profile, or one derived from the id. */
+  color: string
+}
+
+export function lookOf(userId: string, { photoUrl, color }: Profile): Look {
+  const photo = textOf(photoUrl)
+  return { ...(photo !== undefined && { photoUrl: photo }), color: textOf(color) ?? colorOf(userId) }
+}
+
 const textOf = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value : undefined)
 const digest = (userId: string) => hash('sha256', userId, 'hex')
 const colorOf = (userId: string) => colors[parseInt(digest(userId).slice(4, 8), 16) % colors.length] as string

@@ -1,10 +1,10 @@
 import type { User } from '@plenum/protocol'
-import { breathe } from '../platform/loop-time.ts'
+import { breathe, mapInTurns } from '../platform/loop-time.ts'
 import type { Db } from './db.ts'
 import { inLockOrder } from './lock-order.ts'
 import { parse, stringifyData } from './json.ts'
 import { prepared } from './prepared.ts'
-import { merged, type Profile, toUser } from './profiles.ts'
+import { type Look, lookOf, merged, type Profile, toUser } from './profiles.ts'
 import { notRemoved } from './removed-grants.ts'
 import type { UserTable } from './schema.ts'
 
@@ -37,6 +37,17 @@ export async function findProfile(
 ): Promise<{ profile: Profile; lastUpdated: number } | undefined> {
   const [row] = await selectOne(db, { apiKey, userId })
   return row && { profile: parse(row.profile), lastUpdated: row.last_updated }
+}
+
+/** How each of these users looks, also those who have no profile. */
+export async function findLooks(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, Look>> {
+  const profiles = await stored(db, apiKey, userIds)
+  const looks = await mapInTurns(userIds, (userId) => lookOf(userId, parse(profiles.get(userId) ?? '{}')))
+  return new Map(userIds.map((userId, index) => [userId, looks[index] as Look]))
 }
 
 /** Profiles for those who have none yet (spec 0.8: stubs). */
