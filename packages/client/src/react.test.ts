@@ -9,7 +9,9 @@ import {
   useLiveDocument,
   useLiveEditor,
   useLiveState,
+  useOthers,
   usePresence,
+  useSelf,
 } from './react.ts'
 
 const fakes = useFakes()
@@ -18,10 +20,12 @@ function Room() {
   const status = useConnectionStatus()
   const document = useLiveDocument('org_1', 'doc_1')
   const [users] = usePresence('org_1', 'doc_1')
+  const self = useSelf('org_1', 'doc_1')
+  const others = useOthers('org_1', 'doc_1')
   const [player] = useLiveState('org_1', 'doc_1', 'player')
   const { editor, ...state } = useLiveEditor('org_1', 'doc_1', 'note')
   const hasConnection = useConnection() !== undefined
-  return JSON.stringify({ status, document, users, player, editor, state, hasConnection })
+  return JSON.stringify({ status, document, users, self, others, player, editor, state, hasConnection })
 }
 
 test('[K10] on a server the hooks draw the first picture and open nothing', async () => {
@@ -31,6 +35,7 @@ test('[K10] on a server the hooks draw the first picture and open nothing', asyn
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual({
     status: 'connected',
     users: [],
+    others: [],
     state: { status: 'connecting', saved: true, readOnly: false },
     hasConnection: true,
   })

@@ -15,7 +15,7 @@ import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/edit
 import { Leases } from './leases.ts'
 import type { Unsubscribe } from './live/listeners.ts'
 import type { LiveState } from './live/live-state.ts'
-import type { OwnPresence } from './live/presence.ts'
+import type { OwnPresence, Presence } from './live/presence.ts'
 import type { Status } from './live/status.ts'
 
 interface Held {
@@ -61,19 +61,65 @@ export function useLiveDocument(organizationId: string, documentId: string): Liv
   return document.peek()
 }
 
-const nobody: readonly PresentUser[] = []
+const nobody: readonly never[] = []
 
-/** Who is present, and what publishes something about oneself. */
-export function usePresence(
+type AnyData = Record<string, unknown>
+
+/**
+ * All users who are present, and a function that publishes the own presence. `Data` is the type of the data that the
+ * clients of your application publish; at run time, `data` of other users is what their clients sent.
+ */
+export function usePresence<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
-): [users: readonly PresentUser[], set: (own: OwnPresence) => void] {
-  const { take, peek } = useDocumentLease(organizationId, documentId)
-  const users = useStore(
-    useCallback((changed: () => void) => take((document) => document.presence.subscribe(changed)), [take]),
-    () => peek()?.presence.users ?? nobody,
+): [users: readonly PresentUser<Data>[], set: (own: OwnPresence<Data>) => void] {
+  const [users, peek] = useOfPresence<Data, readonly PresentUser<Data>[]>(
+    organizationId,
+    documentId,
+    (presence) => presence?.users ?? nobody,
   )
-  return [users, useCallback((own: OwnPresence) => peek()?.presence.set(own), [peek])]
+  return [users, useCallback((own: OwnPresence<Data>) => peek()?.set(own), [peek])]
+}
+
+/** The entry of the own user, however many tabs have the document open. Undefined until the server sent it. */
+export function useSelf<Data extends object = AnyData>(
+  organizationId: string,
+  documentId: string,
+): PresentUser<Data> | undefined {
+  return useOfPresence<Data, PresentUser<Data> | undefined>(
+    organizationId,
+    documentId,
+    (presence) => presence?.self,
+  )[0]
+}
+
+/** The entries of all other users. The component renders again only when one of these entries has changed. */
+export function useOthers<Data extends object = AnyData>(
+  organizationId: string,
+  documentId: string,
+): readonly PresentUser<Data>[] {
+  return useOfPresence<Data, readonly PresentUser<Data>[]>(
+    organizationId,
+    documentId,
+    (presence) => presence?.others ?? nobody,
+  )[0]
+}
+
+function useOfPresence<Data extends object, T>(
+  organizationId: string,
+  documentId: string,
+  read: (presence: Presence<Data> | undefined) => T,
+) {
+  const { take, peek: peekDocument } = useDocumentLease(organizationId, documentId)
+  const peek = useCallback(
+    () => peekDocument()?.presence as Presence as Presence<Data> | undefined,
+    [peekDocument],
+  )
+  const value = useStore(
+    useCallback((changed: () => void) => take((document) => document.presence.subscribe(changed)), [take]),
+    () => read(peek()),
+  )
+  return [value, peek] as const
 }
 
 /** A live state and what sets it. */

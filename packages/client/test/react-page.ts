@@ -1,4 +1,4 @@
-import { createElement, StrictMode, useEffect, useState } from 'react'
+import { createElement, Fragment, StrictMode, useEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createClient } from '../src/index.ts'
 import {
@@ -7,14 +7,31 @@ import {
   useLiveDocument,
   useLiveEditor,
   useLiveState,
+  useOthers,
   usePresence,
+  useSelf,
 } from '../src/react.ts'
+
+interface Cursor {
+  cursor: number
+}
+
+/** How often the component that shows the others was rendered. */
+let othersRenders = 0
+
+function Others({ documentId }: { documentId: string }) {
+  useOthers('org_1', documentId)
+  Object.assign(globalThis, { othersRenders: ++othersRenders })
+  return null
+}
 
 /** What a component shows; the test reads it from the page. */
 function Room({ documentId }: { documentId: string }) {
   const status = useConnectionStatus()
   const document = useLiveDocument('org_1', documentId)
-  const [users, setPresence] = usePresence('org_1', documentId)
+  const [users, setPresence] = usePresence<Cursor>('org_1', documentId)
+  const self = useSelf<Cursor>('org_1', documentId)
+  const others = useOthers<Cursor>('org_1', documentId)
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
   const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
   const text = editor?.doc.getText('content')
@@ -29,6 +46,8 @@ function Room({ documentId }: { documentId: string }) {
     connection: status,
     role: document?.accessRole,
     users: users.map(({ userId, data }) => [userId, data]),
+    self: self && [self.userId, self.data?.cursor],
+    others: others.map(({ userId, data }) => [userId, data?.cursor]),
     player,
     words,
     ...state,
@@ -42,7 +61,9 @@ function Room({ documentId }: { documentId: string }) {
 function App() {
   const [documentId, setDocumentId] = useState<string | undefined>('doc_1')
   Object.assign(globalThis, { setDocumentId })
-  return documentId === undefined ? null : createElement(Room, { documentId, key: documentId })
+  if (documentId === undefined) return null
+  const props = { documentId, key: documentId }
+  return createElement(Fragment, null, createElement(Room, props), createElement(Others, { documentId }))
 }
 
 /** Starts it; the page is idle until then. */

@@ -35,6 +35,7 @@ type PageGlobals = {
   plenum: { start(url: string, token: string): void }
   room: Room
   setDocumentId(documentId: string | undefined): void
+  othersRenders: number
 }
 
 async function visit(browser: Browser, token: string) {
@@ -104,5 +105,40 @@ test(
     await expect.poll(cursors).toBe(2)
     await bob.tab.close()
     await expect.poll(cursors).toBe(1)
+  },
+)
+
+test(
+  '[K6] [K10] useSelf and useOthers follow the presence list, and useOthers renders only for the others',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const tenant = await given.tenant(server)
+    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', null], others: [] })
+    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', null], others: [['bob', null]] })
+    await expect.poll(bob.shown).toMatchObject({ self: ['bob', null], others: [['ada', null]] })
+
+    const renders = () => ada.tab.evaluate(() => (globalThis as unknown as PageGlobals).othersRenders)
+    const move = ({ tab }: typeof ada, cursor: number) =>
+      tab.evaluate(
+        (cursor) => (globalThis as unknown as PageGlobals).room.setPresence({ data: { cursor } }),
+        cursor,
+      )
+    const before = await renders()
+    await move(ada, 1)
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', 1] })
+    await move(ada, 2)
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', 2] })
+    expect(await renders()).toBe(before)
+    await move(bob, 3)
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', 2], others: [['bob', 3]] })
+    expect(await renders()).toBeGreaterThan(before)
+
+    const phone = await visit(browser, await tokenFor(tenant, 'ada'))
+    await expect.poll(phone.shown).toMatchObject({ self: ['ada', null], others: [['bob', 3]] })
+    await move(phone, 4)
+    await expect.poll(ada.shown).toMatchObject({ self: ['ada', 4], others: [['bob', 3]] })
   },
 )

@@ -34,8 +34,15 @@ export interface Connection {
   readonly ended: Ending | undefined
   /** Of the token; unknown until the first connection. */
   readonly userId: string | undefined
-  /** The same object for the same document until it is closed; the options count the first time. */
-  document(organizationId: string, documentId: string, options?: LiveDocumentOptions): LiveDocument
+  /**
+   * The same object for the same document until it is closed; the options count the first time. `Data` is the type of
+   * the presence data.
+   */
+  document<Data extends object = Record<string, unknown>>(
+    organizationId: string,
+    documentId: string,
+    options?: LiveDocumentOptions,
+  ): LiveDocument<Data>
   /** Called at each change of the status, not at once. */
   subscribe(listener: (status: Status) => void): Unsubscribe
   /** What the server refuses, in all documents, and what keeps the token callback from answering. */
@@ -110,7 +117,15 @@ class ConnectionSession implements Connection, DocumentHost {
     return this.ended && errorOf(this.ended)
   }
 
-  document(organizationId: string, documentId: string, options: LiveDocumentOptions = {}): LiveDocument {
+  document<Data extends object = Record<string, unknown>>(
+    organizationId: string,
+    documentId: string,
+    options: LiveDocumentOptions = {},
+  ): LiveDocument<Data> {
+    return this.#document(organizationId, documentId, options) as LiveDocument as LiveDocument<Data>
+  }
+
+  #document(organizationId: string, documentId: string, options: LiveDocumentOptions): DocumentSession {
     checkId('organizationId', organizationId)
     checkId('documentId', documentId)
     if (this.failure?.status === 'ABORTED') throw this.failure

@@ -3,7 +3,6 @@ import {
   type AccessRole,
   type ClientMessage,
   closeCodes,
-  type OnlineStatus,
   type Position,
   type ServerMessage,
   type Topic,
@@ -15,7 +14,7 @@ import { EditorSession } from './editor-session.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import type { LiveState } from './live-state.ts'
 import { LiveStates } from './live-states.ts'
-import { PresenceList } from './presence.ts'
+import { type PresenceHost, PresenceList } from './presence.ts'
 import { Retry } from './retry.ts'
 import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
 
@@ -24,13 +23,12 @@ type DocumentMessage = ServerMessage & {
 }
 
 /** What a document needs of its connection. */
-export interface DocumentHost {
+export interface DocumentHost extends PresenceHost {
   readonly isReady: boolean
   /** Why the connection is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Why the connection will not come back. */
   readonly failure: ApiError | undefined
-  readonly idleStatus: OnlineStatus
   send(message: ClientMessage): void
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void
   /** Never given twice: what the server still sends for an earlier opening finds nobody. */
@@ -71,7 +69,7 @@ export class DocumentSession implements LiveDocument {
     this.#topics = options.topics ?? ['presence', 'liveState']
     this.presence = new PresenceList(
       (message) => this.#isOpen && host.send({ ...message, ref: this.ref as number }),
-      () => host.idleStatus,
+      host,
     )
     this.#liveStates = new LiveStates({
       failure: () => this.failure,

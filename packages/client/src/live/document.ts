@@ -6,7 +6,8 @@ import type { LiveState } from './live-state.ts'
 import type { Presence } from './presence.ts'
 import type { Ending, Status } from './status.ts'
 
-export interface LiveDocument {
+/** `Data` is the type of the presence data that the clients of your application publish. */
+export interface LiveDocument<Data extends object = Record<string, unknown>> {
   readonly organizationId: string
   readonly documentId: string
   readonly status: Status
@@ -14,13 +15,13 @@ export interface LiveDocument {
   readonly ended: Ending | undefined
   /** Unknown until the document has been opened. */
   readonly accessRole: AccessRole | undefined
-  readonly presence: Presence
+  readonly presence: Presence<Data>
   /** The same object for the same id. */
   liveState<T extends object = Record<string, unknown>>(liveStateDataId: string): LiveState<T>
   /** The same object for the same id until it is closed; the options count the first time. */
   editor(editorId: string, options?: LiveEditorOptions): LiveEditor
   /** Called when the status or the role has changed. */
-  subscribe(listener: (document: LiveDocument) => void): Unsubscribe
+  subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
   /** What the server refuses here, in the editors too. */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends what is not sent yet, then leaves the document and its editors. */

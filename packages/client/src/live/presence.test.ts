@@ -8,6 +8,7 @@ const { connect, untilNextSocket } = fakes
 const user = (userId: string, onlineStatus: PresentUser['onlineStatus'] = 'online'): PresentUser => ({
   userId,
   onlineStatus,
+  color: '#364fc7',
   source: 'client',
   timestamp: 0,
 })
@@ -73,6 +74,46 @@ describe('[K6] the users of a document', () => {
     expect(document.presence.users).toEqual([user('carol')])
     document.close()
     expect(document.presence.users).toEqual([])
+  })
+})
+
+describe('[K6] the own user and the others', () => {
+  const ids = (users: readonly PresentUser[]) => users.map(({ userId }) => userId)
+
+  test('[K6] are known when the document is open, and gone when it is closed', async () => {
+    const connection = await connect()
+    const { presence } = connection.document('org_1', 'doc_1')
+    expect([presence.self, presence.others]).toEqual([undefined, []])
+    welcome([user('bob'), user('ada'), user('eve')])
+    expect(presence.self).toEqual(user('ada'))
+    expect(ids(presence.others)).toEqual(['bob', 'eve'])
+    connection.close()
+    expect([presence.self, presence.others]).toEqual([undefined, []])
+  })
+
+  test('[K6] others is the same array until an entry of another user changes, also after a reconnect', async () => {
+    const { document } = await openDocument()
+    const { presence } = document
+    const say = (users: PresentUser[], left: string[] = []) => {
+      const ref = fakes.server.socket.sent('open')[0]?.ref ?? 0
+      fakes.server.socket.say({ type: 'presence', ref, users, left })
+    }
+    const list = () => [user('ada'), { ...user('bob'), data: { cursor: 1 } }, user('eve')]
+    say(list().slice(1))
+    const { others, self } = presence
+    say([user('ada', 'away')])
+    say([user('eve')])
+    expect(presence.others).toBe(others)
+    expect(presence.self).not.toBe(self)
+    fakes.server.socket.drop()
+    await untilNextSocket()
+    welcome(list())
+    expect(presence.others).toBe(others)
+    say([{ ...user('bob'), data: { cursor: 2 } }])
+    expect(presence.others).not.toBe(others)
+    expect(ids(presence.others)).toEqual(['bob', 'eve'])
+    say([], ['bob'])
+    expect(ids(presence.others)).toEqual(['eve'])
   })
 })
 

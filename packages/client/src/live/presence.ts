@@ -3,22 +3,39 @@ import { type ClientMessage, limits, type OnlineStatus, type PresentUser } from 
 import { byteLength, checkStatus, copyOf } from './checks.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 
+type AnyData = Record<string, unknown>
+
 /** Fields that are left out keep their value; `data: null` removes it. */
-export interface OwnPresence {
+export interface OwnPresence<Data extends object = AnyData> {
   status?: OnlineStatus
-  data?: Record<string, unknown> | null
+  data?: Data | null
 }
 
-export interface Presence {
-  /** Everybody who is present, oneself too; another array after each change. */
-  readonly users: readonly PresentUser[]
-  /** Called at each change, not at once. */
-  subscribe(listener: (users: readonly PresentUser[]) => void): Unsubscribe
+/**
+ * The users in a document. `Data` is the type of the data that the clients of your application publish. It is not
+ * checked: at run time, `data` of other users is what their clients sent.
+ */
+export interface Presence<Data extends object = AnyData> {
+  /** All users who are present, the own one included. Every change gives a new array. */
+  readonly users: readonly PresentUser<Data>[]
+  /** The entry of the own user, however many tabs have the document open. Undefined until the server sent it. */
+  readonly self: PresentUser<Data> | undefined
+  /** The entries of all other users. The same array until one of these entries changes. */
+  readonly others: readonly PresentUser<Data>[]
+  /** Calls the listener on every change, but not immediately. */
+  subscribe(listener: (users: readonly PresentUser<Data>[]) => void): Unsubscribe
   /**
    * A status that is set holds until the user is active again. Throws an `ApiError` (`INVALID_ARGUMENT`) for another
    * status than `online`, `away` and `offline`, and for data above the limits, such as 16 KiB.
    */
-  set(own: OwnPresence): void
+  set(own: OwnPresence<Data>): void
+}
+
+/** What the list needs of its connection. */
+export interface PresenceHost {
+  /** Unknown until the first connection. */
+  readonly userId: string | undefined
+  readonly idleStatus: OnlineStatus
 }
 
 type SetPresence = Omit<ClientMessage & { type: 'setPresence' }, 'ref'>
@@ -28,18 +45,20 @@ const pauseMs = 50
 
 export class PresenceList implements Presence {
   users: readonly PresentUser[] = []
+  self: PresentUser | undefined
+  others: readonly PresentUser[] = []
   readonly #listeners = new Listeners<readonly PresentUser[]>()
   readonly #send: (message: SetPresence) => void
-  readonly #idleStatus: () => OnlineStatus
+  readonly #host: PresenceHost
   #status: OnlineStatus | undefined
   #data: Record<string, unknown> | null | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isStale = false
 
   /** `send` may drop what it is given: after each opening, all is sent again. */
-  constructor(send: (message: SetPresence) => void, idleStatus: () => OnlineStatus) {
+  constructor(send: (message: SetPresence) => void, host: PresenceHost) {
     this.#send = send
-    this.#idleStatus = idleStatus
+    this.#host = host
   }
 
   subscribe(listener: (users: readonly PresentUser[]) => void): Unsubscribe {
@@ -71,14 +90,14 @@ export class PresenceList implements Presence {
   }
 
   opened(users: readonly PresentUser[] | undefined): void {
-    if (users) this.#replace(users)
-    const isDefault = this.#data === undefined && (this.#status ?? this.#idleStatus()) === 'online'
+    if (users) this.#replace(this.#keepUnchanged(users))
+    const isDefault = this.#data === undefined && (this.#status ?? this.#host.idleStatus) === 'online'
     if (!isDefault) this.publish()
   }
 
   changed(users: readonly PresentUser[], left: readonly string[]): void {
     const all = new Map(this.users.map((user) => [user.userId, user]))
-    for (const user of users) all.set(user.userId, user)
+    for (const user of this.#keepUnchanged(users)) all.set(user.userId, user)
     for (const userId of left) all.delete(userId)
     this.#replace([...all.values()])
   }
@@ -98,7 +117,7 @@ export class PresenceList implements Presence {
     this.#isStale = false
     this.#send({
       type: 'setPresence',
-      status: this.#status ?? this.#idleStatus(),
+      status: this.#status ?? this.#host.idleStatus,
       ...(this.#data !== undefined && { data: this.#data }),
     })
     this.#timer = setTimeout(() => {
@@ -107,8 +126,28 @@ export class PresenceList implements Presence {
     }, pauseMs)
   }
 
+  /** The server may send an entry again, such as all of them after a reconnect. Equal entries keep their object. */
+  #keepUnchanged(users: readonly PresentUser[]): PresentUser[] {
+    const known = new Map(this.users.map((user) => [user.userId, user]))
+    return users.map((user) => {
+      const before = known.get(user.userId)
+      return before && isEqual(before, user) ? before : user
+    })
+  }
+
   #replace(users: readonly PresentUser[]): void {
+    const { userId } = this.#host
+    const others = users.filter((user) => user.userId !== userId)
     this.users = users
+    this.self = users.find((user) => user.userId === userId)
+    if (!hasSameItems(others, this.others)) this.others = others
     this.#listeners.emit(users)
   }
 }
+
+/** Entries come from JSON that one server wrote, so equal ones have their keys in the same order. */
+const isEqual = (one: PresentUser, other: PresentUser) =>
+  one.timestamp === other.timestamp && JSON.stringify(one) === JSON.stringify(other)
+
+const hasSameItems = (one: readonly unknown[], other: readonly unknown[]) =>
+  one.length === other.length && one.every((item, index) => item === other[index])
