@@ -3,12 +3,14 @@ import type { Schema } from '../../packages/server/src/http/explain.ts'
 import { capital } from '../../packages/server/src/http/openapi/schemas.ts'
 
 /** A schema as declared: with the wording of our messages, and descriptions. */
-type Field = Omit<Schema, 'properties' | 'items' | 'anyOf' | 'additionalProperties'> & {
+export type Field = Omit<Schema, 'properties' | 'items' | 'anyOf' | 'additionalProperties'> & {
   properties?: Record<string, Field>
   items?: Field
   anyOf?: readonly Field[]
   additionalProperties?: Field | boolean
   description?: string
+  /** The TypeScript type, where the schema is wider than what callers may send. */
+  'x-typescript'?: string
 }
 
 /** The fields of an input as a Markdown table, nested ones by their path; empty when there are none. */
@@ -104,9 +106,9 @@ function notesOf(schema: Field): string {
   return parts.map(sentence).join(' ').replaceAll('|', '\\|').replaceAll('\n', ' ')
 }
 
-const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
+export const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`)
 
-function limitsOf(schema: Field): string[] {
+export function limitsOf(schema: Field): string[] {
   const { enum: choices, anyOf, minItems, maxItems, minimum, maximum, maxLength, pattern, items } = schema
   if (anyOf) return [...new Set(anyOf.flatMap(limitsOf))]
   if (choices) return [`One of ${choices.map((choice) => `\`${String(choice)}\``).join(', ')}`]

@@ -2,12 +2,14 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from 'node:path'
 import { buildOpenApi } from '../../packages/server/src/http/openapi.ts'
 import { deriveClientRoutes } from './client-routes.ts'
+import { clientTypesFolder, deriveClientTypes } from './client-types.ts'
 import { printJson } from './json.ts'
 import { deriveReference, referenceFolder } from './reference.ts'
 
 /** Everything that follows from the table of operations, by path. */
 export const derivedFiles = (): Record<string, string> => ({
   'packages/client/src/routes.ts': deriveClientRoutes(),
+  ...deriveClientTypes(),
   'openapi.json': `${printJson(buildOpenApi())}\n`,
   ...deriveReference(),
 })
@@ -15,20 +17,22 @@ export const derivedFiles = (): Record<string, string> => ({
 export interface Difference {
   /** Missing, or with another text. */
   stale: string[]
-  /** Pages of families that are gone. */
+  /** Files of families that are gone. */
   leftOver: string[]
 }
 
 export function compare(root: string, files: Record<string, string>): Difference {
-  const folder = join(root, referenceFolder)
   return {
     stale: Object.entries(files)
       .filter(
         ([file, text]) => !existsSync(join(root, file)) || readFileSync(join(root, file), 'utf8') !== text,
       )
       .map(([file]) => file),
-    leftOver: (existsSync(folder) ? readdirSync(folder) : [])
-      .map((file) => `${referenceFolder}/${file}`)
+    leftOver: [referenceFolder, clientTypesFolder]
+      .flatMap((folder) => {
+        const path = join(root, folder)
+        return (existsSync(path) ? readdirSync(path) : []).map((file) => `${folder}/${file}`)
+      })
       .filter((file) => !(file in files)),
   }
 }

@@ -1,9 +1,12 @@
-import type { Input, Operation, Operations, Output } from '@plenum/protocol'
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
 import { parseAddress } from './address.ts'
+import type { CallOptions } from './call.ts'
+import type { Operations } from './operations/index.ts'
 import { type Route, routes } from './routes.ts'
 
 export { ApiError, type ErrorStatus }
+export type { CallOptions, Result } from './call.ts'
+export type * from './operations/index.ts'
 
 export interface ClientOptions {
   /** Address of the server, such as `http://localhost:4000`. */
@@ -21,33 +24,8 @@ export interface ClientOptions {
   fetch?: typeof fetch
 }
 
-export interface CallOptions {
-  /** Sent instead of a generated one, to make a call repeatable across restarts of the caller. */
-  idempotencyKey?: string
-  signal?: AbortSignal
-  /** The version of the path; the newest unless given. */
-  version?: 'v1' | 'v2'
-}
-
-/** What an operation answered. */
-export interface Result<T> {
-  message: string
-  data: T
-  nextPageToken?: string
-  pageToken?: string
-}
-
-type Method<O extends Operation> = (
-  ...args: Record<string, never> extends Input<O>
-    ? [input?: Input<O>, options?: CallOptions]
-    : [input: Input<O>, options?: CallOptions]
-) => Promise<Result<Output<O>>>
-
-export type Client = {
-  readonly [F in keyof Operations]: {
-    readonly [V in keyof Operations[F]]: Method<Operations[F][V] & Operation>
-  }
-}
+/** Every operation as a method, by family. */
+export type Client = Operations
 
 /** Statuses after which the very same call may succeed. */
 const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
@@ -70,7 +48,7 @@ export function createClient(options: ClientOptions): Client {
       ]),
     )
   }
-  return families as Client
+  return families as unknown as Client
 
   async function request(route: Route, input: unknown, call: CallOptions): Promise<unknown> {
     const [path, access, effect, versions] = route

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 const layers: Record<string, { ours: readonly string[]; theirs: readonly string[] }> = {
   protocol: { ours: [], theirs: ['typebox'] },
   client: {
-    ours: ['protocol:types', 'protocol/errors', 'protocol/realtime'],
+    ours: ['protocol/errors', 'protocol/realtime'],
     theirs: ['yjs', 'lib0', 'y-protocols', 'react'],
   },
   'server/config.ts': { ours: ['server/store'], theirs: [] },
@@ -86,7 +86,6 @@ interface Import {
   from: string
   /** A path below the packages such as `server/store/db.ts`, or the name of a package. */
   to: string
-  typeOnly: boolean
 }
 
 function sourcesOf(name: string): string[] {
@@ -99,12 +98,12 @@ function importsOf(file: string): Import[] {
   const [name = '', ...rest] = file.split('/')
   const path = join(packages, name, 'src', ...rest)
   const text = readFileSync(path, 'utf8')
-  const found = text.matchAll(/^(?:import|export)\s+(type\s)?(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm)
+  const found = text.matchAll(/^(?:import|export)\s+(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm)
   return [...found]
-    .map(([, type, to = '']) => {
-      if (!to.startsWith('.')) return { from: file, to, typeOnly: type !== undefined }
+    .map(([, to = '']) => {
+      if (!to.startsWith('.')) return { from: file, to }
       const [owner = '', , ...inside] = relative(packages, resolve(path, '..', to)).split('/')
-      return { from: file, to: [owner, ...inside].join('/'), typeOnly: type !== undefined }
+      return { from: file, to: [owner, ...inside].join('/') }
     })
     .filter(({ to }) => !to.startsWith('node:'))
 }
@@ -114,7 +113,7 @@ const layerOf = (path: string) =>
     .filter((layer) => path === layer || path.startsWith(`${layer}/`))
     .sort((a, b) => b.length - a.length)[0]
 
-function allowed({ from, to, typeOnly }: Import): boolean {
+function allowed({ from, to }: Import): boolean {
   const own = layerOf(from)
   if (own === undefined) return false
   const { ours, theirs } = layers[own] as (typeof layers)[string]
@@ -122,10 +121,7 @@ function allowed({ from, to, typeOnly }: Import): boolean {
   const local = to.startsWith('@plenum/') || /\.(ts|mjs)$/.test(to)
   if (!local) return theirs.some((name) => target === name || target.startsWith(`${name}/`))
   if (layerOf(target) === own || target.startsWith(`${own}/`)) return true
-  return ours.some((layer) => {
-    if (layer.endsWith(':types')) return typeOnly && target === layer.slice(0, -':types'.length)
-    return target === layer || target.startsWith(`${layer}/`)
-  })
+  return ours.some((layer) => target === layer || target.startsWith(`${layer}/`))
 }
 
 describe('[A1] architecture', () => {

@@ -291,9 +291,13 @@ describe('what is derived from the table', () => {
       repair(elsewhere, files, everything)
       writeFileSync(join(elsewhere, 'openapi.json'), '{}')
       writeFileSync(join(elsewhere, 'docs/reference/gone.md'), '# Gone')
+      writeFileSync(join(elsewhere, 'packages/client/src/operations/gone.ts'), '')
 
       const difference = compare(elsewhere, files)
-      expect(difference).toEqual({ stale: ['openapi.json'], leftOver: ['docs/reference/gone.md'] })
+      expect(difference).toEqual({
+        stale: ['openapi.json'],
+        leftOver: ['docs/reference/gone.md', 'packages/client/src/operations/gone.ts'],
+      })
       repair(elsewhere, files, difference)
       expect(compare(elsewhere, files)).toEqual({ stale: [], leftOver: [] })
     } finally {

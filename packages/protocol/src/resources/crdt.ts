@@ -7,7 +7,10 @@ export const CrdtType = choice(['text', 'map', 'array', 'xml'])
 export type CrdtData = string | Record<string, unknown> | unknown[]
 const description = 'A string for `text` and `xml`, an object for `map`, an array for `array`.'
 /** As it is sent: operations have messages of their own for data that does not fit the type of the editor. */
-export const CrdtData = Type.Unsafe<CrdtData>({ description })
+export const CrdtData = Type.Unsafe<CrdtData>({
+  description,
+  'x-typescript': 'string | Record<string, unknown> | unknown[]',
+})
 /** As it is read. */
 const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array'], description })
 

@@ -32,7 +32,10 @@ export const Folder = Type.Unsafe<Folder>(
   Type.Object({
     ...fields,
     subFolders: Type.Optional(
-      Type.Array(JsonObject, { description: 'Folders of the same form. Absent where there are none.' }),
+      Type.Array(
+        { ...JsonObject, 'x-typescript': 'Folder' },
+        { description: 'Folders of the same form. Absent where there are none.' },
+      ),
     ),
   }),
 )

@@ -5,15 +5,15 @@ import { choice, ClientId, JsonObject, mapOf, Name, open, Text, Timestamp } from
 export const Preference = choice(['ALL', 'MINE', 'NONE'])
 export type Preference = Type.Static<typeof Preference>
 
-/** Preferences by channel: `inbox`, `email`, `slack` and ids of the caller's own. */
-export const NotificationPreferences = Type.Unsafe<Record<string, Preference>>({
-  ...Type.Object({
-    inbox: Type.Optional(Preference),
-    email: Type.Optional(Preference),
-    slack: Type.Optional(Preference),
-  }),
-  additionalProperties: Preference,
+const Channels = Type.Object({
+  inbox: Type.Optional(Preference),
+  email: Type.Optional(Preference),
+  slack: Type.Optional(Preference),
 })
+/** Preferences by channel: `inbox`, `email`, `slack` and ids of the caller's own. */
+export const NotificationPreferences = Type.Unsafe<Type.Static<typeof Channels> & Record<string, Preference>>(
+  { ...Channels, additionalProperties: Preference },
+)
 export type NotificationPreferences = Type.Static<typeof NotificationPreferences>
 
 export const NotificationConfig = Type.Object({

@@ -1,0 +1,52 @@
+// Derived from the table of operations by "npm run derive". Do not edit.
+import type { CallOptions, Result } from '../call.ts'
+
+export interface AuthToken {
+  /** The secret that is sent as `x-svc-auth-token`. */
+  token: string
+  /** Name of the token, for people. */
+  name: string
+  /** The domains whose pages may use the API key. */
+  domains: string[]
+}
+
+export interface AuthTokensGetInput {
+  /** Id of the API key. */
+  apiKey: string
+}
+
+export interface AuthTokensGetOutput {
+  /** Id of the API key. */
+  apiKey: string
+  /** The auth tokens of the API key. */
+  authTokens: AuthToken[]
+}
+
+export interface AuthTokensResetInput {
+  /** Id of the API key. */
+  apiKey: string
+}
+
+export interface AuthTokensResetOutput {
+  /** Id of the API key. */
+  apiKey: string
+  /** The new auth token. Earlier ones are no longer accepted. */
+  newAuthToken: AuthToken
+}
+
+/** The secret that is sent together with an API key. */
+export interface AuthTokensOperations {
+  /**
+   * Reads the auth tokens of an API key.
+   *
+   * `POST /v2/workspace/authtokens/get`
+   */
+  get(input: AuthTokensGetInput, options?: CallOptions): Promise<Result<AuthTokensGetOutput>>
+  /**
+   * Replaces the auth token of an API key. The old token stops working at once. User tokens issued before
+   * stay valid until they expire.
+   *
+   * `POST /v2/workspace/authtoken/reset`
+   */
+  reset(input: AuthTokensResetInput, options?: CallOptions): Promise<Result<AuthTokensResetOutput>>
+}

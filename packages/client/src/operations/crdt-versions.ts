@@ -1,0 +1,78 @@
+// Derived from the table of operations by "npm run derive". Do not edit.
+import type { CallOptions, Result } from '../call.ts'
+
+export interface EditorVersion {
+  /** Id of the version. */
+  versionId: string
+  /** Name of the version, for people. */
+  name: string
+  /** What the editor holds. */
+  type: 'text' | 'map' | 'array' | 'xml'
+  /** When it was created, in milliseconds since 1970. */
+  createdAt: number
+  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data?: string | Record<string, unknown> | unknown[]
+}
+
+export interface CrdtVersionsAddInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** Name of the version, for people. At most 200 characters. Must not be blank. */
+  name: string
+}
+
+export interface CrdtVersionsGetInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** Id of the version. */
+  versionId?: string
+  /** How many are read at most. 1 to 1,000. */
+  pageSize?: number
+  /** `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. */
+  pageToken?: string
+}
+
+export interface CrdtVersionsRestoreInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** Id of the version. */
+  versionId: string
+}
+
+/** Named states of the content of an editor, to look at and to return to. */
+export interface CrdtVersionsOperations {
+  /**
+   * Keeps the content of an editor, as it is now, under a name. Names need not differ. An editor has at most
+   * 1,000 versions.
+   *
+   * `POST /v2/crdt/versions/add`
+   */
+  add(input: CrdtVersionsAddInput, options?: CallOptions): Promise<Result<EditorVersion>>
+  /**
+   * Reads the versions of an editor, or the content of one. The newest come first, without content. With
+   * `versionId` only that one comes, with `data`. What does not exist is left out.
+   *
+   * `POST /v2/crdt/versions/get`
+   */
+  get(input: CrdtVersionsGetInput, options?: CallOptions): Promise<Result<EditorVersion[]>>
+  /**
+   * Gives an editor the content of a version back. Written as one change of the stored Yjs document that
+   * keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version
+   * first to be able to return.
+   *
+   * `POST /v2/crdt/versions/restore`
+   */
+  restore(input: CrdtVersionsRestoreInput, options?: CallOptions): Promise<Result<null>>
+}

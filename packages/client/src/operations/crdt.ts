@@ -1,0 +1,87 @@
+// Derived from the table of operations by "npm run derive". Do not edit.
+import type { CallOptions, Result } from '../call.ts'
+
+export interface CrdtRecord {
+  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data: string | Record<string, unknown> | unknown[]
+  /** Id of the editor. */
+  id: string
+  /** When the content was last changed, in ISO 8601. */
+  lastUpdate: string
+  /** Id of the user who made the last change. */
+  lastUpdatedBy: string
+  /** Session of the last change; null if it came over REST. */
+  sessionId: string | null
+}
+
+export interface CrdtAddInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data: string | Record<string, unknown> | unknown[]
+  /** What the editor holds. */
+  type: 'text' | 'map' | 'array' | 'xml'
+  /**
+   * Name of the shared type inside the Yjs document. Default: `content`. At most 256 characters. Must not
+   * contain control characters.
+   */
+  contentKey?: string
+}
+
+export interface CrdtGetInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId?: string
+}
+
+export interface CrdtUpdateInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data: string | Record<string, unknown> | unknown[]
+  /** What the editor holds. */
+  type: 'text' | 'map' | 'array' | 'xml'
+  /**
+   * Name of the shared type inside the Yjs document. Default: `content`. At most 256 characters. Must not
+   * contain control characters.
+   */
+  contentKey?: string
+}
+
+/** The stored content of collaborative editors. */
+export interface CrdtOperations {
+  /**
+   * Stores the first content of an editor. The content becomes a Yjs document with a root of that type at
+   * `contentKey`, which is `content` unless sent. Organization and document are created when they do not
+   * exist. The body may have up to 10 MiB.
+   *
+   * `POST /v2/crdt/add`
+   */
+  add(input: CrdtAddInput, options?: CallOptions): Promise<Result<null>>
+  /**
+   * Reads the content of one editor, or of every editor of a document. In the order of the editor ids. What
+   * does not exist is left out.
+   *
+   * `POST /v2/crdt/get`
+   */
+  get(input: CrdtGetInput, options?: CallOptions): Promise<Result<CrdtRecord[]>>
+  /**
+   * Replaces the content of an editor. Written as one change of the stored Yjs document that keeps what is
+   * equal, so open editors converge. `type` must be the stored one, and so must `contentKey` when it is sent.
+   * The body may have up to 10 MiB.
+   *
+   * `POST /v2/crdt/update`
+   */
+  update(input: CrdtUpdateInput, options?: CallOptions): Promise<Result<null>>
+}

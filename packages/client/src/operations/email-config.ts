@@ -1,0 +1,105 @@
+// Derived from the table of operations by "npm run derive". Do not edit.
+import type { CallOptions, Result } from '../call.ts'
+import type { EmailServiceConfigInput } from './api-keys.ts'
+
+export interface EmailConfig {
+  /** Whether emails are sent. Stored; nothing is sent yet. */
+  useEmailService: boolean
+  /** How the email service sends. Settings are stored; nothing is sent yet. */
+  emailServiceConfig: {
+    /** `default` and `custom` use the mail settings of the server, `sendgrid` that provider. */
+    type: 'default' | 'sendgrid' | 'custom'
+    /** Masked; empty when none is set. */
+    apiKey: string
+    /** The address that mails come from. */
+    fromEmail: string
+    /** The company that mails name as their sender. */
+    fromCompany: string
+    /** Template of mails about comments, at the mail provider. */
+    commentTemplateId: string
+    /** Template of mails about mentions, at the mail provider. */
+    tagTemplateId: string
+    /** Which events the service acts on, by the name of the event. */
+    triggers?: TriggersOutput
+  }
+}
+
+export interface TriggersOutput {
+  /** Whether the service acts on this event. */
+  'comment_annotation.add'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.assign'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.status_change'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.priority_change'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.custom_list_change'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.access_mode_change'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.subscribe'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.unsubscribe'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.accept'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.reject'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.approve'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.suggestion_accept'?: boolean
+  /** Whether the service acts on this event. */
+  'comment_annotation.suggestion_reject'?: boolean
+  /** Whether the service acts on this event. */
+  'comment.add'?: boolean
+  /** Whether the service acts on this event. */
+  'comment.update'?: boolean
+  /** Whether the service acts on this event. */
+  'comment.delete'?: boolean
+  /** Whether the service acts on this event. */
+  'comment.reaction_add'?: boolean
+  /** Whether the service acts on this event. */
+  'comment.reaction_delete'?: boolean
+  /** Whether the service acts on this event. */
+  'huddle.create'?: boolean
+  /** Whether the service acts on this event. */
+  'huddle.join'?: boolean
+  /** Whether the service acts on this event. */
+  'crdt.update_data'?: boolean
+  /** Whether the service acts on this event. */
+  'recorder.done'?: boolean
+  /** Whether the service acts on this event. */
+  'message.attempt.exhausted'?: boolean
+}
+
+export interface EmailConfigGetInput {
+}
+
+export interface EmailConfigUpdateInput {
+  /** Whether emails are sent. Stored; nothing is sent yet. */
+  useEmailService?: boolean
+  /** How the email service sends. Settings are stored; nothing is sent yet. */
+  emailServiceConfig?: EmailServiceConfigInput
+}
+
+/** Whether and how an API key sends emails about activity. */
+export interface EmailConfigOperations {
+  /**
+   * Reads how the API key sends email. The server does not send email yet; the configuration is only stored.
+   * The credential of the provider is masked. `triggers` is there once it was set.
+   *
+   * `POST /v2/workspace/emailconfig/get`
+   */
+  get(input?: EmailConfigGetInput, options?: CallOptions): Promise<Result<EmailConfig>>
+  /**
+   * Changes how the API key sends email. The server does not send email yet; the configuration is only
+   * stored. Sent fields are merged into the stored ones. The call that first enables the service enables the
+   * default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on.
+   * The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string
+   * removes it.
+   *
+   * `POST /v2/workspace/emailconfig/update`
+   */
+  update(input?: EmailConfigUpdateInput, options?: CallOptions): Promise<Result<null>>
+}

@@ -1,0 +1,80 @@
+// Derived from the table of operations by "npm run derive". Do not edit.
+import type { CallOptions, Result } from '../call.ts'
+
+export interface PresenceUser {
+  /** Id of the user. */
+  userId: string
+  /** Name of the user, for people. At most 1,000 characters. */
+  name?: string
+  /** Email address of the user. At most 320 characters. */
+  email?: string
+  /** What others see: `online`, `away` or `offline`. Default: `online`. */
+  status?: 'online' | 'away' | 'offline'
+}
+
+export interface PresenceAddInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** The users. 1 to 500 items. */
+  users: PresenceUser[]
+}
+
+export interface PresenceAddOutput {
+  /** Whether it was done. */
+  success: boolean
+}
+
+export interface PresenceUpdateInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** The users. 1 to 500 items. */
+  users: PresenceUser[]
+}
+
+export interface PresenceUpdateOutput {
+  /** Whether it was done. */
+  success: boolean
+}
+
+export interface PresenceDeleteInput {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Ids of the users. 1 to 500 items. */
+  userIds: string[]
+}
+
+export interface PresenceDeleteOutput {
+  /** Whether it was done. */
+  success: boolean
+}
+
+/** Who is at a document right now. */
+export interface PresenceOperations {
+  /**
+   * Shows users as present in a document. A user who is present already is overwritten. `status` is `online`
+   * unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most
+   * 1,000 of them. Organization and document are created when they do not exist.
+   *
+   * `POST /v2/presence/add`
+   */
+  add(input: PresenceAddInput, options?: CallOptions): Promise<Result<PresenceAddOutput>>
+  /**
+   * Changes users who are present in a document. Only the sent fields change; a user with none is kept
+   * present for another 24 hours. Users who are not present are ignored.
+   *
+   * `POST /v2/presence/update`
+   */
+  update(input: PresenceUpdateInput, options?: CallOptions): Promise<Result<PresenceUpdateOutput>>
+  /**
+   * Removes users from the presence list of a document. Users who are not present are ignored.
+   *
+   * `POST /v2/presence/delete`
+   */
+  delete(input: PresenceDeleteInput, options?: CallOptions): Promise<Result<PresenceDeleteOutput>>
+}

@@ -1,0 +1,63 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LanguageServer } from './language-server.ts'
+
+const editor = new LanguageServer()
+beforeAll(() => editor.start())
+afterAll(() => editor.stop())
+
+describe('[K11] hovering shows the description', () => {
+  const file = 'packages/client/test/hovered.ts'
+  const text = `import { createClient } from '../src/index.ts'
+const client = createClient({ url: 'http://localhost:4000' })
+const { data } = await client.organizations.get({ pageSize: 5 })
+console.log(data.map(({ organizationName }) => organizationName))
+`
+  beforeAll(() => editor.open(file, text))
+  const hover = (word: string) => editor.hover(file, text, word)
+
+  test('[K11] of a method, with its path', async () => {
+    const shown = await hover('get(')
+    expect(shown).toContain('get(input?: OrganizationsGetInput, options?: CallOptions)')
+    expect(shown).toContain('Promise<Result<Organization[]>>')
+    expect(shown).toContain('Reads organizations, all or by id.')
+    expect(shown).toContain('POST /v2/organizations/get')
+  })
+
+  test('[K11] of a family, of a field of the input and of a field of the answer', async () => {
+    expect(await hover('organizations')).toContain('folders, documents and users belong to an organization.')
+    expect(await hover('pageSize')).toMatch(/pageSize\?: number \| undefined[^]*1 to 1,000\./)
+    expect(await hover('organizationName')).toContain('The id, unless a name was set.')
+  })
+})
+
+test('[K11] every method, and every field of an input or an answer, has a comment', () => {
+  const folder = join(import.meta.dirname, '../src/operations')
+  const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
+  const isMember = (line: string) => /^ +(readonly )?('[\w.]+'|\w+)(\??: |\()/.test(line)
+  const members = lines.flatMap((line, index) => (isMember(line) ? [{ line, before: lines[index - 1] }] : []))
+  expect(members.length).toBeGreaterThan(400)
+  expect(members.filter(({ before }) => !before?.trimEnd().endsWith('*/'))).toEqual([])
+})
+
+describe('[K12] names', () => {
+  /** Everything that a module exports, types too. */
+  async function exportsOf(module: string): Promise<string[]> {
+    const file = `packages/client/test/names-${module.replace(/\W/g, '-')}.ts`
+    const text = `import { | } from '${module}'\n`
+    editor.open(file, text.replace('|', ''))
+    return (await editor.completions(file, text)).filter((name) => name !== 'type')
+  }
+
+  test.each(['react', 'yjs', '@tiptap/core', '@tiptap/starter-kit', 'codemirror'])(
+    '[K12] no name of the client is also one of %s',
+    async (module) => {
+      const own = [...(await exportsOf('../src/index.ts')), ...(await exportsOf('../src/react.ts'))]
+      expect(own).toEqual(expect.arrayContaining(['createClient', 'LiveEditor', 'useLiveEditor']))
+      const theirs = await exportsOf(module)
+      expect(theirs).not.toEqual([])
+      expect(own.filter((name) => theirs.includes(name))).toEqual([])
+    },
+  )
+})

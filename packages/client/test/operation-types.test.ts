@@ -1,0 +1,48 @@
+import { expect, expectTypeOf, test } from 'vitest'
+import type { Family, Input, Operation, Operations, Output } from '@plenum/protocol'
+import type { Client } from '../src/rest.ts'
+
+type Named<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
+
+/** Every field is required and named, so that an optional field that only one of two types has tells them apart. */
+type Strict<T> = unknown extends T
+  ? T
+  : T extends readonly (infer Item)[]
+    ? Strict<Item>[]
+    : T extends object
+      ? {
+          fields: { [K in Named<T>]-?: Strict<T[K]> }
+          rest: string extends keyof T ? Strict<T[string]> : never
+        }
+      : T
+
+type IsMutual<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+type IsSame<A, B> = IsMutual<A, B> extends true ? IsMutual<Strict<A>, Strict<B>> : false
+
+type Method<F extends Family, V extends keyof Operations[F]> = V extends keyof Client[F]
+  ? Extract<Client[F][V], (input: never) => Promise<{ data: unknown }>>
+  : never
+
+/** What differs of an operation. */
+type DifferenceOf<F extends Family, V extends keyof Operations[F]> =
+  | (IsSame<Input<Operations[F][V] & Operation>, NonNullable<Parameters<Method<F, V>>[0]>> extends true
+      ? never
+      : `${F}.${V & string}: input`)
+  | (IsSame<Output<Operations[F][V] & Operation>, Awaited<ReturnType<Method<F, V>>>['data']> extends true
+      ? never
+      : `${F}.${V & string}: output`)
+
+type Differences = {
+  [F in Family]: { [V in keyof Operations[F]]: DifferenceOf<F, V> }[keyof Operations[F]]
+}[Family]
+
+test('[K11] the types of the client and of the table accept the same values, for every operation', () => {
+  // The compiler checks these, and names the operation that differs.
+  const differences: { [D in Differences]: never } = {}
+  expect(differences).toEqual({})
+  expectTypeOf<{ [F in Family]: keyof Client[F] }>().toEqualTypeOf<{ [F in Family]: keyof Operations[F] }>()
+  // The comparison finds what it looks for.
+  expectTypeOf<IsSame<{ a?: string }, { a?: string; b?: string }>>().toEqualTypeOf<false>()
+  expectTypeOf<IsSame<{ a: { b: string }[] }, { a: { b: number }[] }>>().toEqualTypeOf<false>()
+  expectTypeOf<IsSame<{ a: string }, { a?: string }>>().toEqualTypeOf<false>()
+})

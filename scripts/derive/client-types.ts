@@ -1,0 +1,95 @@
+import * as protocol from '@plenum/protocol'
+import { families } from '../../packages/server/src/http/openapi/families.ts'
+import { notesOf, pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
+import type { Field } from './fields.ts'
+import { unusedDescriptions } from './field-descriptions.ts'
+import { comment } from './js-doc.ts'
+import { interfaceText, resourceName, resources, typeText } from './type-text.ts'
+
+export const clientTypesFolder = 'packages/client/src/operations'
+
+const header = '// Derived from the table of operations by "npm run derive". Do not edit.\n'
+
+/**
+ * The client's methods with their inputs and answers as plain interfaces, by path: one file for each family. Schemas lose
+ * their descriptions when TypeScript infers types from them; these keep them.
+ */
+export function deriveClientTypes(): Record<string, string> {
+  const all = Object.entries(protocol.operations as Record<string, Record<string, protocol.Operation>>)
+  const homes = new Map<string, string>()
+  const files = Object.fromEntries([
+    ...all.map(([family, verbs]) => [
+      `${clientTypesFolder}/${kebab(family)}.ts`,
+      familyFile(family, verbs, homes),
+    ]),
+    [`${clientTypesFolder}/index.ts`, indexFile(all.map(([family]) => family))],
+  ])
+  const unused = unusedDescriptions()
+  if (unused.length > 0) throw new Error(`No field has these descriptions: ${unused.join(', ')}.`)
+  return files
+}
+
+const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
+
+/** A resource is declared in the file of the first family that uses it: `homes`. */
+function familyFile(
+  family: string,
+  verbs: Record<string, protocol.Operation>,
+  homes: Map<string, string>,
+): string {
+  const used = new Set<string>()
+  const declarations: string[] = []
+  const methods = Object.entries(verbs).map(([verb, operation]) => {
+    const name = capital(family) + capital(verb)
+    const input = operation.input as Field
+    declarations.push(interfaceText(`${name}Input`, input, used))
+    const optional = input.required?.length ? '' : '?'
+    const answer = answerText(`${name}Output`, operation.output, declarations, used)
+    const parameters = `input${optional}: ${name}Input, options?: CallOptions`
+    return `${comment(methodNotes(operation), '  ')}  ${verb}(${parameters}): Promise<Result<${answer}>>\n`
+  })
+  const { description } = families[family as protocol.Family]
+  const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`
+  const shared: string[] = []
+  const imports = new Map([['../call.ts', ['CallOptions', 'Result']]])
+  // A resource may use others, which join the set while it is walked.
+  for (const name of used) {
+    const home = homes.get(name)
+    if (home === undefined) {
+      homes.set(name, `./${kebab(family)}.ts`)
+      shared.push(interfaceText(name, resources.get(name) as Field, used))
+    } else imports.set(home, [...(imports.get(home) ?? []), name])
+  }
+  const importLines = [...imports].map(
+    ([from, names]) => `import type { ${names.join(', ')} } from '${from}'\n`,
+  )
+  return `${header}${importLines.join('')}\n${[...shared, ...declarations, api].join('\n')}`
+}
+
+/** An answer with fields of its own gets a name, anything else is written where it is used. */
+function answerText(name: string, schema: Field, declarations: string[], used: Set<string>): string {
+  if (!schema.properties || resourceName(schema)) return typeText(schema, { used, path: name, indent: '' })
+  declarations.push(interfaceText(name, schema, used))
+  return name
+}
+
+function methodNotes(operation: protocol.Operation): string[] {
+  const { summary, description, output } = operation
+  const [{ url } = { url: '' }] = pathsOf(operation)
+  const answer = (output as Field).description
+  const notes = [summary, description, ...notesOf(operation)].filter((note) => note !== undefined)
+  return [notes.join(' '), ...(answer ? [`@returns ${answer}`] : []), `\`POST ${url}\``]
+}
+
+function indexFile(names: string[]): string {
+  const type = (family: string) => `${capital(family)}Operations`
+  const imports = names.map((family) => `import type { ${type(family)} } from './${kebab(family)}.ts'\n`)
+  const exports = names.map(kebab).map((file) => `export type * from './${file}.ts'\n`)
+  const fields = names.map((family) => {
+    const { description } = families[family as protocol.Family]
+    return `${comment([description], '  ')}  readonly ${family}: ${type(family)}\n`
+  })
+  const api = `${comment(['Every operation of the interface, by family.'], '')}export interface Operations {\n${fields.join('')}}\n`
+  return `${header}${imports.join('')}\n${exports.join('')}\n${api}`
+}
