@@ -1,11 +1,22 @@
 // Bundles what is shipped into the dist folders. Dependencies stay outside, where they are installed; only threads have theirs inside.
-//   build.mjs                   everything, with types
+//   build.mjs                   everything
+//   build.mjs --client [folder] the client alone, with its types
 //   build.mjs --server [folder] the server alone, unless it is built from these very sources already;
 //                               files that are named after the folder are programs beside it
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const isDependency = (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@plenum/')
@@ -50,35 +61,44 @@ async function buildServer(dist, programs = []) {
   writeFileSync(stamp, sources)
 }
 
-async function buildLibraries() {
-  for (const name of ['protocol', 'client']) rmSync(`packages/${name}/dist`, { recursive: true, force: true })
-  await bundle(
-    {
-      index: 'packages/protocol/src/index.ts',
-      errors: 'packages/protocol/src/errors.ts',
-      realtime: 'packages/protocol/src/realtime.ts',
-    },
-    'packages/protocol/dist',
-    'neutral',
-  )
+async function buildClient(dist) {
+  rmSync(dist, { recursive: true, force: true })
   await bundle(
     {
       index: 'packages/client/src/index.ts',
       rest: 'packages/client/src/rest.ts',
       react: 'packages/client/src/react.ts',
     },
-    'packages/client/dist',
+    dist,
     'browser',
   )
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
-    stdio: 'inherit',
-  })
-  for (const name of ['protocol', 'client']) {
-    cpSync(`dist/types/${name}/src`, `packages/${name}/dist`, { recursive: true })
+  const types = mkdtempSync(join(tmpdir(), 'plenum-types-'))
+  try {
+    const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', types]
+    execFileSync(process.execPath, tsc, { stdio: 'inherit' })
+    copyTypes(types, dist)
+  } finally {
+    rmSync(types, { recursive: true })
   }
-  rmSync('dist', { recursive: true })
+}
+
+/**
+ * The types of the client, and beside them those that it uses of the protocol: applications install no other package of
+ * ours. Imports name the files as they are there.
+ */
+function copyTypes(from, dist) {
+  for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
+    if (!file.endsWith('.d.ts')) continue
+    const place = file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/')
+    const protocol = `${place.includes('/') ? '../' : './'}protocol`
+    const text = readFileSync(join(from, file), 'utf8')
+      .replaceAll(/'@plenum\/protocol\/(\w+)'/g, `'${protocol}/$1.js'`)
+      .replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'")
+    mkdirSync(dirname(join(dist, place)), { recursive: true })
+    writeFileSync(join(dist, place), text)
+  }
 }
 
 const [only, folder, ...programs] = process.argv.slice(2)
-await buildServer(folder ?? 'packages/server/dist', programs)
-if (only !== '--server') await buildLibraries()
+if (only !== '--client') await buildServer(folder ?? 'packages/server/dist', programs)
+if (only !== '--server') await buildClient(folder ?? 'packages/client/dist')
