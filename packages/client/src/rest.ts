@@ -32,11 +32,11 @@ const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
 
 /**
  * Every operation as a method: `client.organizations.delete({ organizationIds })`. What the server refuses is thrown as
- * `ApiError`; what kept the call from reaching it, as `fetch` reports it.
+ * `ApiError`, and so is a call without an answer, with the status `UNAVAILABLE`.
  */
 export function createClient(options: ClientOptions): Client {
+  parseAddress(options?.url)
   const send = options.fetch ?? globalThis.fetch.bind(globalThis)
-  parseAddress(options.url)
   const base = options.url.replace(/\/+$/, '')
   const { retries = 2, timeoutMs = 30_000 } = options
   const families: Record<string, Record<string, unknown>> = {}
@@ -44,13 +44,13 @@ export function createClient(options: ClientOptions): Client {
     families[family] = Object.fromEntries(
       Object.entries(verbs).map(([verb, route]) => [
         verb,
-        (input: unknown = {}, call: CallOptions = {}) => request(route, input, call),
+        (input: unknown = {}, call: CallOptions = {}) => request(`${family}.${verb}`, route, input, call),
       ]),
     )
   }
   return families as unknown as Client
 
-  async function request(route: Route, input: unknown, call: CallOptions): Promise<unknown> {
+  async function request(name: string, route: Route, input: unknown, call: CallOptions): Promise<unknown> {
     const [path, access, effect, versions] = route
     const version = call.version ?? versions[versions.length - 1]
     const headers: Record<string, string> = { 'content-type': 'application/json', ...credentials(access) }
@@ -61,15 +61,21 @@ export function createClient(options: ClientOptions): Client {
     for (let attempt = 0; ; attempt++) {
       try {
         return await exchange(`${base}/${version}${path}`, headers, body, call.signal)
-      } catch (error) {
-        const failure = error instanceof ApiError ? error : undefined
-        const passes = !call.signal?.aborted && (!failure || passing.has(failure.status))
-        const told = (failure?.retryAfterSeconds ?? 0) * 1000
-        if (!passes || attempt >= retries || told > timeoutMs) throw error
+      } catch (cause) {
+        if (call.signal?.aborted) throw cause
+        const failure = cause instanceof ApiError ? cause : noAnswer(name, cause)
+        const told = (failure.retryAfterSeconds ?? 0) * 1000
+        if (!passing.has(failure.status) || attempt >= retries || told > timeoutMs) throw failure
         // Grows with each attempt and differs between clients, so that they do not return all at once.
         await pause(told + Math.random() * 100 * 2 ** attempt, call.signal)
       }
     }
+  }
+
+  function noAnswer(name: string, cause: unknown): ApiError {
+    const isTimeout = (cause as Error | undefined)?.name === 'TimeoutError'
+    const why = isTimeout ? `none within ${timeoutMs} ms` : reasonOf(cause)
+    return new ApiError('UNAVAILABLE', `No answer from ${base} (${name}): ${why}`, { cause })
   }
 
   function credentials(access: string): Record<string, string> {
@@ -109,6 +115,13 @@ export function createClient(options: ClientOptions): Client {
     const status = [502, 503, 504].includes(response.status) ? 'UNAVAILABLE' : 'INTERNAL'
     throw new ApiError(status, `No answer of the interface came back, but HTTP ${response.status}.`, more)
   }
+}
+
+/** Node hides why a call failed in the cause, and for a host with several addresses in the errors of the cause. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
+  return first instanceof Error && first.message ? first.message : String(first)
 }
 
 /** What is no envelope, such as the page of a proxy, holds neither. */

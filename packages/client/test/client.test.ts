@@ -172,10 +172,41 @@ describe('[K1] what comes back', () => {
     const { client } = await serve((response) =>
       response.writeHead(307, { location: `${elsewhere.url}/x` }).end(),
     )
-    expect(await caught(client({ retries: 0, authToken: 'token' }).organizations.get())).toBeInstanceOf(
-      TypeError,
-    )
+    expect(await caught(client({ retries: 0, authToken: 'token' }).organizations.get())).toMatchObject({
+      status: 'UNAVAILABLE',
+      message: expect.stringMatching(/: unexpected redirect$/),
+      cause: expect.any(TypeError),
+    })
     expect(elsewhere.received).toEqual([])
+  })
+})
+
+describe('[K1] a call without an answer', () => {
+  test.each(['127.0.0.1', 'localhost'])('[K1] names the address %s and the operation', async (host) => {
+    const { url } = await serve(success([]))
+    for (const stop of stops.splice(0)) stop()
+    const address = url.replace('127.0.0.1', host)
+    const client = createClient({ url: `${address}/`, retries: 0, authToken: 'secret' })
+    const error = await caught(client.organizations.get())
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ status: 'UNAVAILABLE', cause: expect.any(TypeError) })
+    expect((error as ApiError).message).toMatch(
+      new RegExp(`^No answer from ${address} \\(organizations\\.get\\): connect ECONNREFUSED `),
+    )
+  })
+
+  test('[K1] says what a fetch of another kind threw', async () => {
+    const thrown = [new TypeError('Failed to fetch'), 'a string', undefined]
+    const fetch = () => Promise.reject(thrown.shift())
+    const client = createClient({ url: 'http://plenum.test', retries: 0, fetch })
+    const messages = []
+    for (let call = 0; call < 3; call++)
+      messages.push(((await caught(client.organizations.get())) as ApiError).message)
+    expect(messages).toEqual([
+      'No answer from http://plenum.test (organizations.get): Failed to fetch',
+      'No answer from http://plenum.test (organizations.get): a string',
+      'No answer from http://plenum.test (organizations.get): undefined',
+    ])
   })
 })
 
@@ -202,7 +233,10 @@ describe('[K1] what is sent again', () => {
     expect(await caught(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
     expect(received).toHaveLength(2)
     const broken = await serve(hangUp)
-    expect(await caught(broken.client({ retries: 0 }).organizations.get())).toBeInstanceOf(TypeError)
+    expect(await caught(broken.client({ retries: 0 }).organizations.get())).toMatchObject({
+      status: 'UNAVAILABLE',
+      cause: expect.any(TypeError),
+    })
     expect(broken.received).toHaveLength(1)
   })
 
@@ -242,14 +276,18 @@ describe('[K1] what is sent again', () => {
   })
 
   test('[K1] after an attempt took too long', async () => {
-    const { client } = await serve(silence)
+    const { client, url } = await serve(silence)
     let attempts = 0
     const counting: typeof fetch = (input, init) => {
       attempts++
       return fetch(input, init)
     }
     const silent = client({ timeoutMs: 50, retries: 1, fetch: counting })
-    expect(await caught(silent.organizations.get())).toMatchObject({ name: 'TimeoutError' })
+    expect(await caught(silent.organizations.get())).toMatchObject({
+      status: 'UNAVAILABLE',
+      message: `No answer from ${url} (organizations.get): none within 50 ms`,
+      cause: { name: 'TimeoutError' },
+    })
     expect(attempts).toBe(2)
 
     // The second answer is there at once: no machine takes too long for it.

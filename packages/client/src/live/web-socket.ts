@@ -25,9 +25,7 @@ export function chooseWebSocket(given: WebSocketClass | undefined): new (url: st
 /** `http://host/base` → `ws://host/base/realtime`. In pages, an address may be relative. */
 export function realtimeAddress(url: string): string {
   const address = parseAddress(url)
-  address.protocol = address.protocol === 'https:' || address.protocol === 'wss:' ? 'wss:' : 'ws:'
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/+$/, '')}/realtime`
-  address.search = ''
-  address.hash = ''
   return address.href
 }

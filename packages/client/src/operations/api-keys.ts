@@ -262,6 +262,8 @@ export interface ApiKeysOperations {
   /**
    * Creates an API key in the workspace. Read its auth token with Get Auth Tokens. A testing key allows
    * `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect.
+   * `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config
+   * changes it.
    *
    * `POST /v2/workspace/apikey/create`
    */

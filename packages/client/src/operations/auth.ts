@@ -76,8 +76,10 @@ export interface AuthOperations {
    * Issues a signed token for a user, with the permissions it carries. The token is a JWT (ES256) that ends
    * 48 hours after its issue; the keys to verify it are at `/.well-known/jwks.json`. Further keys of
    * `userProperties` are kept as claims. Nothing is stored: the permissions hold for the sessions that
-   * present the token, unless they are granted differently or removed later. `server` and `rest-api` are no
-   * names of users: the writes of your backend are stored under them.
+   * present the token, unless they are granted differently or removed later. Documents are `public` at first:
+   * then every user token of the API key opens all of its documents, also those that the token does not name.
+   * `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` are no names
+   * of users: the writes of your backend are stored under them.
    *
    * `POST /v2/auth/generate_token`
    */

@@ -71,15 +71,17 @@ export interface CrdtOperations {
   add(input: CrdtAddInput, options?: CallOptions): Promise<Result<null>>
   /**
    * Reads the content of one editor, or of every editor of a document. In the order of the editor ids. What
-   * does not exist is left out.
+   * does not exist is left out. When nobody has ever written at the declared `contentKey`, the content is
+   * read where the binding of the editor writes it by default, such as `default` for Tiptap.
    *
    * `POST /v2/crdt/get`
    */
   get(input: CrdtGetInput, options?: CallOptions): Promise<Result<CrdtRecord[]>>
   /**
    * Replaces the content of an editor. Written as one change of the stored Yjs document that keeps what is
-   * equal, so open editors converge. `type` must be the stored one, and so must `contentKey` when it is sent.
-   * The body may have up to 10 MiB.
+   * equal, so open editors converge. Without `contentKey` the content that Get CRDT Data shows is replaced.
+   * `type` must be that of the content, and another `contentKey` than the declared one is accepted only while
+   * that one is empty. The body may have up to 10 MiB.
    *
    * `POST /v2/crdt/update`
    */
