@@ -17,25 +17,13 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { rolldown } from 'rolldown'
-
-const isDependency = (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@plenum/')
-
-async function bundle(input, dir, platform, external = isDependency) {
-  const build = await rolldown({
-    input,
-    platform,
-    resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
-    external,
-  })
-  await build.write({ dir, format: 'esm', sourcemap: true })
-  await build.close()
-}
+import { bundle, bundleClient } from './bundle.mjs'
 
 function hashOfSources() {
   const hash = createHash('sha256')
   // The threads hold their dependencies.
-  for (const file of ['package-lock.json', 'scripts/build.mjs']) hash.update(readFileSync(file))
+  for (const file of ['package-lock.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
+    hash.update(readFileSync(file))
   for (const folder of ['packages/protocol/src', 'packages/server/src']) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
       if (/\.(ts|mjs)$/.test(file)) hash.update(file).update(readFileSync(join(folder, file)))
@@ -63,15 +51,7 @@ async function buildServer(dist, programs = []) {
 
 async function buildClient(dist) {
   rmSync(dist, { recursive: true, force: true })
-  await bundle(
-    {
-      index: 'packages/client/src/index.ts',
-      rest: 'packages/client/src/rest.ts',
-      react: 'packages/client/src/react.ts',
-    },
-    dist,
-    'browser',
-  )
+  await bundleClient(dist)
   const types = mkdtempSync(join(tmpdir(), 'plenum-types-'))
   try {
     const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--outDir', types]

@@ -27,7 +27,7 @@ export type { TokenSource } from './live/token.ts'
 export type { WebSocketClass } from './live/web-socket.ts'
 
 export type Client = RestClient & {
-  /** Opens a connection for a user; documents are opened on it. */
+  /** A connection for a user; the socket opens when the first document is opened on it. */
   connect(options: ConnectOptions): Connection
 }
 

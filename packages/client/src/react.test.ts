@@ -1,7 +1,8 @@
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { settle, useFakes } from '../test/fake-time.ts'
+import { createClient } from './index.ts'
 import {
   PlenumProvider,
   useConnection,
@@ -28,19 +29,31 @@ function Room() {
   return JSON.stringify({ status, document, users, self, others, player, editor, state, hasConnection })
 }
 
-test('[K10] on a server the hooks draw the first picture and open nothing', async () => {
-  const connection = await fakes.connect()
-  fakes.server.socket.welcome()
+test('[K10] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
+  vi.stubGlobal('WebSocket', undefined)
+  const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 'token' })
+  fakes.closeLater(connection)
   const html = renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual({
-    status: 'connected',
+    status: 'connecting',
     users: [],
     others: [],
     state: { status: 'connecting', saved: true, readOnly: false },
     hasConnection: true,
   })
   await settle()
-  expect(fakes.server.socket.sent('open')).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
+})
+
+test('[K10] the first picture is the same when the connection and the document are open already', async () => {
+  const connection = await fakes.connect()
+  fakes.server.socket.welcome()
+  const render = () => renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))
+  const html = render()
+  connection.document('org_1', 'doc_1')
+  expect(connection.status).toBe('connected')
+  expect(render()).toBe(html)
+  expect(html).toContain('connecting')
 })
 
 test('[K10] a hook without a provider says what is missing', () => {

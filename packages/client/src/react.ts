@@ -1,3 +1,5 @@
+'use client'
+
 import {
   createContext,
   createElement,
@@ -48,17 +50,22 @@ export function useConnectionStatus(): Status {
   return useStore(
     useCallback((changed: () => void) => connection.subscribe(changed), [connection]),
     () => connection.status,
+    () => 'connecting',
   )
 }
 
 /** The document, once it is in use; the component is drawn again when its status or the role has changed. */
 export function useLiveDocument(organizationId: string, documentId: string): LiveDocument | undefined {
   const document = useDocumentLease(organizationId, documentId)
-  useStore(document.subscribe, () => {
-    const current = document.peek()
-    return current && `${current.status} ${current.accessRole}`
-  })
-  return document.peek()
+  const shown = useStore(
+    document.subscribe,
+    () => {
+      const current = document.peek()
+      return current && `${current.status} ${current.accessRole}`
+    },
+    () => undefined,
+  )
+  return shown === undefined ? undefined : document.peek()
 }
 
 const nobody: readonly never[] = []
@@ -118,6 +125,7 @@ function useOfPresence<Data extends object, T>(
   const value = useStore(
     useCallback((changed: () => void) => take((document) => document.presence.subscribe(changed)), [take]),
     () => read(peek()),
+    () => read(undefined),
   )
   return [value, peek] as const
 }
@@ -135,6 +143,7 @@ export function useLiveState<T extends object>(
       [take, liveStateDataId],
     ),
     () => peek()?.liveState<T>(liveStateDataId).value,
+    () => undefined,
   )
   const set = useCallback(
     (data: T, options?: { merge?: false }) => {
@@ -174,8 +183,9 @@ export function useLiveEditor(
       [take, editors, key, editorId],
     ),
     () => editors.peek(key)?.state ?? unknown,
+    () => unknown,
   )
-  return { ...state, editor: editors.peek(key) }
+  return { ...state, editor: state === unknown ? undefined : editors.peek(key) }
 }
 
 function useDocumentLease(organizationId: string, documentId: string) {
@@ -200,6 +210,12 @@ function useDocumentLease(organizationId: string, documentId: string) {
   return { peek, take, subscribe }
 }
 
-/** On a server nothing is ever in use, so the first picture is the same there. */
-const useStore = <T>(subscribe: (changed: () => void) => Unsubscribe, read: () => T): T =>
-  useSyncExternalStore(subscribe, read, read)
+/**
+ * `readOnServer` is also read while React hydrates a page that a server rendered. It must give what the server gave,
+ * although another part of the page may have the document open already.
+ */
+const useStore = <T>(
+  subscribe: (changed: () => void) => Unsubscribe,
+  read: () => T,
+  readOnServer: () => T = read,
+): T => useSyncExternalStore(subscribe, read, readOnServer)

@@ -26,10 +26,11 @@ export function useFakes() {
     get server(): FakeServer {
       return fakes.server
     },
-    /** A connection that is tried. */
+    /** A connection that is tried before a document is opened. */
     async connect(options: Parameters<FakeServer['connect']>[0] = {}): Promise<Connection> {
       const connection = fakes.server.connect(options)
       fakes.open.push(connection)
+      connection.reconnect()
       await settle()
       return connection
     },

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import { settle, useFakes } from '../../test/fake-time.ts'
-import { type ApiError, type Connection, createClient, type Status } from '../index.ts'
+import { type ApiError, createClient, type LiveDocument, type Status } from '../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes
@@ -25,15 +25,50 @@ describe('[K2] a connection', () => {
     ['http://plenum.test:4000/', 'ws://plenum.test:4000/realtime'],
     ['https://plenum.test/a/b', 'wss://plenum.test/a/b/realtime'],
   ])('[K2] of %s is at %s', async (url, address) => {
-    fakes.closeLater(createClient({ url }).connect({ token: 't', WebSocket: fakes.server.WebSocket }))
+    const connection = createClient({ url }).connect({ token: 't', WebSocket: fakes.server.WebSocket })
+    fakes.closeLater(connection)
+    connection.document('org_1', 'doc_1')
     await settle()
     expect(fakes.server.socket.url).toBe(address)
   })
 
-  test('[K2] without a WebSocket says what to give', () => {
+  test('[K2] without a WebSocket class says what to give when a document is opened, not before', () => {
     vi.stubGlobal('WebSocket', undefined)
-    const { connect } = createClient({ url: 'http://plenum.test' })
-    expect(() => connect({ token: 't' })).toThrow("import WebSocket from 'ws'")
+    const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 't' })
+    const hint = "Install the package ws and give its class: import { WebSocket } from 'ws'"
+    expect(() => connection.document('org_1', 'doc_1')).toThrow(hint)
+    expect(() => connection.reconnect()).toThrow(hint)
+    vi.stubGlobal('WebSocket', fakes.server.WebSocket)
+    fakes.closeLater(connection)
+    expect(connection.document('org_1', 'doc_1').status).toBe('connecting')
+  })
+
+  test('[K2] opens a socket when the first document is opened, and watches nothing before', async () => {
+    const watch = vi.fn()
+    vi.stubGlobal('document', { hidden: false, addEventListener: watch, removeEventListener() {} })
+    vi.stubGlobal('addEventListener', watch)
+    vi.stubGlobal('removeEventListener', () => {})
+    const connection = fakes.server.connect()
+    fakes.closeLater(connection)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(connection.status).toBe('connecting')
+    expect(fakes.server.sockets).toEqual([])
+    expect(watch).not.toHaveBeenCalled()
+    expect(vi.getTimerCount()).toBe(0)
+    connection.document('org_1', 'doc_1')
+    connection.document('org_1', 'doc_2')
+    await settle()
+    expect(fakes.server.sockets).toHaveLength(1)
+    expect(watch).toHaveBeenCalled()
+  })
+
+  test('[K2] that is closed before its first document opens nothing', async () => {
+    const connection = fakes.server.connect()
+    connection.close()
+    connection.reconnect()
+    await settle()
+    expect(connection.status).toBe('closed')
+    expect(fakes.server.sockets).toEqual([])
   })
 
   test('[K2] tells of its status, and of nothing once it is closed', async () => {
@@ -315,9 +350,10 @@ describe('[K3] a token', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
   })
 
-  test('[K3] is not asked for before the caller has the connection', async () => {
-    const connection: Connection = fakes.server.connect({ token: () => `for ${connection.status}` })
+  test('[K3] is not asked for before the caller has the document', async () => {
+    const connection = fakes.server.connect({ token: () => `for ${document.status}` })
     fakes.closeLater(connection)
+    const document: LiveDocument = connection.document('org_1', 'doc_1')
     await settle()
     fakes.server.socket.accept()
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'for connecting' }])
@@ -346,6 +382,7 @@ describe('[K3] a token', () => {
     ]
     const connection = fakes.server.connect({ token: () => answers.shift()?.() ?? 'none' })
     fakes.closeLater(connection)
+    connection.reconnect()
     const errors: ApiError[] = []
     connection.on('error', (error) => errors.push(error))
     await vi.advanceTimersByTimeAsync(60_000)

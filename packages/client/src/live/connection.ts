@@ -28,6 +28,7 @@ export interface ConnectOptions {
   idle?: IdleTimes | false
 }
 
+/** Opens its socket when the first document is opened. */
 export interface Connection {
   readonly status: Status
   /** Why it is `denied` or `failed`. */
@@ -47,7 +48,10 @@ export interface Connection {
   subscribe(listener: (status: Status) => void): Unsubscribe
   /** What the server refuses, in all documents, and what keeps the token callback from answering. */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
-  /** At once instead of after a pause, and after `denied` and `failed` too, with another token. */
+  /**
+   * Connects at once: before the first document is opened, instead of waiting for the next attempt, and after `denied` and
+   * `failed`, with another token.
+   */
   reconnect(): void
   /** Closes all documents, then itself, for good. */
   close(): void
@@ -63,33 +67,29 @@ class ConnectionSession implements Connection, DocumentHost {
   readonly #answers = new Map<number, Answer>()
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
-  readonly #activity: Activity
-  readonly #leavePage: () => void
+  readonly #options: ConnectOptions
+  #activity: Activity | undefined
+  #leavePage: (() => void) | undefined
   #lastRef = 0
   #lastChannel = 0
   #lastId = 0
 
-  constructor(url: string, { token, WebSocket, idle = {} }: ConnectOptions) {
-    const options = { address: realtimeAddress(url), token, WebSocket: chooseWebSocket(WebSocket) }
-    this.#link = new Link(options, {
-      ready: () => this.#each((document) => document.open()),
-      lost: () => this.#lost(),
-      statusChanged: () => this.#statusChanged(),
-      message: (message) => this.#receive(message),
-      frame: (bytes) => this.#receiveFrame(bytes),
-      error: (error) => this.error(error),
-    })
-    this.#activity = watchActivity(
-      idle,
-      () => this.#each(({ presence }) => presence.active()),
-      () => this.#each(({ presence }) => presence.publish()),
+  constructor(url: string, options: ConnectOptions) {
+    this.#options = options
+    const { token, WebSocket } = options
+    const address = realtimeAddress(url)
+    const openSocket = () => new (chooseWebSocket(WebSocket))(address)
+    this.#link = new Link(
+      { token, openSocket },
+      {
+        ready: () => this.#each((document) => document.open()),
+        lost: () => this.#lost(),
+        statusChanged: () => this.#statusChanged(),
+        message: (message) => this.#receive(message),
+        frame: (bytes) => this.#receiveFrame(bytes),
+        error: (error) => this.error(error),
+      },
     )
-    this.#leavePage = watchPage({
-      awake: () => this.#link.wake(),
-      shown: (isShown) => this.#each((document) => document.pageShown(isShown)),
-    })
-    // Not before the caller has what this gives: the token callback may use it.
-    queueMicrotask(() => this.#link.wake())
   }
 
   get status(): Status {
@@ -109,7 +109,7 @@ class ConnectionSession implements Connection, DocumentHost {
   }
 
   get idleStatus(): OnlineStatus {
-    return this.#activity.status
+    return this.#activity?.status ?? 'online'
   }
 
   get failure(): ApiError | undefined {
@@ -132,6 +132,8 @@ class ConnectionSession implements Connection, DocumentHost {
     const key = JSON.stringify([organizationId, documentId])
     const known = this.#documents.get(key)
     if (known) return known
+    // Not before the caller has the document: the token callback may use it.
+    if (this.#start()) queueMicrotask(() => this.#link.wake())
     const document = new DocumentSession(organizationId, documentId, options, this)
     this.#documents.set(key, document)
     document.connectionChanged(this.status)
@@ -148,14 +150,16 @@ class ConnectionSession implements Connection, DocumentHost {
   }
 
   reconnect(): void {
+    if (this.status === 'closed') return
+    this.#start()
     this.#link.connect()
   }
 
   close(): void {
     if (this.status === 'closed') return
     this.#each((document) => document.close())
-    this.#activity.stop()
-    this.#leavePage()
+    this.#activity?.stop()
+    this.#leavePage?.()
     this.#link.close()
     this.#listeners.clear()
     this.#errors.clear()
@@ -199,6 +203,25 @@ class ConnectionSession implements Connection, DocumentHost {
 
   closed(document: DocumentSession): void {
     this.#documents.delete(JSON.stringify([document.organizationId, document.documentId]))
+  }
+
+  /**
+   * On first use. A connection that a server creates while it renders a page opens nothing, watches nothing and needs no
+   * WebSocket class. False if that was done already.
+   */
+  #start(): boolean {
+    if (this.#activity) return false
+    chooseWebSocket(this.#options.WebSocket)
+    this.#activity = watchActivity(
+      this.#options.idle ?? {},
+      () => this.#each(({ presence }) => presence.active()),
+      () => this.#each(({ presence }) => presence.publish()),
+    )
+    this.#leavePage = watchPage({
+      awake: () => this.#link.wake(),
+      shown: (isShown) => this.#each((document) => document.pageShown(isShown)),
+    })
+    return true
   }
 
   #receive(message: ServerMessage): void {

@@ -12,9 +12,8 @@ const handshakeMs = 10_000
 const longestMoveMs = 300_000
 
 export interface LinkOptions {
-  address: string
   token: TokenSource
-  WebSocket: new (url: string) => Socket
+  openSocket: () => Socket
 }
 
 export interface LinkHandlers {
@@ -133,7 +132,7 @@ export class Link {
 
   #create(): Socket | undefined {
     try {
-      return new this.#options.WebSocket(this.#options.address)
+      return this.#options.openSocket()
     } catch (error) {
       // Not allowed from this page, and never will be.
       this.#change('failed', { code: closeCodes.badMessage, reason: String(error) })

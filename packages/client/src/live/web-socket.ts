@@ -18,7 +18,7 @@ export function chooseWebSocket(given: WebSocketClass | undefined): new (url: st
   const chosen = given ?? (globalThis as { WebSocket?: WebSocketClass }).WebSocket
   if (chosen) return chosen as unknown as new (url: string) => Socket
   throw new TypeError(
-    "There is no WebSocket here; give one: import WebSocket from 'ws', then connect({ token, WebSocket }).",
+    "This environment has no WebSocket class. Install the package ws and give its class: import { WebSocket } from 'ws', then client.connect({ token, WebSocket }).",
   )
 }
 
