@@ -31,7 +31,7 @@ function Room() {
 
 test('[K10] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
   vi.stubGlobal('WebSocket', undefined)
-  const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 'token' })
+  const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 'never sent' })
   fakes.closeLater(connection)
   const html = renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual({

@@ -72,6 +72,9 @@ export class FakeSocket extends EventTarget {
   }
 }
 
+/** A string in the form of a token. */
+export const jwt = (name: string) => `header.${name}.signature`
+
 export function fakeServer() {
   const sockets: FakeSocket[] = []
   class WebSocket extends FakeSocket {
@@ -91,7 +94,7 @@ export function fakeServer() {
     },
     connect: (options: Partial<ConnectOptions> = {}) =>
       createClient({ url: 'http://plenum.test/base/' }).connect({
-        token: 'token',
+        token: jwt('token'),
         WebSocket,
         ...options,
       }),

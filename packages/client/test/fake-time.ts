@@ -4,11 +4,17 @@ import { type FakeServer, fakeServer } from './fake-server.ts'
 
 /** A server and a clock that are moved by hand. Whatever was connected is closed, and must leave no timer behind. */
 export function useFakes() {
-  const fakes = { server: undefined as unknown as FakeServer, open: [] as Connection[] }
+  const fakes = {
+    server: undefined as unknown as FakeServer,
+    open: [] as Connection[],
+    warnings: [] as string[],
+  }
 
   beforeEach(() => {
     vi.useFakeTimers()
     vi.spyOn(Math, 'random').mockReturnValue(0.5)
+    fakes.warnings = []
+    vi.spyOn(console, 'warn').mockImplementation((text: string) => void fakes.warnings.push(text))
     fakes.server = fakeServer()
     fakes.open = []
   })
@@ -34,6 +40,8 @@ export function useFakes() {
       await settle()
       return connection
     },
+    /** What the console shows. */
+    warnings: () => fakes.warnings,
     closeLater: (connection: Connection) => void fakes.open.push(connection),
     /** Milliseconds until there is another socket. */
     async untilNextSocket(): Promise<number> {

@@ -10,6 +10,7 @@ export async function bundle(entry: string, external: string[] = []): Promise<st
     resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"development"' } },
     external,
+    checks: { moduleLevelDirective: false },
   })
   const { output } = await build.generate({
     format: 'iife',

@@ -158,7 +158,8 @@ describe('[A1] architecture', () => {
       const [name = '', ...rest] = file.split('/')
       return readFileSync(join(packages, name, 'src', ...rest), 'utf8').includes('process.env')
     })
-    expect(readers).toEqual(['server/main.ts'])
+    // The client asks whether it was built for production.
+    expect(readers).toEqual(['client/live/warnings.ts', 'server/main.ts'])
   })
 
   test('[A1] no source file is longer than 400 lines', () => {

@@ -336,7 +336,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     await expect(eve.editor.whenSynced).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     expect(eve.document.status).toBe('denied')
     expect(eve.connection.status).toBe('connected')
-    const nobody = connect(server, 'no token')
+    const nobody = connect(server, 'no.valid.token')
     await expect(nobody.editor.whenSynced).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
     expect(nobody.connection.status).toBe('denied')
     expect(nobody.connection.ended?.code).toBe(4401)

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
+import { jwt } from '../../test/fake-server.ts'
 import { settle, useFakes } from '../../test/fake-time.ts'
 import { type ApiError, createClient, type LiveDocument, type Status } from '../index.ts'
 
@@ -8,11 +9,11 @@ const { connect, untilNextSocket } = fakes
 
 describe('[K2] a connection', () => {
   test('[K2] sends the token first and only there, and nothing else before it is known', async () => {
-    const connection = await connect({ token: 'secret' })
+    const connection = await connect({ token: jwt('secret') })
     connection.document('org_1', 'doc_1')
     expect(fakes.server.socket.url).toBe('ws://plenum.test/base/realtime')
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'secret' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('secret') }])
     expect(connection.status).toBe('connecting')
     fakes.server.socket.say({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt: 4_000_000_000 })
     expect(connection.status).toBe('connected')
@@ -25,7 +26,7 @@ describe('[K2] a connection', () => {
     ['http://plenum.test:4000/', 'ws://plenum.test:4000/realtime'],
     ['https://plenum.test/a/b', 'wss://plenum.test/a/b/realtime'],
   ])('[K2] of %s is at %s', async (url, address) => {
-    const connection = createClient({ url }).connect({ token: 't', WebSocket: fakes.server.WebSocket })
+    const connection = createClient({ url }).connect({ token: jwt('t'), WebSocket: fakes.server.WebSocket })
     fakes.closeLater(connection)
     connection.document('org_1', 'doc_1')
     await settle()
@@ -34,7 +35,7 @@ describe('[K2] a connection', () => {
 
   test('[K2] without a WebSocket class says what to give when a document is opened, not before', () => {
     vi.stubGlobal('WebSocket', undefined)
-    const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 't' })
+    const connection = createClient({ url: 'http://plenum.test' }).connect({ token: jwt('t') })
     const hint = "Install the package ws and give its class: import { WebSocket } from 'ws'"
     expect(() => connection.document('org_1', 'doc_1')).toThrow(hint)
     expect(() => connection.reconnect()).toThrow(hint)
@@ -238,11 +239,15 @@ describe('[K2] a lost connection', () => {
 
 describe('[K3] what the server ends', () => {
   test.each([
-    [closeCodes.permissionDenied, 'denied'],
-    [closeCodes.badMessage, 'failed'],
-    [closeCodes.tooMany, 'failed'],
-    [closeCodes.invalidUpdate, 'failed'],
-  ] as const)('[K3] with %i is %s until told otherwise', async (code, status) => {
+    [closeCodes.permissionDenied, 'denied', "Allow it with client.domains.add({ domains: ['…'] })."],
+    [closeCodes.badMessage, 'failed', 'Use the same version of the client and the server.'],
+    [closeCodes.tooMany, 'failed', 'Close what is not shown, or raise the limit on the server.'],
+    [
+      closeCodes.invalidUpdate,
+      'failed',
+      'What was typed stays in `editor.doc`. Reload the page to edit what the server has stored.',
+    ],
+  ] as const)('[K3] with %i is %s until told otherwise', async (code, status, advice) => {
     const connection = await connect()
     const document = connection.document('org_1', 'doc_1')
     const editor = document.editor('note')
@@ -255,7 +260,7 @@ describe('[K3] what the server ends', () => {
       expect(one.ended).toEqual({ code, reason: 'Because.' })
     }
     for (const promise of [whenSynced, set, editor.whenSynced, document.liveState('player').set({})]) {
-      await expect(promise).rejects.toMatchObject({ name: 'ApiError', message: 'Because.' })
+      await expect(promise).rejects.toMatchObject({ name: 'ApiError', message: `Because. ${advice}` })
     }
     await vi.advanceTimersByTimeAsync(600_000)
     expect(fakes.server.sockets).toHaveLength(1)
@@ -271,24 +276,24 @@ describe('[K3] what the server ends', () => {
 
   test('[K3] for want of a valid token is tried once more with a new one', async () => {
     let asked = 0
-    const connection = await connect({ token: async () => `token ${++asked}` })
+    const connection = await connect({ token: async () => jwt(`${++asked}`) })
     fakes.server.socket.accept()
     fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
     await settle()
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('2') }])
     fakes.server.socket.drop(closeCodes.unauthenticated, 'token_invalid')
     expect(connection.status).toBe('denied')
     expect(connection.ended).toEqual({ code: 4401, reason: 'token_invalid' })
     connection.reconnect()
     await settle()
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 3' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('3') }])
   })
 
   test('[K3] in one document for want of a valid token concerns them all', async () => {
     let asked = 0
-    const connection = await connect({ token: async () => `token ${++asked}` })
+    const connection = await connect({ token: async () => jwt(`${++asked}`) })
     connection.document('org_1', 'doc_1')
     fakes.server.socket.welcome()
     fakes.server.socket.say({
@@ -300,7 +305,7 @@ describe('[K3] what the server ends', () => {
     expect(connection.status).toBe('reconnecting')
     await settle()
     fakes.server.socket.welcome()
-    expect(fakes.server.socket.messages).toMatchObject([{ token: 'token 2' }, { type: 'open', ref: 2 }])
+    expect(fakes.server.socket.messages).toMatchObject([{ token: jwt('2') }, { type: 'open', ref: 2 }])
     fakes.server.socket.say({
       type: 'closed',
       ref: 2,
@@ -312,7 +317,7 @@ describe('[K3] what the server ends', () => {
   })
 
   test('[K3] for want of a valid token again and again is denied, though each was good for a moment', async () => {
-    const connection = await connect({ token: async () => 'short-lived' })
+    const connection = await connect({ token: async () => jwt('short-lived') })
     for (let time = 0; time < 2; time++) {
       expect(connection.status).not.toBe('denied')
       fakes.server.socket.welcome()
@@ -323,7 +328,7 @@ describe('[K3] what the server ends', () => {
   })
 
   test('[K3] for want of a valid token stays denied when there is no other one', async () => {
-    const connection = await connect({ token: 'stale' })
+    const connection = await connect({ token: jwt('stale') })
     fakes.server.socket.accept()
     fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
     expect(connection.status).toBe('denied')
@@ -333,12 +338,12 @@ describe('[K3] what the server ends', () => {
 describe('[K3] a token', () => {
   test('[K3] is kept for the next connection while it is good, and asked for again when it is not', async () => {
     let asked = 0
-    await connect({ token: () => `token ${++asked}` })
+    await connect({ token: () => jwt(`${++asked}`) })
     fakes.server.socket.welcome(Date.now() / 1000 + 60)
     fakes.server.socket.drop()
     await untilNextSocket()
     fakes.server.socket.welcome(Date.now() / 1000 + 60)
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 1' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('1') }])
     await vi.advanceTimersByTimeAsync(29_000)
     fakes.server.socket.say({ type: 'pong' })
     await vi.advanceTimersByTimeAsync(31_000)
@@ -347,26 +352,26 @@ describe('[K3] a token', () => {
     fakes.server.socket.drop()
     await untilNextSocket()
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'token 2' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('2') }])
   })
 
   test('[K3] is not asked for before the caller has the document', async () => {
-    const connection = fakes.server.connect({ token: () => `for ${document.status}` })
+    const connection = fakes.server.connect({ token: () => jwt(`for-${document.status}`) })
     fakes.closeLater(connection)
     const document: LiveDocument = connection.document('org_1', 'doc_1')
     await settle()
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'for connecting' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('for-connecting') }])
   })
 
   test('[K3] that is about to expire is replaced on the open connection', async () => {
     let asked = 0
-    const connection = await connect({ token: async () => `token ${++asked}` })
+    const connection = await connect({ token: async () => jwt(`${++asked}`) })
     fakes.server.socket.welcome()
     fakes.server.socket.say({ type: 'tokenExpiring', expiresAt: 4_000_000_000 })
     fakes.server.socket.say({ type: 'tokenExpiring', expiresAt: 4_000_000_000 })
     await settle()
-    expect(fakes.server.socket.sent('auth').at(-1)).toEqual({ type: 'auth', token: 'token 2' })
+    expect(fakes.server.socket.sent('auth').at(-1)).toEqual({ type: 'auth', token: jwt('2') })
     expect(asked).toBe(2)
     fakes.server.socket.say({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt: 4_000_009_000 })
     expect(connection.status).toBe('connected')
@@ -378,28 +383,31 @@ describe('[K3] a token', () => {
       () => Promise.reject(new Error('offline')),
       () => new Promise<string>(() => {}),
       () => 5 as never,
-      () => 'good',
+      () => jwt('good'),
     ]
-    const connection = fakes.server.connect({ token: () => answers.shift()?.() ?? 'none' })
+    const connection = fakes.server.connect({ token: () => answers.shift()?.() ?? jwt('none') })
     fakes.closeLater(connection)
     connection.reconnect()
     const errors: ApiError[] = []
     connection.on('error', (error) => errors.push(error))
     await vi.advanceTimersByTimeAsync(60_000)
     expect(errors.map(({ status, message }) => [status, message])).toEqual([
-      ['UNAUTHENTICATED', 'The token callback failed: Error: offline'],
-      ['UNAUTHENTICATED', 'The token callback failed: Error: No token after 30 seconds.'],
-      ['UNAUTHENTICATED', 'The token callback failed: TypeError: A token must be a string.'],
+      ['UNAUTHENTICATED', 'The token callback failed: offline'],
+      ['UNAUTHENTICATED', 'The token callback failed: no answer within 30 seconds'],
+      [
+        'UNAUTHENTICATED',
+        'The token must be a string, not number. Give a token of auth.generateToken, or a callback that returns one.',
+      ],
     ])
     fakes.server.socket.accept()
-    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: 'good' }])
+    expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('good') }])
   })
 
   test('[K3] that comes after the connection was closed opens nothing', async () => {
     let give: (token: string) => void = () => {}
     const connection = await connect({ token: () => new Promise((resolve) => (give = resolve)) })
     connection.close()
-    give('late')
+    give(jwt('late'))
     await settle()
     expect(fakes.server.sockets).toHaveLength(0)
   })

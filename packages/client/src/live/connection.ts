@@ -15,8 +15,9 @@ import { decodeFrame } from './frames.ts'
 import { Link } from './link.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import { watchPage } from './page.ts'
-import { type Ending, errorOf, type Status } from './status.ts'
+import type { Ending, Status } from './status.ts'
 import type { TokenSource } from './token.ts'
+import { Warnings, warn } from './warnings.ts'
 import { chooseWebSocket, realtimeAddress, type WebSocketClass } from './web-socket.ts'
 
 export interface ConnectOptions {
@@ -33,6 +34,8 @@ export interface Connection {
   readonly status: Status
   /** Why it is `denied` or `failed`. */
   readonly ended: Ending | undefined
+  /** The last thing that went wrong, also why it is `reconnecting`. It stays when it is `connected` again. */
+  readonly lastError: ApiError | undefined
   /** Of the token; unknown until the first connection. */
   readonly userId: string | undefined
   /**
@@ -46,7 +49,10 @@ export interface Connection {
   ): LiveDocument<Data>
   /** Called at each change of the status, not at once. */
   subscribe(listener: (status: Status) => void): Unsubscribe
-  /** What the server refuses, in all documents, and what keeps the token callback from answering. */
+  /**
+   * Why the connection, a document or an editor is `denied` or `failed`, what the server refuses, and what is wrong with
+   * the token. In development, what nobody listens to is shown in the console.
+   */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /**
    * Connects at once: before the first document is opened, instead of waiting for the next attempt, and after `denied` and
@@ -60,6 +66,7 @@ export interface Connection {
 type Answer = (outcome: Position | ApiError) => void
 
 class ConnectionSession implements Connection, DocumentHost {
+  lastError: ApiError | undefined
   readonly #link: Link
   readonly #documents = new Map<string, DocumentSession>()
   readonly #refs = new Map<number, DocumentSession>()
@@ -67,6 +74,7 @@ class ConnectionSession implements Connection, DocumentHost {
   readonly #answers = new Map<number, Answer>()
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
+  readonly #warnings = new Warnings()
   readonly #options: ConnectOptions
   #activity: Activity | undefined
   #leavePage: (() => void) | undefined
@@ -80,14 +88,15 @@ class ConnectionSession implements Connection, DocumentHost {
     const address = realtimeAddress(url)
     const openSocket = () => new (chooseWebSocket(WebSocket))(address)
     this.#link = new Link(
-      { token, openSocket },
+      { address, token, openSocket },
       {
         ready: () => this.#each((document) => document.open()),
         lost: () => this.#lost(),
         statusChanged: () => this.#statusChanged(),
         message: (message) => this.#receive(message),
         frame: (bytes) => this.#receiveFrame(bytes),
-        error: (error) => this.error(error),
+        error: (error, isMistake) => this.#linkFailed(error, isMistake),
+        attemptFailed: (error, isLasting) => this.#attemptFailed(error, isLasting),
       },
     )
   }
@@ -114,7 +123,7 @@ class ConnectionSession implements Connection, DocumentHost {
 
   get failure(): ApiError | undefined {
     if (this.status === 'closed') return new ApiError('ABORTED', 'The connection was closed.')
-    return this.ended && errorOf(this.ended)
+    return this.#link.failure
   }
 
   document<Data extends object = Record<string, unknown>>(
@@ -197,8 +206,9 @@ class ConnectionSession implements Connection, DocumentHost {
     this.send(message(id))
   }
 
-  error(error: ApiError): void {
-    this.#errors.emit(error)
+  error(error: ApiError, isHandled = false): void {
+    this.lastError = error
+    if (!this.#errors.emit(error) && !isHandled) this.#warnings.once(error.message)
   }
 
   closed(document: DocumentSession): void {
@@ -268,12 +278,25 @@ class ConnectionSession implements Connection, DocumentHost {
     else this.error(error)
   }
 
+  #linkFailed(error: ApiError, isMistake: boolean): void {
+    if (isMistake) this.#warnings.once(error.message)
+    // The end of the connection is also that of its documents.
+    const documents = this.failure ? [...this.#documents.values()] : []
+    this.error(error, documents.filter((document) => document.inform(error)).length > 0)
+  }
+
+  #attemptFailed(error: ApiError, isLasting: boolean): void {
+    this.lastError = error
+    if (isLasting) warn(error.message)
+  }
+
   #lost(): void {
     this.#answers.clear()
     this.#each((document) => document.lost())
   }
 
   #statusChanged(): void {
+    this.lastError = this.#link.failure ?? this.lastError
     this.#each((document) => document.connectionChanged(this.status))
     this.#listeners.emit(this.status)
   }

@@ -11,12 +11,13 @@ import { checkContentType, checkId } from './checks.ts'
 import type { LiveDocumentOptions, LiveDocument } from './document.ts'
 import type { LiveEditor, LiveEditorOptions } from './editor.ts'
 import { EditorSession } from './editor-session.ts'
+import { errorOf } from './explain.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import type { LiveState } from './live-state.ts'
 import { LiveStates } from './live-states.ts'
 import { type PresenceHost, PresenceList } from './presence.ts'
 import { Retry } from './retry.ts'
-import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
+import { type Ending, isFinal, type Status, statusAfter } from './status.ts'
 
 type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
@@ -37,7 +38,8 @@ export interface DocumentHost extends PresenceHost {
   newChannel(editor: EditorSession): number
   freeChannel(channel: number): void
   request(message: (id: number) => ClientMessage, answer: (outcome: Position | ApiError) => void): void
-  error(error: ApiError): void
+  /** `isHandled`: somebody listens to the errors of the document or editor that it concerns. */
+  error(error: ApiError, isHandled: boolean): void
   closed(document: DocumentSession): void
 }
 
@@ -59,6 +61,8 @@ export class DocumentSession implements LiveDocument {
   #isOpen = false
   /** The document alone; the connection may be well. */
   #ended: Ending | undefined
+  /** Explains `#ended`. */
+  #endError: ApiError | undefined
   /** The user was told of the rate limit. Each further attempt may be refused for the same reason. */
   #isLimitReported = false
 
@@ -94,7 +98,7 @@ export class DocumentSession implements LiveDocument {
   /** Why nothing will be sent any more. */
   get failure(): ApiError | undefined {
     if (this.status === 'closed') return new ApiError('ABORTED', 'The document was closed.')
-    return this.#ended ? errorOf(this.#ended) : this.host.failure
+    return this.#endError ?? this.host.failure
   }
 
   liveState<T extends object>(liveStateDataId: string): LiveState<T> {
@@ -141,9 +145,22 @@ export class DocumentSession implements LiveDocument {
     this.#editors.delete(editor.editorId)
   }
 
-  error(error: ApiError): void {
-    this.#errors.emit(error)
-    this.host.error(error)
+  /** For people. */
+  get name(): string {
+    return `${this.organizationId}/${this.documentId}`
+  }
+
+  /** `isHandled`: somebody listens to the errors of the editor that it concerns. */
+  error(error: ApiError, isHandled = false): void {
+    const hasListeners = this.#errors.emit(error)
+    this.host.error(error, isHandled || hasListeners)
+  }
+
+  /** An error that ends the document and its editors. False if nobody listens. */
+  inform(error: ApiError): boolean {
+    if (this.failure !== error) return false
+    const hasListeners = this.#errors.emit(error)
+    return [...this.#editors.values()].filter((editor) => editor.inform(error)).length > 0 || hasListeners
   }
 
   /** Once the connection is there. */
@@ -178,6 +195,16 @@ export class DocumentSession implements LiveDocument {
     }
   }
 
+  /** It is over for this client, while the connection goes on. */
+  end(ending: Ending): void {
+    const error = errorOf(ending, this.name)
+    this.#leave()
+    this.#ended = ending
+    this.#endError = error
+    this.#becomeEnded(statusAfter(ending))
+    this.host.error(error, this.inform(error))
+  }
+
   /** The connection is gone; it may come back. */
   lost(): void {
     this.#leave()
@@ -187,7 +214,7 @@ export class DocumentSession implements LiveDocument {
   /** The status of the connection has changed: what ended with it, ends; what it revives, lives. */
   connectionChanged(status: Status): void {
     if (this.#ended || this.status === 'closed') return
-    if (status === 'denied' || status === 'failed') this.#end(status)
+    if (status === 'denied' || status === 'failed') this.#becomeEnded(status)
     else if (this.status === 'denied' || this.status === 'failed') this.#change('reconnecting')
     for (const editor of this.#editors.values()) editor.documentChanged()
   }
@@ -208,22 +235,19 @@ export class DocumentSession implements LiveDocument {
     for (const editor of this.#editors.values()) editor.open()
   }
 
-  #closed(ending: Ending): void {
+  #closed({ code, reason }: Ending): void {
+    const ending = { code, reason }
+    if (isFinal(ending)) return this.end(ending)
     this.#leave()
-    if (isFinal(ending)) {
-      this.#ended = { code: ending.code, reason: ending.reason }
-      this.#end(statusAfter(ending))
-    } else {
-      this.#change('reconnecting')
-      this.#retry.later()
-      if (ending.code === closeCodes.rateLimited) this.#reportLimit(ending)
-    }
+    this.#change('reconnecting')
+    this.#retry.later()
+    if (code === closeCodes.rateLimited) this.#reportLimit(ending)
   }
 
-  #reportLimit({ code, reason }: Ending): void {
+  #reportLimit(ending: Ending): void {
     if (this.#isLimitReported) return
     this.#isLimitReported = true
-    this.error(errorOf({ code, reason }))
+    this.error(errorOf(ending, this.name))
   }
 
   /** The server speaks of another document under the same id: what is known of the old one is worth nothing. */
@@ -234,7 +258,7 @@ export class DocumentSession implements LiveDocument {
     this.open()
   }
 
-  #end(status: 'denied' | 'failed'): void {
+  #becomeEnded(status: 'denied' | 'failed'): void {
     this.#retry.cancel()
     this.presence.ended()
     this.#change(status)

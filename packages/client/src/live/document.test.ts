@@ -149,7 +149,7 @@ describe('[K4] a document that was lost', () => {
     fakes.server.socket.welcome()
     refuse()
     expect(document.status).toBe('reconnecting')
-    const error = { status: 'RESOURCE_EXHAUSTED', message: reason, details: { code: 4029 } }
+    const error = { status: 'RESOURCE_EXHAUSTED', message: `org_1/doc_1: ${reason}`, details: { code: 4029 } }
     expect(errors).toMatchObject([error, error])
     await vi.advanceTimersByTimeAsync(200)
     refuse()

@@ -1,15 +1,16 @@
 import type { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { ApiError } from '@plenum/protocol/errors'
-import { type AccessRole, limits, type ServerMessage } from '@plenum/protocol/realtime'
+import { type AccessRole, closeCodes, limits, type ServerMessage } from '@plenum/protocol/realtime'
 import type { DocumentSession } from './document-session.ts'
 import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './editor.ts'
 import { EditorAwareness } from './editor-awareness.ts'
 import { EditorSync } from './editor-sync.ts'
+import { errorOf } from './explain.ts'
 import { type EditorFrame, encodeFrame } from './frames.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import { Retry } from './retry.ts'
-import { type Ending, errorOf, isFinal, type Status, statusAfter } from './status.ts'
+import { type Ending, isFinal, type Status, statusAfter } from './status.ts'
 import { Waiting } from './waiting.ts'
 
 export class EditorSession implements LiveEditor {
@@ -34,6 +35,8 @@ export class EditorSession implements LiveEditor {
   #isFlushing = false
   /** The editor alone; its document may be well. */
   #ended: Ending | undefined
+  /** Explains `#ended`. */
+  #endError: ApiError | undefined
 
   constructor(editorId: string, options: LiveEditorOptions, document: DocumentSession) {
     this.editorId = editorId
@@ -152,6 +155,11 @@ export class EditorSession implements LiveEditor {
     this.#report(error)
   }
 
+  /** An error that ends the document. False if nobody listens. */
+  inform(error: ApiError): boolean {
+    return !this.#endError && this.#errors.emit(error)
+  }
+
   roleChanged(role: AccessRole): void {
     if (!this.#isOpen) return
     this.#role = role
@@ -191,10 +199,15 @@ export class EditorSession implements LiveEditor {
   }
 
   #closed(ending: Ending): void {
+    // The server closes the document next, for the same reason.
+    if (ending.code === closeCodes.gone) return this.#document.end(ending)
     this.lost()
-    if (isFinal(ending)) this.#ended = ending
-    else this.#retry.later()
+    if (!isFinal(ending)) return this.#retry.later()
+    const error = errorOf(ending, `${this.#document.name}/${this.editorId}`)
+    this.#ended = ending
+    this.#endError = error
     this.#update()
+    this.#failed(error)
   }
 
   #startOver(): void {
@@ -237,15 +250,15 @@ export class EditorSession implements LiveEditor {
   }
 
   #report(error: ApiError): void {
-    this.#errors.emit(error)
-    this.#document.error(error)
+    const hasListeners = this.#errors.emit(error)
+    this.#document.error(error, hasListeners)
   }
 
   #destroyed = (): void => this.close()
 
   get #failure(): ApiError | undefined {
     if (this.#isClosed) return new ApiError('ABORTED', 'The editor was closed.')
-    return this.#ended ? errorOf(this.#ended) : this.#document.failure
+    return this.#endError ?? this.#document.failure
   }
 
   #currentState(): LiveEditorState {

@@ -389,7 +389,11 @@ describe('[K8] what the server does not take', () => {
     expect(document.status).toBe('connected')
     await expect(editor.whenSynced).resolves.toBeUndefined()
     editor.doc.getText().insert(0, 'x')
-    await expect(editor.whenSaved()).rejects.toMatchObject({ message: 'Because.' })
+    await expect(editor.whenSaved()).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /^org_1\/doc_1\/note: Because\. What was typed stays in `editor\.doc`\./,
+      ),
+    })
     await reconnect()
     expect(fakes.server.socket.sent('openEditor')).toEqual([])
   })

@@ -10,7 +10,9 @@ export class Listeners<T> {
     return () => void this.#entries.delete(entry)
   }
 
-  emit(value: T): void {
+  /** False if nobody listens. */
+  emit(value: T): boolean {
+    const hasListeners = this.#entries.size > 0
     for (const { listener } of Array.from(this.#entries)) {
       try {
         listener(value)
@@ -21,6 +23,7 @@ export class Listeners<T> {
         })
       }
     }
+    return hasListeners
   }
 
   clear(): void {

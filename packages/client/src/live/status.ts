@@ -1,4 +1,3 @@
-import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
 import { closeCodes } from '@plenum/protocol/realtime'
 
 /**
@@ -13,23 +12,11 @@ export interface Ending {
   reason: string
 }
 
-const errorStatusOf: Readonly<Record<number, ErrorStatus>> = {
-  [closeCodes.badMessage]: 'INVALID_ARGUMENT',
-  [closeCodes.unauthenticated]: 'UNAUTHENTICATED',
-  [closeCodes.permissionDenied]: 'PERMISSION_DENIED',
-  [closeCodes.gone]: 'NOT_FOUND',
-  [closeCodes.invalidUpdate]: 'INVALID_ARGUMENT',
-  [closeCodes.tooMany]: 'RESOURCE_EXHAUSTED',
-  [closeCodes.rateLimited]: 'RESOURCE_EXHAUSTED',
-}
+/** Whether a Plenum server said so. All other codes come from networks, proxies and the WebSocket class. */
+export const isOfServer = ({ code }: Ending): boolean => code >= 4000 || code === closeCodes.restarting
 
 /** Whether trying again changes nothing. */
 export const isFinal = ({ code }: Ending): boolean => code >= 4400 && code <= 4499
 
 export const statusAfter = ({ code }: Ending): 'denied' | 'failed' =>
   code === closeCodes.unauthenticated || code === closeCodes.permissionDenied ? 'denied' : 'failed'
-
-export const errorOf = ({ code, reason }: Ending): ApiError =>
-  new ApiError(errorStatusOf[code] ?? 'UNAVAILABLE', reason || `The server closed with code ${code}.`, {
-    details: { code },
-  })

@@ -3,13 +3,14 @@ import { ApiError } from '@plenum/protocol/errors'
 /** A user token, or what gets one: asked for the first, and again whenever one has expired. */
 export type TokenSource = string | (() => string | Promise<string>)
 
-const patienceMs = 30_000
+/** For the token callback. Then the attempt has failed, and the callback is called again later. */
+const timeoutMs = 30_000
 
 export class Token {
   readonly #source: TokenSource
-  #value: string | undefined
+  #value: unknown
   #expiresAt = Infinity
-  #asking: Promise<string> | undefined
+  #asking: Promise<unknown> | undefined
 
   constructor(source: TokenSource) {
     this.#source = source
@@ -19,9 +20,9 @@ export class Token {
     return typeof this.#source === 'function'
   }
 
-  /** Rejects with an `ApiError` when the callback fails. */
-  async get(): Promise<string> {
-    if (typeof this.#source === 'string') return this.#source
+  /** Whatever the application gave, unchecked. Rejects with an `ApiError` when the callback fails. */
+  async get(): Promise<unknown> {
+    if (typeof this.#source !== 'function') return this.#source
     if (this.#value !== undefined && Date.now() < this.#expiresAt) return this.#value
     this.#asking ??= ask(this.#source).finally(() => (this.#asking = undefined))
     this.#value = await this.#asking
@@ -40,18 +41,17 @@ export class Token {
   }
 }
 
-async function ask(source: () => string | Promise<string>): Promise<string> {
+async function ask(source: () => unknown): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`No token after ${patienceMs / 1000} seconds.`)), patienceMs)
+    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} seconds`)), timeoutMs)
   })
   try {
-    const token = await Promise.race([source(), tooLate])
-    if (typeof token !== 'string') throw new TypeError('A token must be a string.')
-    return token
+    return await Promise.race([source(), tooLate])
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
-    throw new ApiError('UNAUTHENTICATED', `The token callback failed: ${String(cause)}`, { cause })
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new ApiError('UNAUTHENTICATED', `The token callback failed: ${why}`, { cause })
   } finally {
     clearTimeout(timer)
   }
