@@ -94,6 +94,6 @@ test('[K11] an address where nobody listens is warned of after three attempts, o
   const message = (attempts: number) =>
     `Plenum does not answer at ws://127.0.0.1:1/realtime after ${attempts} attempts: is the server running, and is the address right?`
   await eventually(() => connection.lastError?.message).toBe(message(4))
-  expect(warn.mock.calls).toEqual([[`Plenum: ${message(3)}`]])
+  expect(warn.mock.calls).toEqual([[`[plenum] ${message(3)}`]])
   expect(connection.status).toBe('connecting')
 })

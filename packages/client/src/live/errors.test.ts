@@ -103,7 +103,7 @@ describe('[K11] a warning in the console', () => {
     fakes.server.socket.welcome()
     end()
     expect(warnings()).toEqual([
-      'Plenum: The message is malformed. Use the same version of the client and the server.',
+      '[plenum] The message is malformed. Use the same version of the client and the server.',
     ])
   })
 
@@ -131,7 +131,7 @@ describe('[K11] a warning in the console', () => {
     const message =
       "The page's origin http://localhost:5173 is not among the allowed domains of the API key. Allow it with client.domains.add({ domains: ['localhost'] })."
     expect(heard).toMatchObject([{ status: 'PERMISSION_DENIED', message }])
-    expect(warnings()).toEqual([`Plenum: ${message}`])
+    expect(warnings()).toEqual([`[plenum] ${message}`])
   })
 
   test('[K11] is not shown by a build for production', async () => {
@@ -148,7 +148,7 @@ describe('[K11] a warning in the console', () => {
     vi.stubGlobal('process', undefined)
     fakes.server.socket.drop(closeCodes.badMessage)
     vi.unstubAllGlobals()
-    expect(warnings()).toEqual([`Plenum: ${connection.lastError?.message}`])
+    expect(warnings()).toEqual([`[plenum] ${connection.lastError?.message}`])
   })
 
   test('[K11] is shown for 50 causes, not for ever more', async () => {
@@ -186,7 +186,7 @@ describe('[K11] a server that does not answer', () => {
       'There is no connection to ws://plenum.test/base/realtime (code 1006). It is tried again.',
     )
     await fail(1)
-    expect(warnings()).toEqual([`Plenum: ${silence(3)}`])
+    expect(warnings()).toEqual([`[plenum] ${silence(3)}`])
     await fail(5)
     expect(warnings()).toHaveLength(1)
     expect(connection.lastError).toMatchObject({ status: 'UNAVAILABLE', message: silence(8) })
@@ -194,7 +194,7 @@ describe('[K11] a server that does not answer', () => {
     await fail(3)
     expect(warnings()).toHaveLength(1)
     await fail(1)
-    expect(warnings()).toEqual(Array(2).fill(`Plenum: ${silence(3)}`))
+    expect(warnings()).toEqual(Array(2).fill(`[plenum] ${silence(3)}`))
     expect(heard).toEqual([])
   })
 
@@ -214,7 +214,7 @@ describe('[K11] a server that does not answer', () => {
       fakes.server.socket.accept()
       await untilNextSocket()
     }
-    expect(warnings()).toEqual([`Plenum: ${silence(3)}`])
+    expect(warnings()).toEqual([`[plenum] ${silence(3)}`])
   })
 })
 
@@ -282,7 +282,7 @@ describe('[K11] a token', () => {
     expect(fakes.server.sockets).toEqual([])
     expect(connection.status).toBe('denied')
     expect(heard).toMatchObject([{ status: 'UNAUTHENTICATED', message: expect.stringContaining(reason) }])
-    expect(warnings()).toEqual([`Plenum: ${heard[0]?.message}`])
+    expect(warnings()).toEqual([`[plenum] ${heard[0]?.message}`])
     expect(warnings().join()).not.toContain('secret')
   })
 
@@ -310,7 +310,7 @@ describe('[K11] a token', () => {
 
   test('[K11] a callback that throws is shown when nobody listens', async () => {
     const connection = await connect({ token: () => Promise.reject(new Error('HTTP 401')) })
-    expect(warnings()).toEqual(['Plenum: The token callback failed: HTTP 401'])
+    expect(warnings()).toEqual(['[plenum] The token callback failed: HTTP 401'])
     expect(connection.lastError?.message).toBe('The token callback failed: HTTP 401')
   })
 

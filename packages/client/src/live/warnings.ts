@@ -15,7 +15,7 @@ export class Warnings {
 
 export function warn(text: string): void {
   // oxlint-disable-next-line no-console -- for developers only
-  if (!isProduction()) console.warn(`Plenum: ${text}`)
+  if (!isProduction()) console.warn(`[plenum] ${text}`)
 }
 
 /** Bundlers replace the expression. Where nobody did and there is no `process`, as in a page, it throws. */

@@ -1,0 +1,76 @@
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chromiumForTests } from '../../../scripts/browser.ts'
+import * as given from '../../server/test/given.ts'
+import { startServer, type TestServer } from '../../server/test/harness.ts'
+import { tokenFor } from '../../server/test/live.ts'
+import type * as Plenum from '../src/index.ts'
+import { bundle, servePage } from './pages.ts'
+
+let server: TestServer
+let browser: Browser | undefined
+let page: Awaited<ReturnType<typeof servePage>>
+
+beforeAll(async () => {
+  const executablePath = chromiumForTests()
+  page = await servePage(await bundle('../src/index.ts'))
+  server = await startServer('sqlite')
+  browser = executablePath
+    ? await chromium.launch({
+        executablePath,
+        args: ['--no-sandbox', '--host-resolver-rules=MAP * 127.0.0.1'],
+      })
+    : undefined
+}, 300_000)
+
+afterAll(async () => {
+  await browser?.close()
+  page?.stop()
+  await server?.stop()
+})
+
+/** Opens a document in a page of that host. Gives what the console shows. */
+async function visit(browser: Browser, host: string, url: string, token: string): Promise<() => string[]> {
+  const tab = await browser.newPage()
+  const warnings: string[] = []
+  tab.on('console', (message) => {
+    if (message.type() === 'warning') warnings.push(message.text())
+  })
+  await tab.goto(`http://${host}:${page.port}/`)
+  await tab.evaluate(
+    ([url, token]) => {
+      const { createClient } = (globalThis as unknown as { plenum: typeof Plenum }).plenum
+      createClient({ url }).connect({ token }).document('org_1', 'doc_1')
+    },
+    [url, token] as [string, string],
+  )
+  return () => warnings
+}
+
+test(
+  '[K11] the console of a page names a refused origin, a token that is a page, and a server that is not there',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const token = await tokenFor(await given.tenant(server))
+    const origin = await visit(browser, 'elsewhere.example', server.url, token)
+    await expect
+      .poll(origin)
+      .toEqual([
+        `[plenum] The page's origin http://elsewhere.example:${page.port} is not among the allowed domains of the API key. Allow it with client.domains.add({ domains: ['elsewhere.example'] }).`,
+      ])
+    const html = await visit(browser, 'localhost', server.url, '<!doctype html><p>Sign in')
+    await expect
+      .poll(html)
+      .toEqual([
+        '[plenum] This is not a JWT: it begins with `<!doctype html>`. Does the address of your token answer with a page?',
+      ])
+    // Nobody listens at port 9.
+    const nobody = await visit(browser, 'localhost', 'http://127.0.0.1:9', token)
+    await expect
+      .poll(nobody)
+      .toEqual([
+        '[plenum] Plenum does not answer at ws://127.0.0.1:9/realtime after 3 attempts: is the server running, and is the address right?',
+      ])
+  },
+)
