@@ -362,6 +362,12 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     await eventually(() => vic.editor.readOnly).toBe(true)
     expect(vic.document.accessRole).toBe('viewer')
     vic.type('held ')
+    const denied = {
+      status: 'PERMISSION_DENIED',
+      message: 'You are a viewer of org_1/doc_1: what is typed stays on this device.',
+    }
+    await expect(vic.editor.whenSaved()).rejects.toMatchObject(denied)
+    expect(vic.errors).toMatchObject([denied])
     await expect(vic.document.liveState('player').set({ n: 1 })).rejects.toMatchObject({
       status: 'PERMISSION_DENIED',
     })
@@ -371,8 +377,8 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(vic.editor.state).toEqual({ status: 'connected', saved: false, readOnly: true })
     expect(ada.text()).not.toContain('held')
     await role('editor')
+    await eventually(() => vic.editor.readOnly).toBe(false)
     await vic.editor.whenSaved()
-    expect(vic.editor.readOnly).toBe(false)
     await eventually(ada.text).toContain('held')
     await eventually(vic.text).toBe(ada.text())
   })

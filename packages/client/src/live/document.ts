@@ -22,7 +22,7 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
   editor(editorId: string, options?: LiveEditorOptions): LiveEditor
   /** Called when the status or the role has changed. */
   subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
-  /** What the server refuses here, in the editors too. */
+  /** Why it is `denied` or `failed`, and what the server refuses here, in the editors too. */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends what is not sent yet, then leaves the document and its editors. */
   close(): void

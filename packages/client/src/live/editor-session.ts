@@ -33,6 +33,8 @@ export class EditorSession implements LiveEditor {
   #role: AccessRole | undefined
   #isAwarenessStale = false
   #isFlushing = false
+  /** Why the changes of a viewer are not sent; known while there are such changes. */
+  #heldBack: ApiError | undefined
   /** The editor alone; its document may be well. */
   #ended: Ending | undefined
   /** Explains `#ended`. */
@@ -84,12 +86,12 @@ export class EditorSession implements LiveEditor {
   }
 
   whenSaved(): Promise<void> {
-    return this.saved ? Promise.resolve() : this.#promise(this.#saved)
+    return this.saved ? Promise.resolve() : this.#promise(this.#saved, this.#heldBack)
   }
 
-  #promise(waiting: Waiting): Promise<void> {
+  #promise(waiting: Waiting, reason?: ApiError): Promise<void> {
     const promise = waiting.promise()
-    const failure = this.#failure
+    const failure = this.#failure ?? reason
     if (failure) waiting.reject(failure)
     return promise
   }
@@ -287,10 +289,21 @@ export class EditorSession implements LiveEditor {
       this.#synced.reject(failure)
       this.#saved.reject(failure)
     }
-    if (state.status === status && state.saved === saved && state.readOnly === readOnly) return
-    this.state = state
-    if (this.#wasSynced) this.#synced.resolve()
-    if (saved !== state.saved && state.saved) this.#saved.resolve()
-    this.#listeners.emit(state)
+    if (state.status !== status || state.saved !== saved || state.readOnly !== readOnly) {
+      this.state = state
+      if (this.#wasSynced) this.#synced.resolve()
+      if (saved !== state.saved && state.saved) this.#saved.resolve()
+      this.#listeners.emit(state)
+    }
+    this.#reportHeldBack()
+  }
+
+  /** Once, until the user becomes an editor. */
+  #reportHeldBack(): void {
+    if (this.#role === 'editor' || this.#sync.isSaved) this.#heldBack = undefined
+    if (!this.#sync.isHeldBack || this.#heldBack) return
+    const message = `You are a viewer of ${this.#document.name}: what is typed stays on this device.`
+    this.#heldBack = new ApiError('PERMISSION_DENIED', message)
+    this.#failed(this.#heldBack)
   }
 }

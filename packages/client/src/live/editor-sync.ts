@@ -37,6 +37,8 @@ export class EditorSync {
   #hasUnsent: boolean
   /** What cannot be stored was sent as a whole, so that nothing is left to try on this channel. */
   #isStuck = false
+  /** The server said on this channel what it has, so that all it may be given was sent. */
+  #wasAsked = false
   #lastNumber = 0
   #lastAnswered = 0
   #answerNumber = 0
@@ -56,10 +58,16 @@ export class EditorSync {
     return !this.#hasUnsent && this.#outgoing.isEmpty && this.#lastAnswered === this.#lastNumber
   }
 
+  /** Whether there are local changes that are not sent, because the user is a viewer. */
+  get isHeldBack(): boolean {
+    return this.#channel !== undefined && this.#wasAsked && !this.#canWrite && this.#hasUnsent
+  }
+
   open(channel: number, canWrite: boolean): void {
     this.#channel = channel
     this.#canWrite = canWrite
     this.#isStuck = false
+    this.#wasAsked = false
     this.#host.send(encodeFrame(channel, 'syncStep1', Y.encodeStateVector(this.#doc)))
   }
 
@@ -129,6 +137,7 @@ export class EditorSync {
 
   /** Sends all that the server lacks. */
   #answer(stateVector: Uint8Array): void {
+    this.#wasAsked = true
     if (this.#channel === undefined || this.#isStuck || !(this.#canWrite || this.#hasUnsent)) return
     const missing = Y.encodeStateAsUpdate(this.#doc, stateVector)
     this.#outgoing.clear()
@@ -161,9 +170,10 @@ export class EditorSync {
     this.#stop()
     if (this.#canWrite && number !== this.#answerNumber) return this.#host.startOver()
     this.#isStuck = true
+    // A viewer hears of it by `isHeldBack`.
+    if (!this.#canWrite) return
     const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
-    const otherwise = this.#canWrite ? 'FAILED_PRECONDITION' : 'PERMISSION_DENIED'
-    this.#host.error(new ApiError(isKnown ? status : otherwise, reason))
+    this.#host.error(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
   }
 
   /** Changes stay here until there is another channel. */

@@ -309,17 +309,54 @@ describe('[K8] what the server does not take', () => {
     greet()
     expect(editor.state).toEqual({ status: 'connected', saved: true, readOnly: true })
     text.insert(0, 'mine')
-    await settle()
+    const denied = {
+      status: 'PERMISSION_DENIED',
+      message: 'You are a viewer of org_1/doc_1: what is typed stays on this device.',
+    }
+    await expect(editor.whenSaved()).rejects.toMatchObject(denied)
+    text.insert(4, ', and more')
+    await expect(editor.whenSaved()).rejects.toMatchObject(denied)
+    expect(errors).toMatchObject([denied])
     expect(editor.saved).toBe(false)
     expect(sent('update')).toEqual([])
     fakes.server.socket.say({ type: 'access', ref: 1, accessRole: 'editor' })
+    const saved = editor.whenSaved()
     await vi.advanceTimersByTimeAsync(100)
     openChannel()
     greet()
-    expect(textAfter(...sent('syncStep2').map(({ bytes }) => bytes))).toBe('mine')
+    expect(textAfter(...sent('syncStep2').map(({ bytes }) => bytes))).toBe('mine, and more')
     sayFrame('saved', 1)
+    await saved
     expect(editor.state).toEqual({ status: 'connected', saved: true, readOnly: false })
+    expect(errors).toHaveLength(1)
+  })
+
+  test('[K8] of a viewer is reported once, also after another connection, and never waited for', async () => {
+    const { editor, errors, text } = await openEditor({}, 'viewer')
+    greet()
+    text.insert(0, 'mine')
+    fakes.server.socket.drop()
+    await expect(editor.whenSaved()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
+    await untilNextSocket()
+    welcome('viewer')
+    greet()
+    refuse(1)
+    await expect(editor.whenSaved()).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
+    expect(errors).toHaveLength(1)
+  })
+
+  test('[K8] that was typed offline rejects once the server says that the user is a viewer', async () => {
+    const { editor, errors, text } = await openSynced()
+    fakes.server.socket.drop()
+    text.insert(0, 'offline')
+    const saved = editor.whenSaved()
+    await untilNextSocket()
+    welcome('viewer')
+    greet()
     expect(errors).toEqual([])
+    refuse(1)
+    await expect(saved).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
+    expect(errors).toHaveLength(1)
   })
 
   test('[K8] is asked about, if a reader has something that the server may know', async () => {

@@ -32,11 +32,14 @@ export interface LiveEditor extends LiveEditorState {
   readonly ended: Ending | undefined
   /** Resolves when the content is here for the first time; rejects when that will not happen. */
   readonly whenSynced: Promise<void>
-  /** Resolves when everything is durable; rejects when the server refuses it, or when the editor is closed before. */
+  /**
+   * Resolves when everything is durable. Rejects when the server refuses it, when the user is a viewer
+   * (`PERMISSION_DENIED`), and when the editor is closed before.
+   */
   whenSaved(): Promise<void>
   /** Called at each change of the state, not at once. */
   subscribe(listener: (state: LiveEditorState) => void): Unsubscribe
-  /** What the server refuses. */
+  /** Why it is `denied` or `failed`, what the server refuses, and that the changes of a viewer are not sent. */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends what is not sent yet, then leaves. The `Y.Doc` stays as it is. */
   close(): void
