@@ -7,7 +7,7 @@ const editor = new LanguageServer()
 beforeAll(() => editor.start())
 afterAll(() => editor.stop())
 
-describe('[K11] hovering shows the description', () => {
+describe('[K14] hovering shows the description', () => {
   const file = 'packages/client/test/hovered.ts'
   const text = `import { createClient } from '../src/index.ts'
 const client = createClient({ url: 'http://localhost:4000' })
@@ -17,7 +17,7 @@ console.log(data.map(({ organizationName }) => organizationName))
   beforeAll(() => editor.open(file, text))
   const hover = (word: string) => editor.hover(file, text, word)
 
-  test('[K11] of a method, with its path', async () => {
+  test('[K14] of a method, with its path', async () => {
     const shown = await hover('get(')
     expect(shown).toContain('get(input?: OrganizationsGetInput, options?: CallOptions)')
     expect(shown).toContain('Promise<Result<Organization[]>>')
@@ -25,14 +25,14 @@ console.log(data.map(({ organizationName }) => organizationName))
     expect(shown).toContain('POST /v2/organizations/get')
   })
 
-  test('[K11] of a family, of a field of the input and of a field of the answer', async () => {
+  test('[K14] of a family, of a field of the input and of a field of the answer', async () => {
     expect(await hover('organizations')).toContain('folders, documents and users belong to an organization.')
     expect(await hover('pageSize')).toMatch(/pageSize\?: number \| undefined[^]*1 to 1,000\./)
     expect(await hover('organizationName')).toContain('The id, unless a name was set.')
   })
 })
 
-test('[K11] every method, and every field of an input or an answer, has a comment', () => {
+test('[K14] every method, and every field of an input or an answer, has a comment', () => {
   const folder = join(import.meta.dirname, '../src/operations')
   const lines = readdirSync(folder).flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'))
   const isMember = (line: string) => /^ +(readonly )?('[\w.]+'|\w+)(\??: |\()/.test(line)

@@ -36,7 +36,7 @@ type Differences = {
   [F in Family]: { [V in keyof Operations[F]]: DifferenceOf<F, V> }[keyof Operations[F]]
 }[Family]
 
-test('[K11] the types of the client and of the table accept the same values, for every operation', () => {
+test('[K14] the types of the client and of the table accept the same values, for every operation', () => {
   // The compiler checks these, and names the operation that differs.
   const differences: { [D in Differences]: never } = {}
   expect(differences).toEqual({})

@@ -1,3 +1,4 @@
+import { Doc } from 'yjs'
 import { ApiError } from '@plenum/protocol/errors'
 import { limits, type OnlineStatus, onlineStatuses } from '@plenum/protocol/realtime'
 
@@ -18,6 +19,17 @@ const contentTypes: unknown[] = [undefined, 'text', 'map', 'array', 'xml']
 
 export function checkContentType(type: unknown): void {
   if (!contentTypes.includes(type)) throw refuse('type must be one of text, map, array, xml.')
+}
+
+/** The documents of another copy of Yjs look the same, but their types are unknown here: changes would get lost. */
+export function checkDoc(doc: unknown): void {
+  if (doc === undefined || doc instanceof Doc) return
+  const isOfOtherCopy = typeof (doc as Doc | null)?.clientID === 'number'
+  throw refuse(
+    isOfOtherCopy
+      ? 'doc is a Y.Doc of another copy of Yjs than the one that @plenum/client imports. Keep one copy: run `npm dedupe`, or set `resolve.dedupe: ["yjs"]` in the configuration of Vite.'
+      : 'doc must be a Y.Doc.',
+  )
 }
 
 export function checkStatus(status: OnlineStatus | undefined): void {

@@ -7,7 +7,7 @@ import {
   type ServerMessage,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { checkContentType, checkId } from './checks.ts'
+import { checkContentType, checkDoc, checkId } from './checks.ts'
 import type { LiveDocumentOptions, LiveDocument } from './document.ts'
 import type { LiveEditor, LiveEditorOptions } from './editor.ts'
 import { EditorSession } from './editor-session.ts'
@@ -111,6 +111,7 @@ export class DocumentSession implements LiveDocument {
     if (known) return known
     checkId('editorId', editorId)
     checkContentType(options.type)
+    checkDoc(options.doc)
     if (options.contentKey !== undefined) checkId('contentKey', options.contentKey)
     const editor = new EditorSession(editorId, options, this)
     this.#editors.set(editorId, editor)

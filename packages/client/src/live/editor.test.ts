@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module'
 import { describe, expect, test, vi } from 'vitest'
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protocols/awareness'
 import * as Y from 'yjs'
@@ -243,6 +244,22 @@ describe('[K7] an editor', () => {
     expect(() => document.editor('other', { type: 'txt' as never })).toThrow(
       'type must be one of text, map, array, xml.',
     )
+  })
+
+  test('[K7] refuses a document of another copy of Yjs, and says how to keep one', async () => {
+    const { document } = await openSynced()
+    // Yjs itself complains about the second copy.
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    // The package has the same code as an ES module, which is used here, and as a CommonJS module.
+    const require = createRequire(import.meta.url)
+    const copy: typeof Y = require(require.resolve('yjs').replace(/mjs$/, 'cjs'))
+    expect(copy.Doc).not.toBe(Y.Doc)
+    expect(() => document.editor('other', { doc: new copy.Doc() })).toThrow(
+      'run `npm dedupe`, or set `resolve.dedupe',
+    )
+    expect(() => document.editor('other', { doc: {} as never })).toThrow('doc must be a Y.Doc.')
+    class OwnDoc extends Y.Doc {}
+    expect(document.editor('other', { doc: new OwnDoc() }).status).toBe('connecting')
   })
 
   test('[K7] is closed with its document', async () => {
