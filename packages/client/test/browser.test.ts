@@ -79,7 +79,8 @@ describe('[K1] in browsers', () => {
         const denied = {
           isApiError: true,
           status: 'PERMISSION_DENIED',
-          message: 'This origin is not among the allowed domains of the API key.',
+          message:
+            'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
         }
         // Over plain HTTP from a name, browsers withhold what they offer to secure pages.
         expect(await visit('elsewhere.example')).toEqual({

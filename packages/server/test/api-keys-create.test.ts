@@ -246,7 +246,8 @@ describe.each(stores)('creating api keys on %s', (store) => {
       expect(error).toMatchObject({
         httpStatus: 429,
         status: 'RESOURCE_EXHAUSTED',
-        message: 'The workspace has reached its maximum number of production API keys.',
+        message:
+          'The workspace has reached its maximum number of production API keys (LIMIT_PRODUCTION_KEYS).',
       })
     }
     await client.apiKeys.create({ ownerEmail, type: 'testing' })
@@ -259,7 +260,7 @@ describe.each(stores)('creating api keys on %s', (store) => {
       await expect(client.apiKeys.create({ ownerEmail, type: 'production' })).rejects.toMatchObject({
         httpStatus: 403,
         status: 'PERMISSION_DENIED',
-        message: 'This workspace is not allowed to create production API keys.',
+        message: 'This workspace is not allowed to create production API keys (LIMIT_PRODUCTION_KEYS).',
       })
       await client.apiKeys.create({ ownerEmail, type: 'testing' })
     } finally {

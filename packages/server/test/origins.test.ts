@@ -7,7 +7,8 @@ const get = '/v2/organizations/get'
 const denied = {
   error: {
     status: 'PERMISSION_DENIED',
-    message: 'This origin is not among the allowed domains of the API key.',
+    message:
+      'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
   },
 }
 

@@ -11,7 +11,8 @@ import { wordUpdate } from './words.ts'
 
 afterEach(endRawClients)
 
-const reason = 'The origin is not among the allowed domains of the API key.'
+const reason =
+  'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 const place = { organizationId: 'org_1', documentId: 'doc_1' }
 
 const allowed = [

@@ -100,7 +100,10 @@ describe.each(stores)('workspace limits on %s', (store) => {
       expect(await server.post(create, { data: { ownerEmail: 'x@example.com' } })).toMatchObject({
         status: 403,
         body: {
-          error: { status: 'PERMISSION_DENIED', message: 'Creating workspaces is closed on this server.' },
+          error: {
+            status: 'PERMISSION_DENIED',
+            message: 'Creating workspaces is closed on this server (WORKSPACE_CREATION).',
+          },
         },
       })
     }))

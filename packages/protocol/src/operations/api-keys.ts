@@ -54,11 +54,12 @@ export const apiKeys = {
       { status: 'INVALID_ARGUMENT', message: 'Invalid webhook service configuration.' },
       {
         status: 'PERMISSION_DENIED',
-        message: 'This workspace is not allowed to create production API keys.',
+        message: 'This workspace is not allowed to create production API keys (LIMIT_PRODUCTION_KEYS).',
       },
       {
         status: 'RESOURCE_EXHAUSTED',
-        message: 'The workspace has reached its maximum number of production API keys.',
+        message:
+          'The workspace has reached its maximum number of production API keys (LIMIT_PRODUCTION_KEYS).',
       },
     ],
     example: {

@@ -38,7 +38,10 @@ export const workspace = {
     output: Workspace,
     message: 'Workspace created successfully',
     errors: [
-      { status: 'PERMISSION_DENIED', message: 'Creating workspaces is closed on this server.' },
+      {
+        status: 'PERMISSION_DENIED',
+        message: 'Creating workspaces is closed on this server (WORKSPACE_CREATION).',
+      },
       { status: 'INVALID_ARGUMENT', message: 'Disposable email domains are not allowed.' },
       { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' },
       {

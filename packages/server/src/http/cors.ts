@@ -14,7 +14,10 @@ export function checkOrigin(
   allowedDomains: readonly string[],
 ): void {
   if (isOwnPage(page, publicOrigins) || originAllowed(page.origin, allowedDomains)) return
-  throw new ApiError('PERMISSION_DENIED', 'This origin is not among the allowed domains of the API key.')
+  throw new ApiError(
+    'PERMISSION_DENIED',
+    'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
+  )
 }
 
 /**

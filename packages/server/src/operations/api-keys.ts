@@ -75,13 +75,16 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
 
 async function admitProductionKey({ caller: { workspaceId }, db, limits, lock }: CreateCall): Promise<void> {
   if (limits.productionKeysPerWorkspace === 0) {
-    throw new ApiError('PERMISSION_DENIED', 'This workspace is not allowed to create production API keys.')
+    throw new ApiError(
+      'PERMISSION_DENIED',
+      'This workspace is not allowed to create production API keys (LIMIT_PRODUCTION_KEYS).',
+    )
   }
   await lock(db, `production-keys/${workspaceId}`)
   if ((await apiKeys.countProduction(db, workspaceId)) >= limits.productionKeysPerWorkspace) {
     throw new ApiError(
       'RESOURCE_EXHAUSTED',
-      'The workspace has reached its maximum number of production API keys.',
+      'The workspace has reached its maximum number of production API keys (LIMIT_PRODUCTION_KEYS).',
     )
   }
 }

@@ -12,7 +12,10 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
   async create(call) {
     const { input, db, now, secrets, isDisposable, limits, workspaceCreation, lock } = call
     if (workspaceCreation === 'closed') {
-      throw new ApiError('PERMISSION_DENIED', 'Creating workspaces is closed on this server.')
+      throw new ApiError(
+        'PERMISSION_DENIED',
+        'Creating workspaces is closed on this server (WORKSPACE_CREATION).',
+      )
     }
     const email = readOwnerEmail(input.ownerEmail)
     if (input.avatar && !isHttpUrl(input.avatar)) {

@@ -48,7 +48,8 @@ export interface IdentityParts {
 }
 
 /** Why a page is closed or not let in. */
-export const originDenied = 'The origin is not among the allowed domains of the API key.'
+export const originDenied =
+  'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 
 /** A browser must come from an allowed domain of the API key; others send no origin. */
 async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {

@@ -94,7 +94,8 @@ export const standardErrors: readonly StandardError[] = [
   {
     name: 'OriginNotAllowed',
     status: 'PERMISSION_DENIED',
-    message: 'This origin is not among the allowed domains of the API key.',
+    message:
+      'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
     when: 'A web page of a domain that is not on the list of the API key sent the request.',
     access: ['apiKey', 'body'],
   },
