@@ -1,20 +1,26 @@
-FROM node:22-slim AS build
+FROM node:22-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/protocol/package.json packages/protocol/
-COPY packages/client/package.json packages/client/
 COPY packages/server/package.json packages/server/
+
+FROM packages AS build
 RUN npm ci
-COPY . .
-RUN npm run build && npm prune --omit=dev
+COPY scripts scripts
+COPY packages/protocol packages/protocol
+COPY packages/server packages/server
+RUN node scripts/build.mjs --server
+
+# What the built server imports. Our own packages are inside the build, and SQLite comes compiled.
+FROM packages AS runtime
+RUN npm ci --omit=dev && rm -r node_modules/@plenum node_modules/@photostructure/sqlite/src && \
+  find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
 
 FROM node:22-slim
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000 DATA_DIR=/data
 WORKDIR /app
-COPY --from=build /app/node_modules node_modules
-COPY --from=build /app/package.json package.json
-COPY --from=build /app/packages/server/package.json packages/server/package.json
-COPY --from=build /app/packages/server/node_modules* packages/server/node_modules
+COPY --from=runtime /app/node_modules node_modules
+COPY --from=runtime /app/packages/server packages/server
 COPY --from=build /app/packages/server/dist packages/server/dist
 RUN mkdir /data && chown node:node /data
 USER node

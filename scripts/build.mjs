@@ -15,6 +15,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { bundle, bundleClient } from './bundle.mjs'
@@ -46,6 +47,9 @@ async function buildServer(dist, programs = []) {
   const worker = { 'document-worker': 'packages/server/src/realtime/document-worker.ts' }
   await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
   copyFileSync('packages/server/src/store/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
+  // The one file of its package that the server needs.
+  const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))
+  copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
   writeFileSync(stamp, sources)
 }
 

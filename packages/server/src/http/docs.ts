@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -70,10 +71,16 @@ const start = `Scalar.createApiReference('#reference', {
 })
 `
 
+/** The build puts it beside the server. In a checkout it lies in its package. */
+function referenceScript(): URL | string {
+  const built = new URL('./reference.js', import.meta.url)
+  if (existsSync(built)) return built
+  const { resolve } = createRequire(import.meta.url)
+  return join(dirname(resolve('@scalar/fastify-api-reference')), 'js/standalone.js')
+}
+
 /** The interface for machines and for people. */
 export function mountDocs(app: FastifyInstance): void {
-  const require = createRequire(import.meta.url)
-
   serveFile(app, '/openapi.json', {
     type: 'application/json; charset=utf-8',
     load: () => JSON.stringify(buildOpenApi()),
@@ -87,8 +94,7 @@ export function mountDocs(app: FastifyInstance): void {
   serveFile(app, '/docs/start.js', { type: 'text/javascript; charset=utf-8', load: () => start })
   serveFile(app, '/docs/reference.js', {
     type: 'text/javascript; charset=utf-8',
-    load: () =>
-      readFile(join(dirname(require.resolve('@scalar/fastify-api-reference')), 'js/standalone.js'), 'utf8'),
+    load: () => readFile(referenceScript(), 'utf8'),
   })
   app.get('/docs/', (_request, reply) => reply.redirect('../docs'))
 
