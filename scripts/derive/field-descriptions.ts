@@ -32,6 +32,7 @@ const descriptions: Readonly<Record<string, string>> = {
   createFolder: 'Whether to create a folder that does not exist.',
   createOrganization: 'Whether to create an organization that does not exist.',
   createdAt: 'When it was created, in milliseconds since 1970.',
+  createdBy: 'The user who saved the version. Absent if a backend saved it without naming one.',
   defaultDocumentAccessType: 'The `accessType` of documents and folders that have none of their own.',
   deleteAll: 'Removes all users from the group. Send either this or `userIds`.',
   disabled: 'While true, users can neither read nor write it.',

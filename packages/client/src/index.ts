@@ -9,6 +9,8 @@ export type {
   Position,
   PresentUser,
   Topic,
+  VersionInfo,
+  VersionUser,
 } from '@plenum/protocol/realtime'
 export { closeCodes } from '@plenum/protocol/realtime'
 export type { IdleTimes } from './live/activity.ts'
@@ -24,6 +26,7 @@ export type * from './operations/index.ts'
 export type { ClientOptions } from './rest.ts'
 export type { Ending, Status } from './live/status.ts'
 export type { TokenSource } from './live/token.ts'
+export type { VersionEvent, VersionPage, Versions } from './live/versions.ts'
 export type { WebSocketClass } from './live/web-socket.ts'
 
 export type Client = RestClient & {

@@ -3,6 +3,8 @@
  * holds many documents, each under a `ref` that the client chooses, and many editors, each under a `channel`.
  */
 
+import type { EditorVersion, VersionUser } from './resources/crdt.ts'
+
 /** Why the server ends a connection. 44xx: trying again changes nothing. All others: connect again and go on. */
 export const closeCodes = {
   /** The server restarts or moves its clients; come back after a moment. */
@@ -66,6 +68,10 @@ export interface LiveStateValue {
   updatedBy: { userId: string }
 }
 
+/** A saved state of an editor, without its content. */
+export type VersionInfo = Omit<EditorVersion, 'data'>
+export type { VersionUser }
+
 /** Where a client stands in the changes of a document. Another epoch means another document under the same id. */
 export interface Position {
   epoch: string
@@ -108,6 +114,11 @@ export type ClientMessage =
       contentKey?: string
     }
   | { type: 'closeEditor'; channel: number }
+  /** The versions of an open editor, the newest first. The answer has `versions`, and `nextPageToken` if there are more. */
+  | { type: 'listVersions'; channel: number; id: number; pageSize?: number; pageToken?: string }
+  /** Saves the content of the editor, with all updates sent before, as a version. The answer has `version`. */
+  | { type: 'addVersion'; channel: number; id: number; name: string }
+  | { type: 'restoreVersion'; channel: number; id: number; versionId: string }
   /** Answered by `pong`; browsers cannot send the protocol's own. */
   | { type: 'ping' }
 
@@ -132,8 +143,21 @@ export type ServerMessage =
   | { type: 'liveState'; ref: number; position: Position; states: LiveStateValue[] }
   | { type: 'editorOpened'; channel: number; accessRole: AccessRole }
   | { type: 'editorClosed'; channel: number; code: number; reason: string }
-  /** A request is done and durable. */
-  | { type: 'done'; id: number; position: Position }
+  /** A version was added, by a client or by a backend. */
+  | { type: 'versionAdded'; channel: number; version: VersionInfo }
+  /** A version was restored. The new content comes as an update. */
+  | { type: 'versionRestored'; channel: number; version: VersionInfo; restoredBy?: VersionUser }
+  /** The list of versions may have changed in any way: read it again. */
+  | { type: 'versionsChanged'; channel: number }
+  /** A request is done and durable. `position` answers `setLiveState`; the others answer requests about versions. */
+  | {
+      type: 'done'
+      id: number
+      position?: Position
+      version?: VersionInfo
+      versions?: VersionInfo[]
+      nextPageToken?: string
+    }
   /** A request, or without `id` a message, was refused. */
   | { type: 'error'; id?: number; ref?: number; channel?: number; status: string; message: string }
   /** Connect again after so long; the server is about to close. */
@@ -180,6 +204,12 @@ export const limits = {
   jsonValues: 50_000,
   /** Characters of an id. */
   idLength: 256,
+  /** Versions in one answer. */
+  versionsPerPage: 100,
+  /** Characters of the name of a version. */
+  versionNameLength: 200,
+  /** Characters of a page token. */
+  pageTokenLength: 4096,
   /** The data of a presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */

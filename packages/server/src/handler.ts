@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { ApiError, Input, Operation, Operations, Output, Version } from '@plenum/protocol'
+import type { ApiError, Input, Operation, Operations, Output, Version, VersionUser } from '@plenum/protocol'
 import type { Credentials } from './access/credentials.ts'
 import type { Pages } from './access/pages.ts'
 import type { Secrets } from './access/secrets.ts'
@@ -71,6 +71,8 @@ export class UnparsedJson {
 export interface Call<O extends Operation = Operation> extends Services {
   readonly input: Input<O>
   readonly caller: Callers[O['access']]
+  /** The user whose live client sent the request. Undefined: a backend calls. */
+  readonly user: VersionUser | undefined
   readonly version: Version
   /** A transaction when the operation writes: it commits when the handler returns and not when it throws. */
   readonly db: Db

@@ -18,6 +18,7 @@ import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
 import { mountBodyParsers } from './http/body-parsers.ts'
 import { type Connections, createConnections } from './http/connections.ts'
+import { createClientVersions } from './http/client-versions.ts'
 import { answerBrowser } from './http/cors.ts'
 import { answerFailures, toApiError } from './http/errors.ts'
 import { createExecute } from './http/execute.ts'
@@ -97,6 +98,25 @@ export function createServer(parts: Parts): Server {
     resumeDeletions: () => void deletions.resume(),
     writeStep: (work, lane) => database.write(work, lane),
   }
+  const jobs = createJobRunner({
+    database,
+    bus,
+    log,
+    now,
+    pollMs: parts.jobPollMs,
+    observe: metrics.job,
+    removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
+  })
+  const execute = createExecute({
+    database,
+    services,
+    bus,
+    now,
+    wakeJobs: jobs.wake,
+    deletions,
+    commitsUnderWay: (apiKey) => gateway.commitsUnderWay(apiKey),
+  })
+  const rateLimits = createRateLimits(config.limits)
   const { userTokens } = services
   const { limits, publicOrigins, trustedProxyHops } = config
   const gateway = createGateway({
@@ -111,6 +131,7 @@ export function createServer(parts: Parts): Server {
     threads,
     publicOrigins,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
+    runVersionOperation: createClientVersions({ handlers, execute, credentials, rateLimits, log }),
   })
   metrics.follow({
     build: { version, database: database.dialect },
@@ -124,15 +145,6 @@ export function createServer(parts: Parts): Server {
     attach: (server) => gateway.attach(server),
   })
   const app = createApp(config, log, connections, newRequestId)
-  const jobs = createJobRunner({
-    database,
-    bus,
-    log,
-    now,
-    pollMs: parts.jobPollMs,
-    observe: metrics.job,
-    removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
-  })
   const housekeeping = createHousekeeping({ database, log, now, observe: metrics.job })
 
   app.decorateRequest('caller', undefined)
@@ -165,16 +177,8 @@ export function createServer(parts: Parts): Server {
     config,
     handlers,
     authenticator: createAuthenticator(credentials),
-    rateLimits: createRateLimits(config.limits),
-    execute: createExecute({
-      database,
-      services,
-      bus,
-      now,
-      wakeJobs: jobs.wake,
-      deletions,
-      commitsUnderWay: (apiKey) => gateway.commitsUnderWay(apiKey),
-    }),
+    rateLimits,
+    execute,
     allowedDomains: (apiKey) => domains.all(database.read, apiKey),
   })
   mountPages(app, { database, metrics, userTokens: services.userTokens, now })

@@ -16,6 +16,8 @@ export interface Found {
   /** At `/realtime`. */
   liveState?: Written
   presence?: Told
+  versionAdded?: Written
+  versionsListed?: Told
   /** The sentences that it was told. */
   why: string[]
 }
@@ -26,16 +28,15 @@ export const markOf = (editorId: string, attempt: number) => ({
   syncStep2: `${editorId}.step.${attempt}`,
   awareness: `${editorId}.cursor.${attempt}`,
   liveState: `${editorId}.state.${attempt}`,
+  version: `${attempt}`,
 })
 
 /** Sends one message of each kind, all at once, and once more when it was sent away. */
 export async function probe(client: RawClient, editorId: string, attempt: number): Promise<Found> {
   client.denials.length = 0
   const trying = tryAll(client, editorId, attempt)
-  const [[read, update, syncStep2, awareness, liveState, presence]] = await Promise.all([
-    trying,
-    client.entered(),
-  ])
+  const [[read, update, syncStep2, awareness, liveState, presence, versionAdded, versionsListed]] =
+    await Promise.all([trying, client.entered()])
   if (client.refusal) {
     await tryAll(client, editorId, attempt)
     await client.arrived()
@@ -52,7 +53,7 @@ export async function probe(client: RawClient, editorId: string, attempt: number
     update,
     syncStep2,
     awareness,
-    ...(client instanceof RawRealtime && { liveState, presence }),
+    ...(client instanceof RawRealtime && { liveState, presence, versionAdded, versionsListed }),
     why: [...new Set(why)].sort(),
   }
 }
@@ -67,6 +68,8 @@ function tryAll(client: RawClient, editorId: string, attempt: number) {
     client.awareness({ mark: mark.awareness }),
     own?.setLiveState(mark.liveState, { attempt }),
     own?.setPresence(mark.awareness),
+    own?.addVersion(mark.version),
+    own?.listVersions(),
   ])
 }
 
@@ -88,7 +91,12 @@ export function expectedFind(
     update: written,
     syncStep2: written,
     awareness: told,
-    ...(dialect === 'realtime' && { liveState: written, presence: told }),
+    ...(dialect === 'realtime' && {
+      liveState: written,
+      presence: told,
+      versionAdded: written,
+      versionsListed: told,
+    }),
     why: [...(isIn ? sentences[dialect][verdict] : sentencesOfDenial(dialect, noGrant, wasIn))].sort(),
   }
 }

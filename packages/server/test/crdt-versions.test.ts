@@ -76,6 +76,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
       ['add', { ...place, name: ' \n' }, 'name must not be blank.'],
       ['add', { ...place, name: 5 }, 'name must be a string.'],
       ['add', { ...place, name: 'x'.repeat(201) }, 'name must have at most 200 characters.'],
+      ['add', { ...place, name: 'x', userId: 5 }, 'userId must be a string.'],
       ['get', { ...place, versionId: 5 }, 'versionId must be a string.'],
       ['get', { ...place, pageSize: 0 }, 'pageSize must be an integer between 1 and 1000.'],
       ['get', { ...place, pageToken: 'x' }, 'Invalid page token.'],

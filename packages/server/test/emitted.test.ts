@@ -69,6 +69,21 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([])
   })
 
+  test('[R37] versions: that one was added or restored', async () => {
+    const { client, news } = await listening()
+    const editor = { ...document, editorId: 'e1' }
+    await client.crdt.add({ ...editor, type: 'text', data: 'one' })
+    news()
+    const version = (await client.crdtVersions.add({ ...editor, name: 'first', userId: 'u1' })).data
+    expect(news()).toEqual([{ kind: 'versionAdded', ...editor, version }])
+    const { versionId } = version
+    await client.crdtVersions.restore({ ...editor, versionId })
+    expect(news()).toEqual([{ kind: 'versionRestored', ...editor, version }])
+    await client.crdtVersions.restore({ ...editor, versionId: 'unknown' }).catch(() => {})
+    await client.crdtVersions.get(editor)
+    expect(news()).toEqual([])
+  })
+
   test('[R9] documents that are deleted, with their organization or their folder too', async () => {
     const tenant = await listening()
     const { client, news } = tenant

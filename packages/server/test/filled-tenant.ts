@@ -8,6 +8,7 @@ const tables = [
   ['user_group_members', 'presence', 'live_states', 'editors', 'editor_updates'],
   [
     'editor_versions',
+    'editor_version_authors',
     'notifications',
     'notification_recipients',
     'notification_configs',

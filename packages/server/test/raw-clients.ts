@@ -122,7 +122,8 @@ class RawHocuspocus extends RawClient {
 }
 
 export class RawRealtime extends RawClient {
-  readonly #liveStates: ((outcome: Written) => void)[] = []
+  /** By the id of the request. */
+  readonly #outcomes: ((outcome: Written) => void)[] = []
   readonly #presences: string[] = []
 
   constructor({ url }: Pick<TestServer, 'url'>, door: Door) {
@@ -148,10 +149,21 @@ export class RawRealtime extends RawClient {
   }
 
   setLiveState(liveStateDataId: string, data: Record<string, unknown>): Promise<Written> {
-    const outcome = new Promise<Written>((settle) => this.#liveStates.push(settle))
-    const id = this.#liveStates.length - 1
-    const message: ClientMessage = { type: 'setLiveState', ref: 1, id, liveStateDataId, data }
-    this.send(JSON.stringify(message))
+    return this.#request((id) => ({ type: 'setLiveState', ref: 1, id, liveStateDataId, data }))
+  }
+
+  addVersion(name: string): Promise<Written> {
+    return this.#request((id) => ({ type: 'addVersion', channel: 1, id, name }))
+  }
+
+  async listVersions(): Promise<Told> {
+    const outcome = await this.#request((id) => ({ type: 'listVersions', channel: 1, id }))
+    return outcome === 'saved' ? 'told' : 'refused'
+  }
+
+  #request(message: (id: number) => ClientMessage): Promise<Written> {
+    const outcome = new Promise<Written>((settle) => this.#outcomes.push(settle))
+    this.send(JSON.stringify(message(this.#outcomes.length - 1)))
     return this.unlessEnded<Written>(outcome, 'refused')
   }
 
@@ -196,10 +208,10 @@ export class RawRealtime extends RawClient {
     } else if (message.type === 'access') this.roles.push(message.accessRole)
     else if (message.type === 'closed' || message.type === 'editorClosed') {
       this.end({ code: message.code, reason: message.reason })
-    } else if (message.type === 'done') this.#liveStates[message.id]?.('saved')
+    } else if (message.type === 'done') this.#outcomes[message.id]?.('saved')
     else if (message.type === 'error') {
       this.denials.push(`${message.status}: ${message.message}`)
-      if (message.id !== undefined) this.#liveStates[message.id]?.('refused')
+      if (message.id !== undefined) this.#outcomes[message.id]?.('refused')
     } else if (message.type === 'presence' || message.type === 'opened') {
       const users = message.type === 'opened' ? message.presence : message.users
       for (const { data } of users ?? []) if (typeof data?.word === 'string') this.#presences.push(data.word)

@@ -15,6 +15,21 @@ export function checkId(name: string, value: unknown): void {
   throw refuse(`${name} must be a string with 1 to ${limits.idLength} characters.`)
 }
 
+export function checkVersionName(name: unknown): void {
+  const { versionNameLength: max } = limits
+  if (typeof name === 'string' && name.trim() !== '' && Array.from(name).length <= max) return
+  throw refuse(`name must be a string with 1 to ${max} characters, not all of them spaces.`)
+}
+
+export function checkPage(pageSize: unknown, pageToken: unknown): void {
+  const { versionsPerPage: max, pageTokenLength } = limits
+  const isCount = Number.isInteger(pageSize) && (pageSize as number) >= 1 && (pageSize as number) <= max
+  if (pageSize !== undefined && !isCount) throw refuse(`pageSize must be an integer from 1 to ${max}.`)
+  if (pageToken === undefined) return
+  const isToken = typeof pageToken === 'string' && pageToken !== '' && pageToken.length <= pageTokenLength
+  if (!isToken) throw refuse('pageToken must be the nextPageToken of the page before.')
+}
+
 const contentTypes: unknown[] = [undefined, 'text', 'map', 'array', 'xml']
 
 export function checkContentType(type: unknown): void {

@@ -3,7 +3,6 @@ import {
   type ClientMessage,
   closeCodes,
   type OnlineStatus,
-  type Position,
   type ServerMessage,
 } from '@plenum/protocol/realtime'
 import { type Activity, type IdleTimes, watchActivity } from './activity.ts'
@@ -63,7 +62,8 @@ export interface Connection {
   close(): void
 }
 
-type Answer = (outcome: Position | ApiError) => void
+type Outcome = (ServerMessage & { type: 'done' }) | ApiError
+type Answer = (outcome: Outcome) => void
 
 class ConnectionSession implements Connection, DocumentHost {
   lastError: ApiError | undefined
@@ -237,11 +237,14 @@ class ConnectionSession implements Connection, DocumentHost {
   #receive(message: ServerMessage): void {
     switch (message.type) {
       case 'done':
-        return this.#answer(message.id, message.position)
+        return this.#answer(message.id, message)
       case 'error':
         return this.#refused(message)
       case 'editorOpened':
       case 'editorClosed':
+      case 'versionAdded':
+      case 'versionRestored':
+      case 'versionsChanged':
         return this.#channels.get(message.channel)?.receive(message)
       case 'closed':
         // A token is that of all documents: without another one, none of them can be opened.
@@ -264,7 +267,7 @@ class ConnectionSession implements Connection, DocumentHost {
     return true
   }
 
-  #answer(id: number, outcome: Position | ApiError): void {
+  #answer(id: number, outcome: Outcome): void {
     const answer = this.#answers.get(id)
     this.#answers.delete(id)
     answer?.(outcome)

@@ -23,6 +23,8 @@ type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
 }
 
+type Done = ServerMessage & { type: 'done' }
+
 /** What a document needs of its connection. */
 export interface DocumentHost extends PresenceHost {
   readonly isReady: boolean
@@ -37,7 +39,7 @@ export interface DocumentHost extends PresenceHost {
   freeRef(ref: number): void
   newChannel(editor: EditorSession): number
   freeChannel(channel: number): void
-  request(message: (id: number) => ClientMessage, answer: (outcome: Position | ApiError) => void): void
+  request(message: (id: number) => ClientMessage, answer: (outcome: Done | ApiError) => void): void
   /** `isHandled`: somebody listens to the errors of the document or editor that it concerns. */
   error(error: ApiError, isHandled: boolean): void
   closed(document: DocumentSession): void
@@ -80,7 +82,10 @@ export class DocumentSession implements LiveDocument {
       request: (message, answer) => {
         const { ref } = this
         if (!this.#isOpen || ref === undefined) return false
-        host.request((id) => ({ ...message, ref, id }), answer)
+        host.request(
+          (id) => ({ ...message, ref, id }),
+          (outcome) => answer(outcome instanceof ApiError ? outcome : (outcome.position as Position)),
+        )
         return true
       },
       refused: (error) => this.error(error),

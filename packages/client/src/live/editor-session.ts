@@ -11,12 +11,18 @@ import { type EditorFrame, encodeFrame } from './frames.ts'
 import { Listeners, type Unsubscribe } from './listeners.ts'
 import { Retry } from './retry.ts'
 import { type Ending, isFinal, type Status, statusAfter } from './status.ts'
+import { EditorVersions } from './versions.ts'
 import { Waiting } from './waiting.ts'
+
+type EditorMessage = ServerMessage & {
+  type: 'editorOpened' | 'editorClosed' | 'versionAdded' | 'versionRestored' | 'versionsChanged'
+}
 
 export class EditorSession implements LiveEditor {
   readonly editorId: string
   readonly doc: Y.Doc
   state: LiveEditorState
+  readonly versions: EditorVersions
   readonly #options: LiveEditorOptions
   readonly #document: DocumentSession
   readonly #sync: EditorSync
@@ -55,6 +61,18 @@ export class EditorSession implements LiveEditor {
     this.#awareness = new EditorAwareness(this.doc, () => {
       this.#isAwarenessStale = true
       this.#flushSoon()
+    })
+    this.versions = new EditorVersions({
+      failure: () => this.#failure,
+      request: (message, answer) => {
+        const channel = this.#channel
+        if (channel === undefined || this.status !== 'connected') return false
+        // The server saves what it was sent before.
+        this.#flush()
+        if (this.#sync.hasPostponed) return false
+        document.host.request((id) => ({ ...message, channel, id }), answer)
+        return true
+      },
     })
     this.state = this.#currentState()
     this.doc.on('destroy', this.#destroyed)
@@ -115,6 +133,7 @@ export class EditorSession implements LiveEditor {
     this.#leave()
     this.#awareness.destroy()
     this.#update()
+    this.versions.closed(this.#failure as ApiError)
     this.#listeners.clear()
     this.#errors.clear()
   }
@@ -136,9 +155,10 @@ export class EditorSession implements LiveEditor {
     })
   }
 
-  receive(message: ServerMessage & { type: 'editorOpened' | 'editorClosed' }): void {
+  receive(message: EditorMessage): void {
     if (message.type === 'editorOpened') this.#opened(message.channel, message.accessRole)
-    else this.#closed({ code: message.code, reason: message.reason })
+    else if (message.type === 'editorClosed') this.#closed({ code: message.code, reason: message.reason })
+    else this.versions.receive(message)
   }
 
   receiveFrame(frame: EditorFrame): void {
@@ -176,6 +196,7 @@ export class EditorSession implements LiveEditor {
     this.#channel = undefined
     this.#isOpen = false
     this.#sync.lost()
+    this.versions.lost()
     this.#awareness.forgetOthers()
     this.#update()
   }
@@ -197,6 +218,7 @@ export class EditorSession implements LiveEditor {
     this.#retry.succeeded()
     this.#sync.open(channel, role === 'editor')
     this.#awareness.announce()
+    this.versions.opened()
     this.#update()
   }
 
@@ -281,6 +303,11 @@ export class EditorSession implements LiveEditor {
   }
 
   #update(): void {
+    this.#updateState()
+    this.versions.flush()
+  }
+
+  #updateState(): void {
     const state = this.#currentState()
     const { status, saved, readOnly } = this.state
     if (state.status === 'connected') this.#wasSynced = true
@@ -288,6 +315,7 @@ export class EditorSession implements LiveEditor {
     if (failure) {
       this.#synced.reject(failure)
       this.#saved.reject(failure)
+      this.versions.ended(failure)
     }
     if (state.status !== status || state.saved !== saved || state.readOnly !== readOnly) {
       this.state = state

@@ -63,6 +63,11 @@ export class EditorSync {
     return this.#channel !== undefined && this.#wasAsked && !this.#canWrite && this.#hasUnsent
   }
 
+  /** Whether local changes wait for answers to earlier ones before they are sent. */
+  get hasPostponed(): boolean {
+    return !this.#outgoing.isEmpty
+  }
+
   open(channel: number, canWrite: boolean): void {
     this.#channel = channel
     this.#canWrite = canWrite

@@ -3,6 +3,7 @@ import type * as Y from 'yjs'
 import type { ApiError } from '@plenum/protocol/errors'
 import type { Unsubscribe } from './listeners.ts'
 import type { Ending, Status } from './status.ts'
+import type { Versions } from './versions.ts'
 
 export interface LiveEditorOptions {
   /** Declares what the editor holds, for REST. Replaces an earlier declaration whose shared type is empty. */
@@ -28,6 +29,7 @@ export interface LiveEditor extends LiveEditorState {
   readonly doc: Y.Doc
   readonly awareness: Awareness
   readonly state: LiveEditorState
+  readonly versions: Versions
   /** Why it is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Resolves when the content is here for the first time; rejects when that will not happen. */

@@ -10,8 +10,17 @@ export interface EditorVersion {
   type: 'text' | 'map' | 'array' | 'xml'
   /** When it was created, in milliseconds since 1970. */
   createdAt: number
+  /** The user who saved the version. Absent if a backend saved it without naming one. */
+  createdBy?: VersionUser
   /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
   data?: string | Record<string, unknown> | unknown[]
+}
+
+export interface VersionUser {
+  /** Id of the user. */
+  userId: string
+  /** Name of the user, for people. */
+  name?: string
 }
 
 export interface CrdtVersionsAddInput {
@@ -23,6 +32,8 @@ export interface CrdtVersionsAddInput {
   editorId: string
   /** Name of the version, for people. At most 200 characters. Must not be blank. */
   name: string
+  /** Id of the user. */
+  userId?: string
 }
 
 export interface CrdtVersionsGetInput {
@@ -55,7 +66,7 @@ export interface CrdtVersionsRestoreInput {
 export interface CrdtVersionsOperations {
   /**
    * Keeps the content of an editor, as it is now, under a name. Names need not differ. An editor has at most
-   * 1,000 versions.
+   * 1,000 versions. `userId` names the user who saves the version; without it the version has no `createdBy`.
    *
    * `POST /v2/crdt/versions/add`
    */

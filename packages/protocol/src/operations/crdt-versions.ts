@@ -10,6 +10,7 @@ const version = {
   name: 'First draft',
   type: 'text',
   createdAt: 1737369000000,
+  createdBy: { userId: 'user_1', name: 'Ada' },
 } as const
 
 const noEditor = { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' } as const
@@ -32,8 +33,9 @@ export const crdtVersions = {
     effect: 'write',
     title: 'Add CRDT Version',
     summary: 'Keeps the content of an editor, as it is now, under a name.',
-    description: 'Names need not differ. An editor has at most 1,000 versions.',
-    input: Type.Object({ ...EditorPlace, name: FullName }),
+    description:
+      'Names need not differ. An editor has at most 1,000 versions. `userId` names the user who saves the version; without it the version has no `createdBy`.',
+    input: Type.Object({ ...EditorPlace, name: FullName, userId: Type.Optional(ClientId) }),
     output: EditorVersion,
     message: 'Version added successfully.',
     errors: [
@@ -41,7 +43,7 @@ export const crdtVersions = {
       { status: 'RESOURCE_EXHAUSTED', message: 'The editor has reached its maximum number of versions.' },
       ...unreadable,
     ],
-    example: { input: { ...editor, name: 'First draft' }, output: version },
+    example: { input: { ...editor, name: 'First draft', userId: 'user_1' }, output: version },
   }),
   get: operation({
     spec: '17.5',

@@ -49,12 +49,17 @@ export const CrdtRecord = Type.Object({
 })
 export type CrdtRecord = Type.Static<typeof CrdtRecord>
 
+/** A user who saved or restored a version; the name as it was then, if it was known. */
+export const VersionUser = Type.Object({ userId: Type.String(), name: Type.Optional(Type.String()) })
+export type VersionUser = Type.Static<typeof VersionUser>
+
 /** A saved state of an editor; its content is there when it was asked for. */
 export const EditorVersion = Type.Object({
   versionId: Type.String(),
   name: Type.String(),
   type: CrdtType,
   createdAt: Timestamp,
+  createdBy: Type.Optional(VersionUser),
   data: Type.Optional(StoredCrdtData),
 })
 export type EditorVersion = Type.Static<typeof EditorVersion>

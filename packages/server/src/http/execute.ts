@@ -1,4 +1,4 @@
-import { type Access, ApiError, type Operation, type Version } from '@plenum/protocol'
+import { type Access, ApiError, type Operation, type Version, type VersionUser } from '@plenum/protocol'
 import type { Deletions } from '../access/deletions.ts'
 import { newId } from '../access/ids.ts'
 import { mentionIn } from '../access/mentions.ts'
@@ -34,6 +34,16 @@ export interface Request {
   bytes: number
   idempotencyKey: string | undefined
   log: Log
+  /** Undefined: a backend calls. */
+  client?: LiveClient
+}
+
+/** A client of a live connection that sent the request. */
+export interface LiveClient {
+  /** Undefined: the connection is that of a backend. */
+  user: VersionUser | undefined
+  /** A transaction that is committed only if the client may still write. */
+  write: Database['write']
 }
 
 export interface Executor {
@@ -68,7 +78,8 @@ export function createExecute(executor: Executor) {
     const startedAt = now()
     const callOn = (db: Db, removedBefore?: readonly string[]) =>
       new OperationCall(executor, name, operation, request, db, startedAt, removedBefore)
-    const { caller, input } = request
+    const { caller, input, client } = request
+    const transaction: Database['write'] = (work, lane) => (client ?? database).write(work, lane)
     const key = 'apiKey' in caller ? caller : undefined
     if (key && deletions.mayMeet(key) && !operation.tellsProgress) {
       await deletions.settled(key.apiKey, mentionIn(input))
@@ -93,7 +104,7 @@ export function createExecute(executor: Executor) {
         committing = undefined
         return keyed ? idempotency.once(db, keyed, effect) : effect(db)
       }
-      const done = await database.write(attempt, scope).catch((error: unknown) => {
+      const done = await transaction(attempt, scope).catch((error: unknown) => {
         if (mayBeCommitted(error)) void whenCertain(database).then(() => committing?.uncertain())
         throw error
       })
@@ -169,6 +180,7 @@ const changedMeanwhile = () =>
 class OperationCall implements Call {
   readonly input: never
   readonly caller: never
+  readonly user: VersionUser | undefined
   readonly version: Version
   readonly db: Db
   readonly now: number
@@ -202,6 +214,7 @@ class OperationCall implements Call {
     this.removedBefore = removedBefore
     this.input = request.input as never
     this.caller = request.caller as never
+    this.user = request.client?.user
     this.version = request.version
     this.db = db
     this.now = now

@@ -1,16 +1,18 @@
-import { ApiError, type CrdtData, type Operations } from '@plenum/protocol'
+import { ApiError, type CrdtData, type Operations, type VersionUser } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
 import { sourceOf } from '../editors/document-threads.ts'
 import { type Call, type Handlers, Stale } from '../handler.ts'
 import * as versions from '../store/editor-versions.ts'
 import * as editors from '../store/editors.ts'
 import type { Place } from '../store/editors.ts'
+import * as users from '../store/users.ts'
 import { WrittenJson } from '../written-json.ts'
 import { page, type Window } from './paging.ts'
 import {
   assertFits,
   onStored,
   partsOf,
+  placeOf,
   type PreparedChange,
   read,
   snapshotFrom,
@@ -18,8 +20,8 @@ import {
   write,
 } from './stored-editors.ts'
 
-/** Each holds the whole document. */
-const versionsPerEditor = 1000
+/** Each holds the whole document. Clients leave room for the versions of backends. */
+const versionsPerEditor = { ofAll: 1000, whenClientsAdd: 500 }
 
 export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
   add: {
@@ -35,12 +37,15 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       return { type, contentKey, bytes: snapshot, editorCreatedAt: stored.createdAt }
     },
     async write(call, { type, contentKey, bytes, editorCreatedAt }: PreparedVersion) {
-      const { input, caller, db, now, lock } = call
+      const { input, caller, db, now, lock, emit } = call
       await lock(db, `editor-versions/${caller.apiKey}/${subjectOf(call)}`)
       if (!(await editors.exists(db, caller.apiKey, input, editorCreatedAt))) throw new Stale()
       await refuseTooMany(call)
-      const version = { versionId: newId('ver'), name: input.name.trim(), type, createdAt: now }
+      const createdBy = await authorOf(call)
+      const name = input.name.trim()
+      const version = { versionId: newId('ver'), name, type, createdAt: now, ...(createdBy && { createdBy }) }
       await versions.add(db, caller.apiKey, input, { ...version, contentKey, bytes })
+      emit({ kind: 'versionAdded', ...placeOf(input), version })
       return version
     },
   },
@@ -68,20 +73,23 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
 
   restore: {
     subject: subjectOf,
-    async prepare(call): Promise<PreparedChange> {
+    async prepare(call): Promise<PreparedRestore> {
       const { input, caller, db, log, storedDocuments } = call
       const stored = await read(call)
-      const version = await versions.find(db, caller.apiKey, input, input.versionId)
-      if (!version) throw new ApiError('NOT_FOUND', 'Version not found.')
+      const found = await versions.find(db, caller.apiKey, input, input.versionId)
+      if (!found) throw new ApiError('NOT_FOUND', 'Version not found.')
+      const { bytes, contentKey: _, ...version } = found
       const source = sourceOf(caller.apiKey, input, stored)
       const change = await onStored(input, log, () =>
-        storedDocuments.restore(source, partsOf(stored), version.bytes, snapshotFrom(call, stored)),
+        storedDocuments.restore(source, partsOf(stored), bytes, snapshotFrom(call, stored)),
       )
       assertFits(call, change, stored)
-      return { stored, change, contents: stored }
+      return { stored, change, contents: stored, version }
     },
-    async write(call, prepared: PreparedChange) {
+    async write(call, prepared: PreparedRestore) {
       await write(call, prepared)
+      const { input, user: restoredBy, emit } = call
+      emit({ kind: 'versionRestored', ...placeOf(input), version: prepared.version, restoredBy })
       return null
     },
   },
@@ -92,12 +100,28 @@ interface PreparedVersion extends Pick<versions.StoredVersion, 'type' | 'content
   editorCreatedAt: number
 }
 
-async function refuseTooMany({
-  input,
-  caller: { apiKey },
-  db,
-}: Pick<Call, 'db'> & { input: Place; caller: { apiKey: string } }) {
-  if ((await versions.count(db, apiKey, input)) >= versionsPerEditor) {
+interface PreparedRestore extends PreparedChange {
+  version: versions.EditorVersion
+}
+
+type VersionCall<Input> = Pick<Call, 'db' | 'user'> & { input: Input; caller: { apiKey: string } }
+
+async function refuseTooMany({ input, caller: { apiKey }, db, user }: VersionCall<Place>) {
+  const { ofAll, whenClientsAdd } = versionsPerEditor
+  const found = await versions.count(db, apiKey, input)
+  if (found >= ofAll) {
     throw new ApiError('RESOURCE_EXHAUSTED', 'The editor has reached its maximum number of versions.')
   }
+  if (user && found >= whenClientsAdd) {
+    const message = `The editor has ${found} versions. Users can add versions up to ${whenClientsAdd}, backends up to ${ofAll}.`
+    throw new ApiError('RESOURCE_EXHAUSTED', message)
+  }
+}
+
+/** The user of the live client, or the one whom a backend names. */
+async function authorOf(call: VersionCall<{ userId?: string }>): Promise<VersionUser | undefined> {
+  const { input, caller, db, user } = call
+  if (user || input.userId === undefined) return user
+  const { userId } = input
+  return versions.authorOf(userId, (await users.findMany(db, caller.apiKey, [userId])).get(userId)?.name)
 }

@@ -9,12 +9,15 @@ import * as editors from '../store/editors.ts'
 import type { Contents, Place } from '../store/editors.ts'
 
 /** What operations on an editor are given. */
-type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots' | 'limits'> & {
+type EditorCall = Pick<
+  Call,
+  'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots' | 'limits' | 'user'
+> & {
   input: Place
   caller: { apiKey: string }
 }
 
-/** The author of what comes over REST. */
+/** The author of what operations write. The updates have one Yjs client id, so they have one author in the log. */
 export const writer = { userId: backendUserIds.rest, sessionId: null }
 
 /** The log of an editor that must be there. */
@@ -66,13 +69,14 @@ export interface PreparedChange {
 
 /** Appends what has changed in the document of an editor; if nothing has, the editor was written all the same. */
 export async function write(
-  { input, caller: { apiKey }, db, now, emit, afterCommit, snapshots }: EditorCall,
+  { input, caller: { apiKey }, user, db, now, emit, afterCommit, snapshots }: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
   if (!(await editorLog.stillFits(db, apiKey, input, stored, writer.userId))) throw new Stale()
-  await editors.touch(db, apiKey, input, contents, writer, now)
+  const seq = update === null ? stored.seq : await append(db, apiKey, input, update, now)
+  const lastWriter = user ? { userId: user.userId, sessionId: null } : writer
+  await editors.touch(db, apiKey, input, contents, lastWriter, now)
   if (update === null) return
-  const seq = await append(db, apiKey, input, update, now)
   tellOpenEditors(emit, input)
   // The snapshot lacks what others have appended since.
   if (seq !== stored.seq + 1 || snapshot === null) return
@@ -94,8 +98,15 @@ export async function append(
   return appended?.seq
 }
 
-export const tellOpenEditors = (emit: Call['emit'], { organizationId, documentId, editorId }: Place) =>
-  emit({ kind: 'editor', organizationId, documentId, editorId })
+export const tellOpenEditors = (emit: Call['emit'], input: Place) =>
+  emit({ kind: 'editor', ...placeOf(input) })
+
+/** Without the other fields of an input. */
+export const placeOf = ({ organizationId, documentId, editorId }: Place): Place => ({
+  organizationId,
+  documentId,
+  editorId,
+})
 
 export const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
   updates.reduce((sum, { bytes }) => sum + bytes.length, 0)

@@ -1,3 +1,4 @@
+import type { VersionInfo, VersionUser } from '@plenum/protocol/realtime'
 import type { Log } from './log.ts'
 
 interface InDocument {
@@ -24,6 +25,15 @@ export type BusMessage =
   | { kind: 'domains'; apiKey: string }
   /** The log of an editor grew, or there is one now. */
   | ({ kind: 'editor'; editorId: string } & InDocument)
+  /** A version of an editor was added. */
+  | ({ kind: 'versionAdded'; editorId: string; version: VersionInfo } & InDocument)
+  /** A version of an editor was restored, by that user if a user did it. */
+  | ({
+      kind: 'versionRestored'
+      editorId: string
+      version: VersionInfo
+      restoredBy?: VersionUser | undefined
+    } & InDocument)
   /** Live states were set, by that change of the document. */
   | ({ kind: 'liveState'; seq: number } & InDocument)
   /** The entries of these users that a backend keeps have changed; with `removed` there are none any more. */

@@ -1,5 +1,5 @@
 import { mergeMany } from './crdt-work.ts'
-import type { Framing, Member, Row } from './editor-member.ts'
+import type { Framing, Member, Row, VersionEvent } from './editor-member.ts'
 
 /** Rows of more bytes are not merged: that would read all of them again. */
 const maxMergedBytes = 64 * 1024
@@ -21,9 +21,21 @@ function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
   for (const member of members) member.send(frameFor(member.framing))
 }
 
+/** One member a step. */
+export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionEvent): Generator<undefined> {
+  const frameFor = framesBy(({ versionEvent }) => versionEvent?.(event))
+  for (const member of Array.from(members)) {
+    const frame = members.has(member) && frameFor(member.framing)
+    if (frame) member.send(frame)
+    yield
+  }
+}
+
 /** Encodes it once for each framing, if there are few. */
-export function framesBy(encode: (framing: Framing) => Buffer): (framing: Framing) => Buffer {
-  const frames = new Map<string, Buffer>()
+export function framesBy<Frame extends Buffer | undefined>(
+  encode: (framing: Framing) => Frame,
+): (framing: Framing) => Frame {
+  const frames = new Map<string, Frame>()
   return (framing) => {
     let frame = frames.get(framing.key)
     if (frame === undefined) {

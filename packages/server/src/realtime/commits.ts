@@ -29,20 +29,22 @@ export class Commits {
   }
 
   /** Throws `AccessChanged` if a sender may not write any more, or if that is not known. */
-  async write(
+  async write<T>(
     apiKeys: ReadonlySet<string>,
     senders: readonly Sender[],
-    work: (db: Db) => Promise<unknown>,
-  ): Promise<void> {
+    work: (db: Db) => Promise<T>,
+    lane?: string,
+  ): Promise<T> {
     let end = () => {}
     const commit: Commit = { apiKeys, senders, over: new Promise((resolve) => (end = resolve)) }
     try {
-      await this.#database.write(async (db) => {
-        await work(db)
+      return await this.#database.write(async (db) => {
+        const result = await work(db)
         if (!areAllowed(senders)) throw new AccessChanged()
         // On SQLite the commit follows at once, before anything else happens.
         if (!this.#database.exclusive) this.#underWay.add(commit)
-      })
+        return result
+      }, lane)
     } finally {
       end()
       this.#underWay.delete(commit)

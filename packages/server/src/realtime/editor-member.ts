@@ -1,15 +1,24 @@
-import type { CloseReason } from '@plenum/protocol/realtime'
+import type { CloseReason, ServerMessage } from '@plenum/protocol/realtime'
 import type { Entry } from '../store/editor-log.ts'
 import type { Owner } from './awareness.ts'
 import type { ClientOwner } from './client-owners.ts'
 import type { Sender } from './commits.ts'
 import type { Fault } from './validate-update.ts'
 
+/** What happened to the versions of an editor, as clients are told it under their channel. */
+export type VersionEvent = ServerMessage extends infer Message
+  ? Message extends { type: 'versionAdded' | 'versionRestored' | 'versionsChanged' }
+    ? Omit<Message, 'channel'>
+    : never
+  : never
+
 /** How a dialect puts things to its clients. Those with the same `key` get the very same bytes. */
 export interface Framing {
   readonly key: string
   update(update: Uint8Array): Buffer
   awareness(update: Uint8Array): Buffer
+  /** Undefined where the dialect has no message for it. */
+  versionEvent?(event: VersionEvent): Buffer
 }
 
 /** A session that has the editor open. */

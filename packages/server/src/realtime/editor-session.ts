@@ -40,6 +40,8 @@ const askAgainMs = 1_000
 /** Updates of one client that may wait for its answer. */
 const mostEarly = 10_000
 
+const emptyUpdate = Uint8Array.of(0, 0)
+
 /** Some 4,000 clients, or 0.5 ms. */
 const largeVectorBytes = 32 * 1024
 
@@ -200,6 +202,11 @@ export class EditorSession implements Member {
       if (this.#participant.canWrite) this.#submit(room, number, update, isAnswer)
       else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly)
     })
+  }
+
+  /** Calls back once the updates that the client sent before are durable or refused. */
+  afterUpdates(then: () => void): void {
+    this.#run((room) => void room.confirm(this, emptyUpdate, { saved: then, refused: then }))
   }
 
   /** False if it holds something new. */

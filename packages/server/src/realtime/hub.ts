@@ -30,6 +30,7 @@ import { idOf, OpenKey } from './open-key.ts'
 import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 import { type Fault, faultCodes } from './update-reader.ts'
+import { type RunVersionOperation, VersionRequests } from './version-requests.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
   largeJson: LargeJson
@@ -37,6 +38,7 @@ export interface HubParts extends Omit<AppenderParts, 'commits'> {
   credentials: Credentials
   deletions: Deletions
   limits: Limits
+  runVersionOperation: RunVersionOperation
 }
 
 /** A room that nobody has open is kept so long, for those who come back. */
@@ -69,6 +71,7 @@ export class Hub {
   /** By reason, since the start. */
   readonly #refusedUpdates = noRefusals()
   readonly declarations: Declarations
+  readonly versions: VersionRequests
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | undefined
   readonly #idleSweeps = new WeakMap<EditorRoom, number>()
@@ -81,6 +84,7 @@ export class Hub {
     this.largeMessages = new LargeMessages(parts)
     this.liveStates = new LiveStateWriter({ ...parts, commits: this.#commits })
     this.declarations = new Declarations({ ...parts, commits: this.#commits, gate: this.gate })
+    this.versions = new VersionRequests({ ...parts, commits: this.#commits })
     this.#unsubscribe = parts.bus.subscribe((message) => this.#receive(message))
   }
 
@@ -253,6 +257,20 @@ export class Hub {
       case 'editor':
         this.#find(message)?.grown(message.editorId)
         break
+      case 'versionAdded': {
+        const { version } = message
+        this.#find(message)?.versionsChanged(message.editorId, { type: 'versionAdded', version })
+        break
+      }
+      case 'versionRestored': {
+        const { version, restoredBy } = message
+        this.#find(message)?.versionsChanged(message.editorId, {
+          type: 'versionRestored',
+          version,
+          ...(restoredBy && { restoredBy }),
+        })
+        break
+      }
       case 'liveState':
         this.#find(message)?.liveStates.changed()
         break
@@ -334,6 +352,7 @@ export class Hub {
   async idle(): Promise<void> {
     await this.largeMessages.idle()
     await Promise.all([this.#appender.idle(), this.liveStates.idle()])
+    await this.versions.idle()
   }
 
   close(): void {

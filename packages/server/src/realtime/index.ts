@@ -7,6 +7,7 @@ import { Hub } from './hub.ts'
 import type { IdentityParts } from './identify.ts'
 import { createLargeJson } from './large-json.ts'
 import { OpenPages } from './open-pages.ts'
+import type { RunVersionOperation } from './version-requests.ts'
 import type { Log } from '../platform/log.ts'
 
 export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
@@ -15,16 +16,17 @@ export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   threads: DocumentThreads
   publicOrigins: readonly string[]
   addressOf: GatewayParts['addressOf']
+  runVersionOperation: RunVersionOperation
 }
 
 /** Everything that is live. */
 export function createGateway(parts: RealtimeParts): Gateway {
-  const { log, limits, threads, publicOrigins, addressOf, ...identity } = parts
+  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, ...identity } = parts
   const { database, bus } = identity
   const pages = new OpenPages({ database, bus, log, publicOrigins })
   const crdt = createCrdt(threads)
   const largeJson = createLargeJson(threads)
   const storedDocuments = createStoredDocuments(threads)
-  const hub = new Hub({ ...identity, crdt, largeJson, storedDocuments, log, limits })
+  const hub = new Hub({ ...identity, crdt, largeJson, storedDocuments, log, limits, runVersionOperation })
   return new Gateway({ ...identity, pages, hub, log, addressOf, maxConnections: limits.connections })
 }

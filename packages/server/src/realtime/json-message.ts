@@ -15,11 +15,11 @@ export class Malformed extends Error {}
 
 /** A message that is well formed and cannot be done: its data cannot be stored. */
 export class Unstorable extends Error {
-  readonly subject: { ref?: number; id?: number }
+  readonly subject: { ref?: number; id?: number; channel?: number }
 
-  constructor(message: string, { ref, id }: Unstorable['subject']) {
+  constructor(message: string, { ref, id, channel }: Unstorable['subject']) {
     super(message)
-    this.subject = { ref, id }
+    this.subject = { ref, id, channel }
   }
 }
 
@@ -41,8 +41,9 @@ export function readMessage(bytes: Buffer, mostBytes: number): ReadMessage {
   const fields = new Fields(value)
   const type = fields.choice('type', types)
   const message = readers[type](fields)
-  if (hasUnstorableText && 'data' in message) {
-    const fault = unstorableText(value.data, 'data')
+  if (hasUnstorableText && ('data' in message || 'name' in message)) {
+    const field = 'data' in message ? 'data' : 'name'
+    const fault = unstorableText(value[field], field)
     if (fault) throw new Unstorable(fault, message)
   }
   return message
@@ -123,10 +124,29 @@ const readers: Readers = {
     contentKey: fields.optional('contentKey', () => fields.text('contentKey')),
   }),
   closeEditor: (fields) => ({ type: 'closeEditor', channel: fields.count('channel') }),
+  listVersions: (fields) => ({
+    type: 'listVersions',
+    channel: fields.count('channel'),
+    id: fields.count('id'),
+    pageSize: fields.optional('pageSize', () => fields.count('pageSize')),
+    pageToken: fields.optional('pageToken', () => fields.text('pageToken', limits.pageTokenLength)),
+  }),
+  addVersion: (fields) => ({
+    type: 'addVersion',
+    channel: fields.count('channel'),
+    id: fields.count('id'),
+    name: fields.text('name'),
+  }),
+  restoreVersion: (fields) => ({
+    type: 'restoreVersion',
+    channel: fields.count('channel'),
+    id: fields.count('id'),
+    versionId: fields.text('versionId'),
+  }),
   ping: () => ({ type: 'ping' }),
 }
 
-const types = Object.keys(readers) as Types[]
+export const types = Object.keys(readers) as Types[]
 
 const readPosition = (fields: Fields): Position => ({ epoch: fields.text('epoch'), seq: fields.count('seq') })
 

@@ -1,5 +1,7 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Present } from '../store/presence.ts'
+import { versionEventSteps } from './broadcast.ts'
+import type { VersionEvent } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
 import { LivePresence } from './live-presence.ts'
 import { LiveStates, type LiveStateParts } from './live-states.ts'
@@ -193,11 +195,20 @@ export class OpenDocument {
     else if (slot) slot.hasGrown = true
   }
 
+  /** Tells the clients that have the editor open. A client that opens it later reads the list. */
+  versionsChanged(editorId: string, event: VersionEvent): void {
+    const room = this.editors.get(editorId)?.room
+    if (room) this.#parts.run(this, versionEventSteps(room.members, event))
+  }
+
   /** Everything that is stored may be different. */
   readAgain(): void {
     void this.presence.reload()
     this.liveStates.changed()
-    for (const editorId of this.editors.keys()) this.grown(editorId)
+    for (const editorId of this.editors.keys()) {
+      this.grown(editorId)
+      this.versionsChanged(editorId, { type: 'versionsChanged' })
+    }
   }
 
   /** Whoever asks next gets a room that is loaded anew. */

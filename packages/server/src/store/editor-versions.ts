@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { countParts, inParts, joinParts } from './byte-parts.ts'
+import type { VersionUser } from '@plenum/protocol'
 import type { Cursor, Db } from './db.ts'
 import { type ContentType, keyOf, type Place } from './editors.ts'
+import { parse } from './json.ts'
 import type { EditorVersionTable } from './schema.ts'
 
 /** A state of an editor that somebody gave a name. */
@@ -10,6 +12,14 @@ export interface EditorVersion {
   name: string
   type: ContentType
   createdAt: number
+  createdBy?: VersionUser
+}
+
+/** Characters of an author's name that are kept. A token may carry more. */
+const maxNameLength = 200
+
+export function authorOf(userId: string, name: string | undefined): VersionUser {
+  return name === undefined ? { userId } : { userId, name: Array.from(name).slice(0, maxNameLength).join('') }
 }
 
 /** The same with the bytes of its Yjs document. */
@@ -18,14 +28,34 @@ export interface StoredVersion extends EditorVersion {
   bytes: Uint8Array
 }
 
-const columns = ['version_id', 'name', 'type', 'created_at'] as const
-type Row = Pick<EditorVersionTable, (typeof columns)[number]>
+const withAuthors = (db: Db) =>
+  db
+    .selectFrom('editor_versions as version')
+    .leftJoin('editor_version_authors as by', (join) =>
+      join
+        .onRef('by.api_key', '=', 'version.api_key')
+        .onRef('by.organization_id', '=', 'version.organization_id')
+        .onRef('by.document_id', '=', 'version.document_id')
+        .onRef('by.editor_id', '=', 'version.editor_id')
+        .onRef('by.version_id', '=', 'version.version_id'),
+    )
+    .select(['version.version_id', 'version.name', 'version.type', 'version.created_at', 'by.author'])
+
+type Row = Pick<EditorVersionTable, 'version_id' | 'name' | 'type' | 'created_at'> & { author: string | null }
+
+const inEditor = (apiKey: string, { organizationId, documentId, editorId }: Place) => ({
+  'version.api_key': apiKey,
+  'version.organization_id': organizationId,
+  'version.document_id': documentId,
+  'version.editor_id': editorId,
+})
 
 const toVersion = (row: Row): EditorVersion => ({
   versionId: row.version_id,
   name: row.name,
   type: row.type,
   createdAt: row.created_at,
+  ...(row.author !== null && { createdBy: parse(row.author) }),
 })
 
 /** The newest first. */
@@ -35,17 +65,15 @@ export async function list(
   place: Place,
   { limit, after }: { limit: number; after: Cursor | undefined },
 ): Promise<EditorVersion[]> {
-  let query = db
-    .selectFrom('editor_versions')
-    .select(columns)
-    .where((eb) => eb.and(keyOf(apiKey, place)))
-    .orderBy('created_at', 'desc')
-    .orderBy('version_id', 'desc')
+  let query = withAuthors(db)
+    .where((eb) => eb.and(inEditor(apiKey, place)))
+    .orderBy('version.created_at', 'desc')
+    .orderBy('version.version_id', 'desc')
     .limit(limit)
   if (after) {
     const [createdAt, versionId] = after as [number, string]
     query = query.where((eb) =>
-      eb(eb.refTuple('created_at', 'version_id'), '<', eb.tuple(createdAt, versionId)),
+      eb(eb.refTuple('version.created_at', 'version.version_id'), '<', eb.tuple(createdAt, versionId)),
     )
   }
   return (await query.execute()).map(toVersion)
@@ -67,10 +95,9 @@ export async function find(
   versionId: string,
 ): Promise<StoredVersion | undefined> {
   const key = { ...keyOf(apiKey, place), version_id: versionId }
-  const row = await db
-    .selectFrom('editor_versions')
-    .select([...columns, 'content_key', 'bytes', 'parts'])
-    .where((eb) => eb.and(key))
+  const row = await withAuthors(db)
+    .select(['version.content_key', 'version.bytes', 'version.parts'])
+    .where((eb) => eb.and({ ...inEditor(apiKey, place), 'version.version_id': versionId }))
     .executeTakeFirst()
   if (!row) return undefined
   const bytes = await joinParts(row.bytes, row.parts, async (part) => {
@@ -103,4 +130,10 @@ export async function add(db: Db, apiKey: string, place: Place, version: StoredV
     }
     part++
   }
+  if (!version.createdBy) return
+  const author = JSON.stringify(version.createdBy)
+  await db
+    .insertInto('editor_version_authors')
+    .values({ ...key, author })
+    .execute()
 }

@@ -91,6 +91,7 @@ const contents = (there: RawBuilder<unknown>): Size[] => [
   rowsOf('notification_configs', there),
   rowsOf('editors', there),
   rowsOf('editor_clients', there),
+  rowsOf('editor_version_authors', there),
   rowsOf('live_states', there),
   rowsOf('presence', there),
   bytesOf('editor_updates', there),

@@ -37,6 +37,7 @@ const inDocuments: readonly [Table, number][] = [
   ['editor_snapshot_parts', 50],
   ['editor_snapshots', 50],
   ['editor_version_parts', 50],
+  ['editor_version_authors', 200],
   ['editor_versions', 50],
   ['editor_clients', 200],
   ['editors', 50],

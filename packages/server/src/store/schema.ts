@@ -269,6 +269,17 @@ export interface EditorVersionTable {
   parts: number
 }
 
+/** Who saved a version; versions of backends that name nobody have no row. */
+export interface EditorVersionAuthorTable {
+  api_key: string
+  organization_id: string
+  document_id: string
+  editor_id: string
+  version_id: string
+  /** JSON: `userId`, and `name` if it was known. */
+  author: string
+}
+
 /** Further parts of large versions. */
 export interface EditorVersionPartTable {
   api_key: string
@@ -354,6 +365,7 @@ export interface Schema {
   editor_clients: EditorClientTable
   editor_versions: EditorVersionTable
   editor_version_parts: EditorVersionPartTable
+  editor_version_authors: EditorVersionAuthorTable
   notifications: NotificationTable
   notification_recipients: NotificationRecipientTable
   notification_configs: NotificationConfigTable

@@ -1,16 +1,22 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
-import type { ErrorStatus } from '@plenum/protocol'
+import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { Declaration, Refusal } from '../declarations.ts'
 import type { EditorRoom } from '../editor-room.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
-import { binaryFrame, binaryMessage } from '../frames.ts'
+import { binaryFrame, binaryMessage, textFrame } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
 import type { Fault } from '../validate-update.ts'
+import type { VersionMessage } from '../version-requests.ts'
 import type { JsonDocument } from './json-document.ts'
+import type { EditorHost } from './json-editors.ts'
+
+/** A request about versions counts as so many bytes of those that a client may send before it is answered. */
+const versionRequestBytes = 32 * 1024
 
 interface EditorOptions {
+  host: EditorHost
   channel: number
   document: JsonDocument
   editorId: string
@@ -27,6 +33,7 @@ export class JsonEditor {
   readonly channel: number
   readonly document: JsonDocument
   readonly editorId: string
+  readonly #host: EditorHost
   readonly #session: EditorSession
   readonly #receipts = new Receipts()
   /** Resolves when its client has left it. */
@@ -34,7 +41,8 @@ export class JsonEditor {
   #markLeft: () => void = () => {}
   #isTelling = false
 
-  constructor({ channel, document, editorId, declaration, opened, refused, ended }: EditorOptions) {
+  constructor({ host, channel, document, editorId, declaration, opened, refused, ended }: EditorOptions) {
+    this.#host = host
     this.channel = channel
     this.document = document
     this.editorId = editorId
@@ -87,6 +95,27 @@ export class JsonEditor {
     return true
   }
 
+  requestVersions(message: VersionMessage, bytes: number): void {
+    const run = () => void this.#runVersions(message, bytes)
+    if (message.type === 'listVersions') this.document.run(run)
+    // A version holds what its client sent before.
+    else this.#session.afterUpdates(run)
+  }
+
+  async #runVersions(message: VersionMessage, bytes: number): Promise<void> {
+    const { hub, backlog } = this.#host
+    const { editorId, channel } = this
+    const { participant, place } = this.document
+    const { id } = message
+    backlog.add(versionRequestBytes)
+    const answer = await hub.versions.run(participant, { ...place, editorId }, message, bytes)
+    backlog.settle(versionRequestBytes)
+    // Nothing more is said of a document that is closed.
+    if (participant.hasEnded) return
+    if (!(answer instanceof ApiError)) return this.#host.send({ type: 'done', id, ...answer })
+    this.#host.send({ type: 'error', id, channel, status: answer.status, message: answer.message })
+  }
+
   /** The client may write now: it is asked for what was refused before. */
   mayWrite(): void {
     this.#session.mayWrite()
@@ -112,6 +141,7 @@ export class JsonEditor {
       syncStep2: (bytes) => binaryMessage(head(channel, 'syncStep2', bytes.length), bytes),
       update: withBytes('update'),
       awareness: withBytes('awareness'),
+      versionEvent: (event) => textFrame(JSON.stringify({ ...event, channel })),
       saved: (number) => {
         this.#settle(number, 'saved')
         return undefined

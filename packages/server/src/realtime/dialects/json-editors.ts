@@ -7,7 +7,10 @@ import {
   type ServerMessage,
 } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
+import type { Backlog } from '../backlog.ts'
+import type { Hub } from '../hub.ts'
 import { idPattern, isId } from '../place.ts'
+import type { VersionMessage } from '../version-requests.ts'
 import type { JsonDocument } from './json-document.ts'
 import { JsonEditor } from './json-editor.ts'
 
@@ -16,15 +19,22 @@ type OpenEditor = Extract<ClientMessage, { type: 'openEditor' }>
 /** Of one connection. */
 const mostEditors = 1_000
 
+/** What editors need of their client. */
+export interface EditorHost {
+  readonly hub: Hub
+  readonly backlog: Backlog
+  send(message: ServerMessage): void
+}
+
 /** The editors of a client at `/realtime`, of all its documents. */
 export class JsonEditors {
   readonly #editors = new Map<number, JsonEditor>()
   /** Closed by the client; what it sent before is still being looked at. */
   readonly #finishing = new Set<JsonEditor>()
-  readonly #send: (message: ServerMessage) => void
+  readonly #host: EditorHost
 
-  constructor(send: (message: ServerMessage) => void) {
-    this.#send = send
+  constructor(host: EditorHost) {
+    this.#host = host
   }
 
   /** `find` gives the document, or tells the client that there is none. */
@@ -52,11 +62,12 @@ export class JsonEditors {
       return this.#tellClosed(channel, 'tooMany', `A connection has at most ${mostEditors} editors open.`)
     }
     const editor = new JsonEditor({
+      host: this.#host,
       channel,
       document,
       editorId,
       declaration: contentType || contentKey ? { type: contentType, contentKey } : undefined,
-      opened: (accessRole) => this.#send({ type: 'editorOpened', channel, accessRole }),
+      opened: (accessRole) => this.#host.send({ type: 'editorOpened', channel, accessRole }),
       refused: ({ status, message }) => {
         if (this.#editors.get(channel) === editor) this.#refuse({ channel }, status, message)
       },
@@ -109,11 +120,18 @@ export class JsonEditors {
     return true
   }
 
-  #tellClosed(channel: number, reason: CloseReason, text: string): void {
-    this.#send({ type: 'editorClosed', channel, code: closeCodes[reason], reason: text })
+  requestVersions(message: VersionMessage, bytes: number): void {
+    const { channel, id } = message
+    const editor = this.#editors.get(channel)
+    if (editor) editor.requestVersions(message, bytes)
+    else this.#refuse({ id, channel }, 'NOT_FOUND', 'No editor is open under this channel.')
   }
 
-  #refuse(of: { ref?: number; channel: number }, status: ErrorStatus, message: string): void {
-    this.#send({ type: 'error', ...of, status, message })
+  #tellClosed(channel: number, reason: CloseReason, text: string): void {
+    this.#host.send({ type: 'editorClosed', channel, code: closeCodes[reason], reason: text })
+  }
+
+  #refuse(of: { ref?: number; id?: number; channel: number }, status: ErrorStatus, message: string): void {
+    this.#host.send({ type: 'error', ...of, status, message })
   }
 }

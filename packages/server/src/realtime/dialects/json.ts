@@ -38,7 +38,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   readonly #documents = new Map<number, JsonDocument>()
   /** Closed by the client; what it sent before is still being looked at. */
   readonly #finishing = new Set<JsonDocument>()
-  readonly #editors = new JsonEditors((message) => this.send(message))
+  readonly #editors = new JsonEditors(this)
   #identity: Identity | undefined
   /** Tokens are checked one after the other. */
   #checking: Promise<void> | undefined
@@ -132,6 +132,10 @@ export class JsonClient implements DialectClient, DocumentHost {
         return this.#editors.open(message, () => this.#documentOf(message))
       case 'closeEditor':
         return this.#editors.close(message.channel)
+      case 'listVersions':
+      case 'addVersion':
+      case 'restoreVersion':
+        return this.#editors.requestVersions(message, bytes)
       case 'ping':
         return this.#ping()
     }

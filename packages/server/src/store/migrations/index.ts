@@ -10,6 +10,7 @@ import * as sharedAddresses from './0008-shared-addresses.ts'
 import * as hiddenNotifications from './0009-hidden-notifications.ts'
 import * as usersOfDocuments from './0010-users-of-documents.ts'
 import * as grantsOfUsers from './0011-grants-of-users.ts'
+import * as versionAuthors from './0012-version-authors.ts'
 
 /** What differs between the two databases. */
 export interface Types {
@@ -37,6 +38,7 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
   '0009-hidden-notifications': hiddenNotifications,
   '0010-users-of-documents': usersOfDocuments,
   '0011-grants-of-users': grantsOfUsers,
+  '0012-version-authors': versionAuthors,
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */

@@ -1,0 +1,120 @@
+import { ApiError, type VersionUser } from '@plenum/protocol'
+import { type ClientMessage, limits, type ServerMessage } from '@plenum/protocol/realtime'
+import { memoryCounter } from '../platform/counters/memory.ts'
+import type { Log } from '../platform/log.ts'
+import { LoopTurns } from '../platform/loop-turns.ts'
+import type { Database } from '../store/db.ts'
+import { authorOf } from '../store/editor-versions.ts'
+import type { Place } from '../store/editors.ts'
+import { AccessChanged, type Commits } from './commits.ts'
+import { readOnly } from './editor-member.ts'
+import type { Participant } from './participant.ts'
+
+export type VersionMessage = Extract<
+  ClientMessage,
+  { type: 'listVersions' | 'addVersion' | 'restoreVersion' }
+>
+type Done = Omit<Extract<ServerMessage, { type: 'done' }>, 'type' | 'id'>
+
+/** Runs an operation on versions as REST does. Fails with an `ApiError`, or with what `write` fails with. */
+export type RunVersionOperation = (call: {
+  verb: 'get' | 'add' | 'restore'
+  apiKey: string
+  input: object
+  bytes: number
+  /** Undefined: a backend's connection. */
+  user: VersionUser | undefined
+  write: Database['write']
+}) => Promise<{ data: never; nextPageToken?: string }>
+
+export interface VersionRequestsDeps {
+  runVersionOperation: RunVersionOperation
+  commits: Commits
+  log: Log
+}
+
+/** Of one user. A version is a copy of the whole document, so that a short message may write 32 MiB. */
+const maxWritesPerMinute = 20
+
+/** What clients ask about the versions of an editor. */
+export class VersionRequests {
+  readonly #deps: VersionRequestsDeps
+  readonly #writes = memoryCounter(maxWritesPerMinute, 60)
+  /** One request begins in each iteration of the event loop: on SQLite a list may take 10 ms. */
+  readonly #turns = new LoopTurns()
+  readonly #underWay = new Set<Promise<unknown>>()
+
+  constructor(deps: VersionRequestsDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves once what was done is durable, or with the reason why nothing was done. */
+  run(from: Participant, place: Place, message: VersionMessage, bytes: number): Promise<Done | ApiError> {
+    const running = this.#run(from, place, message, bytes)
+      .catch((error: unknown) => {
+        if (error instanceof ApiError) return error
+        this.#deps.log.error({ err: error, ...place }, 'a request about versions failed')
+        return new ApiError('UNAVAILABLE', 'The server could not read or store the version.')
+      })
+      .finally(() => this.#underWay.delete(running))
+    this.#underWay.add(running)
+    return running
+  }
+
+  async #run(from: Participant, place: Place, message: VersionMessage, bytes: number): Promise<Done> {
+    const { organizationId, documentId, editorId } = place
+    const { apiKey, userId, name, access } = from.identity
+    const user = access === 'server' ? undefined : authorOf(userId, name)
+    const write: Database['write'] = (work, lane) =>
+      this.#deps.commits.write(new Set([apiKey]), [from], work, lane)
+    const run = async (verb: 'get' | 'add' | 'restore', fields: object) => {
+      await this.#turns.wait(apiKey)
+      const input = { organizationId, documentId, editorId, ...fields }
+      return this.#deps.runVersionOperation({ verb, apiKey, input, bytes, user, write })
+    }
+    if (message.type === 'listVersions') {
+      const { pageSize = limits.versionsPerPage, pageToken } = message
+      if (pageSize < 1 || pageSize > limits.versionsPerPage) {
+        const rule = `pageSize must be an integer between 1 and ${limits.versionsPerPage}.`
+        throw new ApiError('INVALID_ARGUMENT', rule)
+      }
+      const { data: versions, nextPageToken } = await run('get', { pageSize, pageToken })
+      return { versions, nextPageToken }
+    }
+    await this.#admitWrite(from)
+    if (message.type === 'addVersion') {
+      const { data: version } = await whileAllowed(from, () => run('add', { name: message.name }))
+      return { version }
+    }
+    await whileAllowed(from, () => run('restore', { versionId: message.versionId }))
+    return {}
+  }
+
+  async #admitWrite({ identity: { apiKey, userId, access }, canWrite }: Participant): Promise<void> {
+    if (!canWrite) throw new ApiError('PERMISSION_DENIED', readOnly.message)
+    if (access === 'server') return
+    const waitSeconds = await this.#writes.take(`${apiKey}/${userId}`)
+    if (waitSeconds === 0) return
+    const message = `A user can add or restore ${maxWritesPerMinute} versions a minute. Try again in ${waitSeconds} seconds.`
+    throw new ApiError('RESOURCE_EXHAUSTED', message)
+  }
+
+  /** Resolves when no request is under way. */
+  async idle(): Promise<void> {
+    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+  }
+}
+
+/** Does it again when access changed in between and the client may still write. */
+async function whileAllowed<T>(from: Participant, write: () => Promise<T>): Promise<T> {
+  for (;;) {
+    if (from.mayStore === undefined) await from.decided()
+    if (from.mayStore === false) throw new ApiError('PERMISSION_DENIED', readOnly.message)
+    if (from.mayStore === undefined) continue
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof AccessChanged)) throw error
+    }
+  }
+}

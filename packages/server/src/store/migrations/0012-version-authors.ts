@@ -1,0 +1,24 @@
+import type { Kysely } from 'kysely'
+import { ddl } from './ddl.ts'
+import type { Types } from './index.ts'
+
+/**
+ * Who saved a version, if a user did. A table of its own: SQLite appends new columns to a row, and to read one behind the
+ * bytes of a version it walks over all of them.
+ */
+export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+  const { table, inside } = ddl(db, types)
+  await inside(
+    table('editor_version_authors', 5, {
+      api_key: 'id',
+      organization_id: 'id',
+      document_id: 'id',
+      editor_id: 'id',
+      version_id: 'id',
+      author: 'text',
+    }),
+    'editor_version_authors',
+    'editor_versions',
+    ['api_key', 'organization_id', 'document_id', 'editor_id', 'version_id'],
+  ).execute()
+}
