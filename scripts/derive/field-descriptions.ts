@@ -190,6 +190,7 @@ const descriptions: Readonly<Record<string, string>> = {
   'NotificationsUpdateInput.notifications.id': 'Id of the notification.',
   'NotificationsUpdateInput.verifyUserPermissions':
     'True: only users who may read the document keep the notification.',
+  'CrdtVersionsAddInput.userId': 'The user who saves the version. Absent: nobody is named.',
   'Organization.id': 'Id of the organization.',
   'Outcome.id': 'Id of the item at the server.',
   'PermissionResource.id': 'Id of the resource.',

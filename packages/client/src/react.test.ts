@@ -13,6 +13,7 @@ import {
   useOthers,
   usePresence,
   useSelf,
+  useVersions,
 } from './react.ts'
 
 const fakes = useFakes()
@@ -25,8 +26,9 @@ function Room() {
   const others = useOthers('org_1', 'doc_1')
   const [player] = useLiveState('org_1', 'doc_1', 'player')
   const { editor, ...state } = useLiveEditor('org_1', 'doc_1', 'note')
+  const list = useVersions('org_1', 'doc_1', 'note')
   const hasConnection = useConnection() !== undefined
-  return JSON.stringify({ status, document, users, self, others, player, editor, state, hasConnection })
+  return JSON.stringify({ status, document, users, self, others, player, editor, state, list, hasConnection })
 }
 
 test('[K10] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
@@ -39,6 +41,7 @@ test('[K10] on a server the hooks render the first picture, open nothing and nee
     users: [],
     others: [],
     state: { status: 'connecting', saved: true, readOnly: false },
+    list: { versions: [], isLoading: true },
     hasConnection: true,
   })
   await settle()

@@ -7,6 +7,7 @@ import {
   type ReactNode,
   useCallback,
   useContext,
+  useMemo,
   useRef,
   useSyncExternalStore,
 } from 'react'
@@ -19,6 +20,8 @@ import type { Unsubscribe } from './live/listeners.ts'
 import type { LiveState } from './live/live-state.ts'
 import type { OwnPresence, Presence } from './live/presence.ts'
 import type { Status } from './live/status.ts'
+import { unreadList, VersionList, type VersionListState } from './live/version-list.ts'
+import type { Versions } from './live/versions.ts'
 
 interface Held {
   connection: Connection
@@ -165,27 +168,72 @@ export function useLiveEditor(
   editorId: string,
   options?: LiveEditorOptions,
 ): LiveEditorState & { editor: LiveEditor | undefined } {
-  const { editors } = useHeld()
-  const { take } = useDocumentLease(organizationId, documentId)
-  const key = JSON.stringify([organizationId, documentId, editorId])
-  const firstOptions = useRef(options)
+  const { take, peek } = useEditorLease(organizationId, documentId, editorId, options)
   const state = useStore(
-    useCallback(
-      (changed: () => void) =>
-        take((document) => {
-          const release = editors.take(key, () => document.editor(editorId, firstOptions.current))
-          const unsubscribe = editors.peek(key)?.subscribe(changed)
-          return () => {
-            unsubscribe?.()
-            release()
-          }
-        }),
-      [take, editors, key, editorId],
-    ),
-    () => editors.peek(key)?.state ?? unknown,
+    useCallback((changed: () => void) => take((editor) => editor.subscribe(changed)), [take]),
+    () => peek()?.state ?? unknown,
     () => unknown,
   )
-  return { ...state, editor: state === unknown ? undefined : editors.peek(key) }
+  return { ...state, editor: state === unknown ? undefined : peek() }
+}
+
+const listsOf = new WeakMap<LiveEditor, VersionList>()
+
+function listOf(editor: LiveEditor): VersionList {
+  const list = listsOf.get(editor) ?? new VersionList(editor.versions)
+  listsOf.set(editor, list)
+  return list
+}
+
+/** All versions of an editor, the newest first, and what adds and restores one. Keeps the editor open. */
+export function useVersions(
+  organizationId: string,
+  documentId: string,
+  editorId: string,
+): VersionListState & Pick<Versions, 'add' | 'restore'> {
+  const { take, peek } = useEditorLease(organizationId, documentId, editorId)
+  const state = useStore(
+    useCallback((changed: () => void) => take((editor) => listOf(editor).subscribe(changed)), [take]),
+    () => {
+      const editor = peek()
+      return editor ? listOf(editor).state : unreadList
+    },
+    () => unreadList,
+  )
+  const versionsOf = useCallback(() => {
+    const editor = peek()
+    if (!editor) throw new Error('Versions can be added and restored once the component is mounted.')
+    return editor.versions
+  }, [peek])
+  const add = useCallback(async (name: string) => versionsOf().add(name), [versionsOf])
+  const restore = useCallback(async (versionId: string) => versionsOf().restore(versionId), [versionsOf])
+  return useMemo(() => ({ ...state, add, restore }), [state, add, restore])
+}
+
+function useEditorLease(
+  organizationId: string,
+  documentId: string,
+  editorId: string,
+  options?: LiveEditorOptions,
+) {
+  const { editors } = useHeld()
+  const { take: takeDocument } = useDocumentLease(organizationId, documentId)
+  const key = JSON.stringify([organizationId, documentId, editorId])
+  const firstOptions = useRef(options)
+  const peek = useCallback(() => editors.peek(key), [editors, key])
+  const take = useCallback(
+    (use: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
+      takeDocument((document) => {
+        const release = editors.take(key, () => document.editor(editorId, firstOptions.current))
+        const unsubscribe = use(editors.peek(key) as LiveEditor)
+        return () => {
+          unsubscribe()
+          release()
+        }
+      }),
+    [takeDocument, editors, key, editorId],
+  )
+  return { peek, take }
 }
 
 function useDocumentLease(organizationId: string, documentId: string) {

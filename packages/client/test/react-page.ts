@@ -1,4 +1,4 @@
-import { createElement, Fragment, StrictMode, useEffect, useState } from 'react'
+import { createElement, Fragment, StrictMode, useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createClient } from '../src/index.ts'
 import {
@@ -10,6 +10,7 @@ import {
   useOthers,
   usePresence,
   useSelf,
+  useVersions,
 } from '../src/react.ts'
 
 interface Cursor {
@@ -34,6 +35,9 @@ function Room({ documentId }: { documentId: string }) {
   const others = useOthers<Cursor>('org_1', documentId)
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
   const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
+  const list = useVersions('org_1', documentId, 'note')
+  const lists = useRef(new Set<unknown>())
+  lists.current.add(list)
   const text = editor?.doc.getText('content')
   const [words, setWords] = useState('')
   useEffect(() => {
@@ -51,9 +55,20 @@ function Room({ documentId }: { documentId: string }) {
     player,
     words,
     ...state,
+    versions: list.versions.map(({ name, createdBy }) => [name, createdBy?.userId]),
+    isLoading: list.isLoading,
   }
   Object.assign(globalThis, {
-    room: { setPresence, setPlayer, write: (word: string) => text?.insert(text.length, word), editor },
+    room: {
+      setPresence,
+      setPlayer,
+      write: (word: string) => text?.insert(text.length, word),
+      editor,
+      saveVersion: (name: string) => list.add(name),
+      restoreVersion: (name: string) =>
+        list.restore(list.versions.find((version) => version.name === name)?.versionId ?? ''),
+      lists: () => lists.current.size,
+    },
   })
   return createElement('pre', null, JSON.stringify(shown))
 }

@@ -29,6 +29,10 @@ interface Room {
   setPlayer(data: { position: number }): Promise<void>
   write(words: string): void
   editor: { awareness: { getStates(): Map<number, unknown> } } | undefined
+  saveVersion(name: string): Promise<unknown>
+  restoreVersion(name: string): Promise<void>
+  /** How many objects `useVersions` has given. */
+  lists(): number
 }
 
 type PageGlobals = {
@@ -140,5 +144,34 @@ test(
     await expect.poll(phone.shown).toMatchObject({ self: ['ada', null], others: [['bob', 3]] })
     await move(phone, 4)
     await expect.poll(ada.shown).toMatchObject({ self: ['ada', 4], others: [['bob', 3]] })
+  },
+)
+
+test(
+  '[K15] components show the versions of an editor as anybody adds them, and restore them',
+  { timeout: 300_000 },
+  async ({ skip }) => {
+    if (!browser) return skip('there is no Chromium, and it cannot be installed here')
+    const tenant = await given.tenant(server)
+    const ada = await visit(browser, await tokenFor(tenant, 'ada'))
+    const bob = await visit(browser, await tokenFor(tenant, 'bob'))
+    for (const { shown } of [ada, bob]) {
+      await expect.poll(shown).toMatchObject({ status: 'connected', versions: [], isLoading: false })
+    }
+    await ada.tab.evaluate(async () => {
+      const { room } = globalThis as unknown as PageGlobals
+      room.write('Hello')
+      await room.saveVersion('Greeting')
+      room.write(' world')
+    })
+    for (const { shown } of [ada, bob]) {
+      await expect.poll(shown).toMatchObject({ words: 'Hello world', versions: [['Greeting', 'ada']] })
+    }
+    await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.restoreVersion('Greeting'))
+    for (const { shown } of [ada, bob]) await expect.poll(shown).toMatchObject({ words: 'Hello' })
+    // Every change of the document draws the component again, but only changes of the list give another object.
+    const lists = await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.lists())
+    expect(lists).toBeLessThanOrEqual(3)
+    expect(bob.messages.filter(({ type }) => type === 'listVersions')).toHaveLength(1)
   },
 )

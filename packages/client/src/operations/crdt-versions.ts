@@ -32,7 +32,7 @@ export interface CrdtVersionsAddInput {
   editorId: string
   /** Name of the version, for people. At most 200 characters. Must not be blank. */
   name: string
-  /** Id of the user. */
+  /** The user who saves the version. Absent: nobody is named. */
   userId?: string
 }
 
