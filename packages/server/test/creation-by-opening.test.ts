@@ -50,9 +50,13 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     onTestFinished(() => connection.close())
     const errors: unknown[] = []
     const documents = Array.from({ length: 6 }, (_, i) => connection.document('org_1', `fresh ${i}`))
-    for (const document of documents)
-      document.on('error', ({ status, message }) => errors.push([document.status, status, message]))
-    await eventually(() => errors).toEqual([['reconnecting', 'RESOURCE_EXHAUSTED', rateReason]])
+    for (const document of documents) {
+      const reason = `org_1/${document.documentId}: ${rateReason}`
+      document.on('error', ({ status, message }) =>
+        errors.push([document.status, status, message === reason]),
+      )
+    }
+    await eventually(() => errors).toEqual([['reconnecting', 'RESOURCE_EXHAUSTED', true]])
   })
 
   test('[R17] a viewer of one document creates no more than the rate allows', async () => {
