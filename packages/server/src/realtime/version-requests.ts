@@ -48,13 +48,14 @@ export class VersionRequests {
     this.#deps = deps
   }
 
-  /** Resolves once what was done is durable, or with the reason why nothing was done. */
+  /** Resolves with what was done, once it is durable, or with the reason why it was not. */
   run(from: Participant, place: Place, message: VersionMessage, bytes: number): Promise<Done | ApiError> {
     const running = this.#run(from, place, message, bytes)
       .catch((error: unknown) => {
         if (error instanceof ApiError) return error
         this.#deps.log.error({ err: error, ...place }, 'a request about versions failed')
-        return new ApiError('UNAVAILABLE', 'The server could not read or store the version.')
+        const message = 'The request failed. A version may have been added or restored: read the list again.'
+        return new ApiError('UNAVAILABLE', message)
       })
       .finally(() => this.#underWay.delete(running))
     this.#underWay.add(running)
