@@ -142,7 +142,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     client.send(editorName, sync, 2, hello.update)
     client.send('org_1/doc_1/other', awareness, nothing)
     client.send(editorName, auth, 0, await tokenFor(tenant), '4.8.0')
-    for (const type of [stateless, broadcastStateless, syncStatus, ping, pong, 11, 300]) {
+    for (const type of [syncStatus, ping, pong, 11, 300]) {
       client.send(editorName, type, 'whatever')
     }
     client.socket.send(Uint8Array.of(pong))
@@ -158,7 +158,8 @@ describe('what Hocuspocus providers of other versions send', () => {
     'no token': [editorName, auth, 0],
     'an unknown kind of sync': [editorName, sync, 3, nothing],
     'no update': [editorName, sync, 2],
-    'a name that is too long': ['x'.repeat(10_000), auth, 0, ''],
+    'a stateless message that is no text': [editorName, stateless, Uint8Array.of(0xff)],
+    'one for everybody that is no text': [editorName, broadcastStateless, Uint8Array.of(0xff)],
   }
   test.each(Object.entries(bad))('[R8] %s is no message, and ends the connection', async (_, parts) => {
     const tenant = await given.tenant(server)
@@ -166,6 +167,13 @@ describe('what Hocuspocus providers of other versions send', () => {
     client.send(editorName, auth, 0, '')
     client.send(...parts)
     expect(await closed(client.socket)).toMatchObject({ code: 4400 })
+  })
+
+  test('[R48] a name that is too long ends the connection and says why', async () => {
+    const client = await rawClient(server)
+    client.send('x'.repeat(10_000), auth, 0, '')
+    const reason = expect.stringMatching(/^The name of an editor has at most \d+ characters\.$/)
+    expect(await closed(client.socket)).toEqual({ code: 4400, reason })
   })
 
   test.each([
@@ -186,9 +194,18 @@ describe('what Hocuspocus providers of other versions send', () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/hocuspocus?token=${await tokenFor(tenant)}`))
     await once(socket, 'open')
+    const denials: string[] = []
+    socket.on('message', (data: Buffer) => {
+      const decoder = decoding.createDecoder(data)
+      const name = decoding.readVarString(decoder)
+      if (decoding.readVarUint(decoder) !== auth || decoding.readVarUint(decoder) !== 1) return
+      denials.push(`${name}: ${decoding.readVarString(decoder)}`)
+    })
     for (let editor = 0; editor <= 1_000; editor++) socket.send(message(`org_1/doc_1/${editor}`, auth, 0, ''))
-    expect(await closed(socket)).toMatchObject({ code: 4400 })
-  })
+    const reason = 'org_1/doc_1/1000: A connection has at most 1000 editors.'
+    await expect.poll(() => denials, { timeout: 60_000 }).toEqual([reason])
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+  }, 90_000)
 })
 
 describe('connections on which nothing happens', () => {

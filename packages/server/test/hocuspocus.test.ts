@@ -221,16 +221,6 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('Hello')
   })
 
-  test('[R6] a message to nobody in particular does no harm', async () => {
-    const tenant = await given.tenant(server)
-    const ada = hocuspocusClient(server, await tokenFor(tenant))
-    await synced(ada)
-    ada.provider.sendStateless('{"hello":"world"}')
-    ada.text.insert(0, 'Hello')
-    await saved(ada)
-    expect(ada.provider.isSynced).toBe(true)
-  })
-
   test('[R1] an editor that is large, nested and undone is the same for everyone', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant), { name: `${editorName} large` })

@@ -105,6 +105,7 @@ class RawHocuspocus extends RawClient {
     if (type === 0) hearSync(decoder, (kind, bytes) => this.hear(kind, bytes))
     else if (type === 1) this.hear('awareness', decoding.readVarUint8Array(decoder))
     else if (type === 2) this.#hearAuth(decoding.readVarUint(decoder), decoder)
+    else if (type === 5) this.denials.push(JSON.parse(decoding.readVarString(decoder)).error.message)
     else if (type === 7) this.denials.push(`Close: ${decoding.readVarString(decoder)}`)
     else if (type === 8) this.settleFirst(decoding.readVarUint(decoder) === 1 ? 'saved' : 'refused')
   }

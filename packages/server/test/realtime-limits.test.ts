@@ -74,7 +74,7 @@ describe('clients that cost too much', () => {
       const socket = new WebSocket(socketUrl(server, `${path}?token=${token}`))
       await once(socket, 'open')
       socket.send(Buffer.alloc(3 * 1024 * 1024))
-      expect(await closed(socket)).toMatchObject({ code })
+      expect(await closed(socket)).toEqual({ code, reason: 'A message has at most 1 MiB and 64 KiB.' })
     }
   })
 

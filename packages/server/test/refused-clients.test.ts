@@ -69,6 +69,22 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     )
   })
 
+  test('[R46] so is a client that sends the same message again, which is larger than any may be', async () => {
+    const token = await tokenFor(await given.tenant(server))
+    const send = async () => {
+      const socket = connect(server, token)
+      await once(socket, 'message')
+      const openedAt = performance.now()
+      socket.send(Buffer.alloc(3 * 1024 * 1024))
+      return { ...(await closed(socket)), tookMs: performance.now() - openedAt }
+    }
+    const refusal = { code: 4422, reason: 'A message has at most 1 MiB and 64 KiB.' }
+    expect(await send()).toMatchObject(refusal)
+    const second = await send()
+    expect(second).toMatchObject(refusal)
+    expect(second.tookMs).toBeGreaterThan(500)
+  })
+
   test('[R46] a provider that connects again and again learns the reason each time, in longer and longer intervals', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')

@@ -19,6 +19,8 @@ export interface Framing {
   awareness(update: Uint8Array): Buffer
   /** Undefined where the dialect has no message for it. */
   versionEvent?(event: VersionEvent): Buffer
+  /** A message of another client that is not stored; dialects without it have none. The payload is UTF-8. */
+  stateless?(payload: Uint8Array): Buffer
 }
 
 /** A session that has the editor open. */

@@ -28,6 +28,7 @@ import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
 import type { RoomParts } from './room-parts.ts'
+import { StatelessRelay } from './stateless-relay.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
@@ -48,6 +49,7 @@ export class EditorRoom {
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
   readonly #awarenessBroadcast: PacedBroadcast<Member>
+  readonly stateless: StatelessRelay
   readonly log: CommittedLog
   readonly content: RoomContent
   /** Knows everything that is stored, and what waits to be. */
@@ -91,6 +93,7 @@ export class EditorRoom {
     this.#limits = new RoomLimits(this.log, this.#owners, maxBytes)
     const { awareness: states, members } = this
     this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: parts.run })
+    this.stateless = new StatelessRelay(members, parts.run)
   }
 
   get exists(): boolean {

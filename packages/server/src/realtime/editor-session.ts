@@ -6,6 +6,7 @@ import type { EditorRoom } from './editor-room.ts'
 import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
 import { faultOfStateVector } from './state-vector.ts'
+import type { StatelessRefusal } from './stateless-relay.ts'
 import { StepTaker, whenItsTurn } from './step-taker.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
@@ -293,6 +294,11 @@ export class EditorSession implements Member {
       if (heard === 'changed') document.active(this.#participant)
       else document.heard(this.#participant)
     })
+  }
+
+  /** Sends a message that is not stored to the other clients of the editor. */
+  relay(payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
+    this.#run((room) => room.stateless.send(this, payload, onRefused))
   }
 
   queryAwareness(): void {

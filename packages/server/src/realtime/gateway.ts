@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
-import { closeCodes, type CloseReason, limits } from '@plenum/protocol/realtime'
+import { type CloseReason, limits } from '@plenum/protocol/realtime'
 import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
 import { claimedApiKey } from '../access/token-claims.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/live-metrics.ts'
 import { AnswersInFlight } from './answers-in-flight.ts'
-import { ClientSocket } from './client-socket.ts'
+import { ClientSocket, tooLargeReason } from './client-socket.ts'
 import { Connection } from './connection.ts'
 import { ConnectionCounts } from './connection-counts.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
@@ -18,6 +18,7 @@ import { YjsClient } from './dialects/yjs.ts'
 import type { Hub } from './hub.ts'
 import {
   Denial,
+  didNotSay,
   identifyBackend,
   type Identity,
   type IdentityParts,
@@ -35,8 +36,8 @@ export interface DialectClient {
   readonly isIdentified: boolean
   /** Whether that is being found out; the connection is on hold. */
   readonly isChecking?: boolean
-  /** Why a client is closed that does not say who it is in time; `unauthenticated` unless given. */
-  readonly silence?: CloseReason
+  /** Why a client is closed that is not known in time; `unauthenticated` unless given. */
+  readonly silence?: Denial
   /** Why a client is closed that sends a larger message than any may be; with the code of `ws` unless given. */
   readonly excess?: CloseReason
   /** The address or the headers said who it is. */
@@ -229,7 +230,8 @@ export class Gateway {
     const held: Held = { connection, client, sweeps: 0, heardAt: 0 }
     this.#arriving.delete(connection)
     this.#held.add(held)
-    if (client.excess) ws.tooLargeCode = closeCodes[client.excess]
+    const { excess } = client
+    if (excess) ws.onTooLarge = () => client.deny(excess, tooLargeReason)
     const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
     const hear = () => {
       held.heardAt = held.sweeps
@@ -259,8 +261,10 @@ export class Gateway {
     const timer = setTimeout(() => {
       // It has said so, and the database takes its time.
       if (client.isChecking) return timer.refresh()
-      if (!client.isIdentified)
-        client.deny(client.silence ?? 'unauthenticated', 'token_missing: The client did not say who it is.')
+      if (!client.isIdentified) {
+        const { reason, message } = client.silence ?? new Denial('unauthenticated', didNotSay)
+        client.deny(reason, message)
+      }
       return stop()
     }, this.#parts.identifyMs ?? 5_000)
     const stop = () => {

@@ -47,6 +47,9 @@ export interface IdentityParts {
   pages: OpenPages
 }
 
+/** Why a client is closed that sent no token in time. */
+export const didNotSay = 'token_missing: The client did not say who it is.'
+
 /** Why a page is closed or not let in. */
 export const originDenied =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'

@@ -6,10 +6,19 @@ import { EditorSession, type Voice } from '../editor-session.ts'
 import type { Place } from '../../store/editors.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
-import { Denial, type Identity } from '../identify.ts'
+import { Denial, didNotSay, type Identity } from '../identify.ts'
 import type { Participant } from '../participant.ts'
 import { maxNameLength, namePattern, placeIn } from '../place.ts'
-import { authenticated, authMessages, createVoice, message, messages, ping } from './hocuspocus-frames.ts'
+import {
+  authenticated,
+  authMessages,
+  createVoice,
+  denied,
+  message,
+  messages,
+  ping,
+} from './hocuspocus-frames.ts'
+import { StatelessSender } from './hocuspocus-stateless.ts'
 import { isQuestion, readSync } from './yjs.ts'
 
 /** Editors of one connection. */
@@ -41,8 +50,6 @@ interface Opened {
 
 export class HocuspocusClient implements DialectClient {
   readonly needsToken = false
-  /** Applications open a socket before they have providers for it; some versions never connect again after 4401. */
-  readonly silence = 'slow'
   readonly #connection: Connection
   readonly #hub: Hub
   readonly #identify: Arrival['identify']
@@ -53,10 +60,13 @@ export class HocuspocusClient implements DialectClient {
   readonly #denied = new Set<string>()
   /** What it asked for before the token came. */
   readonly #askedEarly = new Set<string>()
+  /** The reason that the last refused provider was given. */
+  #lastDenial: string | undefined
   isIdentified = false
   #checks = 0
   #sessions = 0
   #understandsPing = false
+  readonly #stateless = new StatelessSender()
   /** The client is gone, and everything that it sent has been read. */
   #isClosed = false
 
@@ -70,6 +80,11 @@ export class HocuspocusClient implements DialectClient {
     return this.#checks > 0
   }
 
+  /** Applications open a socket before they have providers for it; some versions never connect again after 4401. */
+  get silence(): Denial {
+    return new Denial('slow', this.#lastDenial ?? didNotSay)
+  }
+
   enter(identity: Identity): void {
     this.#identity = identity
     this.isIdentified = true
@@ -80,7 +95,10 @@ export class HocuspocusClient implements DialectClient {
     const decoder = decoding.createDecoder(data)
     // With several providers for one editor, a session id follows a NUL: a name of its own as far as answers go.
     const name = decoding.readVarString(decoder)
-    if (name.length > maxFullNameLength) return false
+    if (name.length > maxFullNameLength) {
+      this.deny('badMessage', `The name of an editor has at most ${maxFullNameLength} characters.`)
+      return true
+    }
     const type = decoding.readVarUint(decoder)
     const editor = this.#editors.get(name)
     if (editor === undefined) return this.#begin(name, type, decoder, data)
@@ -97,11 +115,10 @@ export class HocuspocusClient implements DialectClient {
       this.#hearEarly(name, type, decoder)
       return true
     }
-    if (this.#editors.size + this.#denied.size >= mostEditors) return false
     const place = placeIn(editorNameOf(name))
-    if (place && this.#providersOf(place) >= maxProvidersPerEditor) {
-      const text = `A connection has at most ${maxProvidersPerEditor} providers of one editor.`
-      this.#connection.send(message(name, [messages.auth, authMessages.permissionDenied], text))
+    const limit = this.#limitReached(place)
+    if (limit !== undefined) {
+      this.#connection.send(denied(name, limit))
       return true
     }
     const voice = createVoice(name)
@@ -110,6 +127,15 @@ export class HocuspocusClient implements DialectClient {
     // Providers that have no token to send do not greet.
     if (type !== messages.auth) editor.waiting.push(data)
     return this.#check(editor, type === messages.auth ? this.#readToken(decoder) : '')
+  }
+
+  /** Why the connection may not have one more editor, if so. */
+  #limitReached(place: Place | undefined): string | undefined {
+    if (this.#editors.size + this.#denied.size >= mostEditors)
+      return `A connection has at most ${mostEditors} editors.`
+    if (place && this.#providersOf(place) >= maxProvidersPerEditor)
+      return `A connection has at most ${maxProvidersPerEditor} providers of one editor.`
+    return undefined
   }
 
   #providersOf({ organizationId, documentId, editorId }: Place): number {
@@ -148,7 +174,9 @@ export class HocuspocusClient implements DialectClient {
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
     else if (type === messages.close) session.finish(() => this.#leave(editor))
-    // Others, such as stateless ones, are for servers that know them.
+    else if (type === messages.stateless || type === messages.broadcastStateless)
+      return this.#stateless.send(editor.name, decoding.readVarUint8Array(decoder), session)
+    // Others are for servers that know them.
     return true
   }
 
@@ -244,7 +272,8 @@ export class HocuspocusClient implements DialectClient {
     // Not the whole socket for one editor of many: coming back at once would not help.
     const endsAlone = isFinal(reason) || reason === 'rateLimited'
     if (endsAlone) {
-      this.#tell(editor, message(editor.name, [messages.auth, authMessages.permissionDenied], text))
+      this.#tell(editor, denied(editor.name, text))
+      this.#lastDenial = text
       // Who was never let in has nothing to close.
       if (editor.participant?.role) this.#tell(editor, message(editor.name, [messages.close], text))
       if (this.#identity) this.#denied.add(editor.name)

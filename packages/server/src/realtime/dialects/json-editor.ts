@@ -1,14 +1,14 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
-import { ApiError, type ErrorStatus } from '@plenum/protocol'
+import { ApiError } from '@plenum/protocol'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { Declaration, Refusal } from '../declarations.ts'
 import type { EditorRoom } from '../editor-room.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage, textFrame } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
-import type { Fault } from '../validate-update.ts'
 import type { VersionMessage } from '../version-requests.ts'
+import { statusOfFault } from './fault-status.ts'
 import type { JsonDocument } from './json-document.ts'
 import type { EditorHost } from './json-editors.ts'
 
@@ -146,12 +146,12 @@ export class JsonEditor {
         this.#settle(number, 'saved')
         return undefined
       },
-      refused: (number, { code, message }) => {
+      refused: (number, fault) => {
         this.#settle(number, 'refused')
         const encoder = begin(channel, 'refused')
         encoding.writeVarUint(encoder, number)
-        encoding.writeVarString(encoder, message)
-        encoding.writeVarString(encoder, statusOf[code] ?? 'FAILED_PRECONDITION')
+        encoding.writeVarString(encoder, fault.message)
+        encoding.writeVarString(encoder, statusOfFault(fault))
         return binaryFrame(encoding.toUint8Array(encoder))
       },
     }
@@ -168,14 +168,6 @@ export class JsonEditor {
       if (saved !== undefined) this.#session.send(binaryFrame(head(this.channel, 'saved', saved)))
     })
   }
-}
-
-/** As an operation that is refused for the same reason answers. */
-const statusOf: Partial<Record<Fault['code'], ErrorStatus>> = {
-  read_only: 'PERMISSION_DENIED',
-  foreign_client: 'PERMISSION_DENIED',
-  full: 'RESOURCE_EXHAUSTED',
-  too_many_ids: 'RESOURCE_EXHAUSTED',
 }
 
 function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {
