@@ -63,6 +63,16 @@ export function decide(subject: Subject, nowSeconds: number): Decision {
   return { ...enter(subject, access, nowSeconds), accessType: access.accessType }
 }
 
+/** What is left of a decision for a session that may do no more than that grant says. */
+export function limit(decision: Decision, grant: Grant | undefined, nowSeconds: number): Decision {
+  if (!decision.allowed) return decision
+  const { accessType } = decision
+  if (!isLive(grant, nowSeconds)) return { ...deny('no_grant'), accessType }
+  const accessRole = grant.accessRole === 'viewer' ? 'viewer' : decision.accessRole
+  const expiresAt = Math.min(decision.expiresAt ?? Infinity, grant.expiresAt ?? Infinity)
+  return { ...allow({ accessRole, ...(expiresAt < Infinity && { expiresAt }) }), accessType }
+}
+
 /** Organizations have no access type: only a grant (membership is one) opens them. */
 export function decideOrganization(subject: OrganizationSubject, nowSeconds: number): Verdict {
   const { authenticated, organization, provider } = subject

@@ -1,11 +1,18 @@
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Db } from '../store/db.ts'
-import { type Decision, decide, mergeGrants } from './permissions.ts'
+import { type Decision, decide, limit, mergeGrants } from './permissions.ts'
 import { loadOpenedDocument, type Overlay } from './subjects.ts'
 import type { TokenGrant } from './token-claims.ts'
 
 /** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
-export type SessionUser = { userId: string; resources: readonly TokenGrant[] } | 'server'
+export type SessionUser =
+  | {
+      userId: string
+      resources: readonly TokenGrant[]
+      /** Only the documents among the resources, with at most their role. */
+      isLimited?: boolean
+    }
+  | 'server'
 
 /**
  * What each of these sessions may do with the document, in at most four queries for all of them. A decision holds until
@@ -28,7 +35,13 @@ export async function evaluate(
     const here = user.resources.filter(
       (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
     )
-    return decide(opened.subject(user.userId, withToken(here, nowSeconds)), nowSeconds)
+    const decision = decide(opened.subject(user.userId, withToken(here, nowSeconds)), nowSeconds)
+    if (!user.isLimited) return decision
+    return limit(
+      decision,
+      here.find(({ type, id }) => type === 'document' && id === documentId),
+      nowSeconds,
+    )
   })
 }
 

@@ -4,7 +4,7 @@ import type { Level } from '../store/grants.ts'
 import { isBackendUserId } from './backend-users.ts'
 import type { AccessRole } from './permissions.ts'
 
-/** From the interface: a user token ends 48 hours after it was issued. */
+/** From the interface: a user token ends 48 hours after it was issued, unless less was asked for. */
 export const userTokenSeconds = 48 * 60 * 60
 
 /** What a token permits on one level, for the sessions that present it (spec 25.3). */
@@ -26,6 +26,8 @@ export interface VerifiedUser {
   /** All of `userProperties`, the three above included. */
   properties: Record<string, unknown>
   resources: readonly TokenGrant[]
+  /** The token opens the documents among its resources only, with at most their role. */
+  isLimited?: boolean
   /** Epoch milliseconds. */
   issuedAt: number
   /** Unix seconds. */
@@ -56,11 +58,14 @@ export function claimedApiKey(token: string): string {
 /** The user in the claims of a token that we signed; undefined if they are not such as we write. */
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
   const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
-  if (!isId(aud) || !isId(sub) || !isSeconds(iat) || exp !== iat + userTokenSeconds) return undefined
+  if (!isId(aud) || !isId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
+  if (exp <= iat || exp > iat + userTokenSeconds) return undefined
   if (!isInSecond(issuedAtMs, iat) || isBackendUserId(sub)) return undefined
   if (!isObject(userProperties) || !isObject(permissions) || !Array.isArray(permissions.resources)) {
     return undefined
   }
+  const { limited = false } = permissions
+  if (typeof limited !== 'boolean') return undefined
   const { name, email, isAdmin = false } = userProperties
   if (!isOptionalText(name) || !isOptionalText(email) || typeof isAdmin !== 'boolean') return undefined
   const resources = permissions.resources.map((resource) => readGrant(resource, issuedAtMs))
@@ -73,6 +78,7 @@ export function readClaims(claims: Record<string, unknown>): VerifiedUser | unde
     isAdmin,
     properties: userProperties,
     resources,
+    ...(limited && { isLimited: limited }),
     issuedAt: issuedAtMs,
     expiresAt: exp,
   }

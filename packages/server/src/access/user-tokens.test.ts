@@ -255,6 +255,7 @@ describe('[7.1] refuses', () => {
     'exp 1e400': () => forge({ payload: JSON.stringify(claims()).replace(/"exp":\d+/, '"exp":1e400') }),
     'exp null': () => forge({ claims: { exp: null } }),
     'a life of more than 48 hours': () => forge({ claims: { exp: seconds + twoDays + 1 } }),
+    'limited as text': () => forge({ claims: { permissions: { resources: [], limited: 'yes' } } }),
     'no iat': () => forge({ claims: { iat: undefined } }),
     'iat as text': () => forge({ claims: { iat: String(seconds) } }),
     'no issuedAtMs': () => forge({ claims: { issuedAtMs: undefined } }),

@@ -17,7 +17,13 @@ export interface UserClaims {
   apiKey: string
   userId: string
   userProperties: Record<string, unknown>
-  permissions: { resources: readonly object[] }
+  permissions: {
+    resources: readonly object[]
+    /** The token opens the documents among its resources only, with at most their role. */
+    limited?: true
+  }
+  /** As long as a token can be valid unless given. */
+  validForSeconds?: number
 }
 
 export interface UserTokens {
@@ -81,7 +87,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
   }
 
   return {
-    async sign({ apiKey, userId, userProperties, permissions }, now) {
+    async sign({ apiKey, userId, userProperties, permissions, validForSeconds = userTokenSeconds }, now) {
       let current = await (signer ?? renew(now))
       if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
@@ -92,7 +98,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
         .setAudience(apiKey)
         .setSubject(userId)
         .setIssuedAt(issuedAt)
-        .setExpirationTime(issuedAt + userTokenSeconds)
+        .setExpirationTime(issuedAt + Math.min(validForSeconds, userTokenSeconds))
         .setJti(randomUUID())
         .sign(current.privateKey)
       if (token.length > longestToken) {

@@ -73,13 +73,18 @@ export async function identifyUser(
   const known = await credentials.apiKey(user.apiKey)
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
   await requireOrigin(pages, user.apiKey, page)
-  const { apiKey, userId, name, email, resources, expiresAt } = user
+  const { apiKey, resources } = user
   if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
   const { isNewMember, look } = await signIn(database, known.caller, user, now())
-  if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [userId] })
-  return { apiKey, userId, name, email, look, access: { userId, resources }, expiresAt }
+  if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
+  return identityOf(user, look)
+}
+
+export function identityOf(user: VerifiedUser, look: Look = lookOf(user.userId, {})): Identity {
+  const { apiKey, userId, name, email, resources, isLimited, expiresAt } = user
+  return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
 }
 
 /** Those that signing in creates, and makes the user a member of. */
@@ -100,16 +105,16 @@ export async function identifyBackend(
   const identify = () => identifyServer(credentials, { 'x-svc-api-key': id, 'x-svc-auth-token': token })
   const key = await identify()
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
-  const { apiKey } = key
-  await requireOrigin(pages, apiKey, page)
-  return {
-    apiKey,
-    userId: backendUserIds.socket,
-    name: undefined,
-    email: undefined,
-    look: lookOf(backendUserIds.socket, {}),
-    access: 'server',
-    expiresAt: Infinity,
-    isAccepted: async () => (await identify()) !== undefined,
-  }
+  await requireOrigin(pages, key.apiKey, page)
+  return { ...backendOf(key.apiKey), isAccepted: async () => (await identify()) !== undefined }
 }
+
+export const backendOf = (apiKey: string): Identity => ({
+  apiKey,
+  userId: backendUserIds.socket,
+  name: undefined,
+  email: undefined,
+  look: lookOf(backendUserIds.socket, {}),
+  access: 'server',
+  expiresAt: Infinity,
+})
