@@ -116,7 +116,7 @@ function scene({
       changed() {},
       ended,
     })
-    const session = new EditorSession({ sessionId: `s-${userId}`, participant, voice, ended })
+    const session = new EditorSession({ sessionId: `s-${userId}`, connection, participant, voice, ended })
     document.join(participant)
     return {
       session,

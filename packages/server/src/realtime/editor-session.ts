@@ -1,13 +1,15 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
+import { AwarenessDelivery } from './awareness-delivery.ts'
 import { emptyAwareness } from './awareness-update.ts'
 import { BytePace } from './byte-pace.ts'
+import type { Connection } from './connection.ts'
 import { type Framing, isBearable, isEarly, type Member, readOnly } from './editor-member.ts'
 import type { EditorRoom } from './editor-room.ts'
 import type { Message } from './frames.ts'
 import type { Participant } from './participant.ts'
 import { faultOfStateVector } from './state-vector.ts'
 import type { StatelessRefusal } from './stateless-relay.ts'
-import { StepTaker, whenItsTurn } from './step-taker.ts'
+import { whenItsTurn } from './step-taker.ts'
 import type { Fault } from './validate-update.ts'
 import { WorkQueue } from './work-queue.ts'
 
@@ -54,6 +56,7 @@ export class EditorSession implements Member {
   readonly framing: Voice
   readonly sessionId: string
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
+  readonly #connection: Connection
   readonly #participant: Participant
   readonly #ended: (reason: CloseReason, message: string) => void
   #room: EditorRoom | undefined
@@ -68,31 +71,35 @@ export class EditorSession implements Member {
   #isAnswering = false
   /** Updates that wait in a room where much waits; the connection is on hold for each. */
   #holds = 0
-  /** Yjs clients whose awareness states the client was not sent yet. */
-  readonly #unsentAwareness = new Set<number>()
-  #isCatchingUp = false
-  /** When it was sent all of them. */
-  #sentAllAt = -Infinity
+  readonly #delivery: AwarenessDelivery
   #wasRefused = false
   #isFinishing = false
   #hasLeft = false
 
   constructor(options: {
     sessionId: string
+    connection: Connection
     participant: Participant
     voice: Voice
     ended: (reason: CloseReason, message: string) => void
   }) {
     this.sessionId = options.sessionId
     this.framing = options.voice
+    this.#connection = options.connection
     this.#participant = options.participant
     this.#ended = options.ended
-    const { participant } = options
-    this.#waiting = new WorkQueue(participant.connection, {
+    const { connection, participant } = options
+    this.#waiting = new WorkQueue(connection, {
       // Loading takes time, in which access may have changed.
       mayRun: () => participant.isCurrent(participant.document.now()),
       onBlocked: () => participant.run(() => this.#waiting.start()),
       onError: () => this.end('badMessage', 'The message is malformed.'),
+    })
+    this.#delivery = new AwarenessDelivery({
+      connection,
+      isSilent: () => this.#isSilent,
+      sendStates: (update) => this.send(this.framing.awareness(update)),
+      onError: () => this.end('unavailable', 'The document cannot be read.'),
     })
   }
 
@@ -123,16 +130,15 @@ export class EditorSession implements Member {
 
   /** Loads the editor and greets the client: with who is there, and with what we know, so that it sends the rest. */
   open(editorId: string, opening: Opening = {}): void {
-    const { document, connection } = this.#participant
-    connection.hold()
-    document
+    this.#connection.hold()
+    this.#participant.document
       .editor(editorId)
       .then(
         (room) => this.#enter(room, opening),
         () => this.end('unavailable', 'The document cannot be read.'),
       )
       .catch(() => this.end('badMessage', 'The message is malformed.'))
-      .finally(() => connection.release())
+      .finally(() => this.#connection.release())
   }
 
   #enter(room: EditorRoom, { asks = true, describe }: Opening): void {
@@ -142,7 +148,7 @@ export class EditorSession implements Member {
     describe?.(room)
     room.members.add(this)
     if (asks) this.askForMore()
-    this.#sendAllAwareness(room)
+    this.#delivery.sendAll(room.awareness)
     this.#waiting.start()
   }
 
@@ -163,7 +169,7 @@ export class EditorSession implements Member {
       this.#asked = { stateVector, asksBack }
       if (this.#isAnswering) return
       this.#isAnswering = true
-      this.#participant.connection
+      this.#connection
         .inTurn(() => this.#answer(room))
         .catch(() => this.end('unavailable', 'The document cannot be read.'))
     })
@@ -174,21 +180,20 @@ export class EditorSession implements Member {
     const { stateVector, asksBack } = this.#asked as { stateVector: Uint8Array; asksBack: boolean }
     this.#isAnswering = false
     if (this.#isSilent) return
-    const { connection, identity } = this.#participant
-    const hasRoomFor = (bytes: number) => connection.hasRoomFor(identity.apiKey, bytes)
+    const { apiKey, userId } = this.#participant.identity
+    const hasRoomFor = (bytes: number) => this.#connection.hasRoomFor(apiKey, bytes)
     const missing = () => room.content.missingFor(stateVector, hasRoomFor)
     const { recent, body, isHeld } = await this.#inTurnIfLarge(stateVector, missing)
     if (this.#isSilent) return
-    if (recent) connection.answer(this.framing.update(recent))
-    const { apiKey, userId } = identity
-    connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
+    if (recent) this.#connection.answer(this.framing.update(recent))
+    this.#connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
     if (asksBack) this.#ask(room)
   }
 
   /** Comparing a large state vector with the document takes milliseconds, and many clients may send one. */
   async #inTurnIfLarge<T>({ length }: Uint8Array, work: () => Promise<T>): Promise<T> {
     if (length < largeVectorBytes) return work()
-    const { turns, owner } = this.#participant.connection
+    const { turns, owner } = this.#connection
     let result: Promise<T> | undefined
     await whenItsTurn(turns, owner, () => {
       result = work()
@@ -257,7 +262,7 @@ export class EditorSession implements Member {
     if (wait.isOver || room.queuedBytes <= mostWaiting) return
     wait.isHeld = true
     this.#holds++
-    this.#participant.connection.hold()
+    this.#connection.hold()
   }
 
   #endWait(wait: Wait): void {
@@ -268,7 +273,7 @@ export class EditorSession implements Member {
   #release(): void {
     if (this.#holds === 0) return
     this.#holds--
-    this.#participant.connection.release()
+    this.#connection.release()
   }
 
   #saved(number: number, update: Uint8Array, isNews: boolean): void {
@@ -304,39 +309,9 @@ export class EditorSession implements Member {
   queryAwareness(): void {
     this.#run((room) => {
       // Whoever asks again so soon has been sent everything, and the changes since.
-      const isSoon = performance.now() - this.#sentAllAt < askAgainMs
-      if (isSoon || !this.#sendAllAwareness(room)) this.send(this.framing.awareness(emptyAwareness))
+      const isSoon = this.#delivery.msSinceAll < askAgainMs
+      if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.framing.awareness(emptyAwareness))
     })
-  }
-
-  /** False if there is nothing to send. */
-  #sendAllAwareness(room: EditorRoom): boolean {
-    this.#sentAllAt = performance.now()
-    for (const client of room.awareness.clients) this.#unsentAwareness.add(client)
-    const hasStates = this.#unsentAwareness.size > 0
-    this.#catchUp(room)
-    return hasStates
-  }
-
-  /** Sends the states that were left out, a few in each message, as fast as the client takes them. */
-  #catchUp(room: EditorRoom): void {
-    if (this.#isCatchingUp || this.#unsentAwareness.size === 0) return
-    this.#isCatchingUp = true
-    const { turns, owner } = this.#participant.connection
-    const onError = () => this.end('unavailable', 'The document cannot be read.')
-    turns.add(new StepTaker(owner, this.#awarenessSteps(room), onError))
-  }
-
-  *#awarenessSteps({ awareness }: EditorRoom): Generator<undefined> {
-    const { connection } = this.#participant
-    try {
-      while (this.#unsentAwareness.size > 0 && !connection.isBehind && !this.#isSilent) {
-        this.send(this.framing.awareness(awareness.takeStates(this.#unsentAwareness)))
-        yield
-      }
-    } finally {
-      this.#isCatchingUp = false
-    }
   }
 
   /** The client may write now: asks for what was refused before. */
@@ -362,24 +337,23 @@ export class EditorSession implements Member {
   }
 
   send(frame: Buffer): void {
-    if (!this.#isSilent) this.#participant.connection.send(frame)
+    if (!this.#isSilent) this.#connection.send(frame)
   }
 
   sendAwareness(frame: Buffer, clients: readonly number[]): boolean {
-    const isSent = this.#unsentAwareness.size === 0 && !this.#participant.connection.isBehind
+    const isSent = this.#delivery.takesChange(clients)
     if (isSent) this.send(frame)
-    else for (const client of clients) this.#unsentAwareness.add(client)
     return isSent
   }
 
   keep(bytes: number): boolean {
-    return this.#participant.connection.states.keep(this, bytes)
+    return this.#connection.states.keep(this, bytes)
   }
 
   /** Called every now and then. */
   makeUp(): void {
     if (this.#mustAsk) this.askForMore()
-    if (this.#room) this.#catchUp(this.#room)
+    if (this.#room) this.#delivery.catchUp(this.#room.awareness)
   }
 
   end(reason: CloseReason, message: string): void {

@@ -5,28 +5,34 @@ import { ApiError } from '@plenum/protocol'
 import { type CloseReason, limits } from '@plenum/protocol/realtime'
 import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
-import { claimedApiKey } from '../access/token-claims.ts'
+import { claimedApiKey, type VerifiedUser } from '../access/token-claims.ts'
 import type { Log } from '../platform/log.ts'
 import type { LiveNumbers } from '../platform/live-metrics.ts'
+import type { Place } from '../store/editors.ts'
 import { AnswersInFlight } from './answers-in-flight.ts'
 import { ClientSocket, tooLargeReason } from './client-socket.ts'
 import { Connection } from './connection.ts'
 import { ConnectionCounts } from './connection-counts.ts'
 import { HocuspocusClient } from './dialects/hocuspocus.ts'
 import { JsonClient } from './dialects/json.ts'
+import { createYSweetClient } from './dialects/y-sweet.ts'
 import { YjsClient } from './dialects/yjs.ts'
 import type { Hub } from './hub.ts'
 import {
+  backendOf,
   Denial,
   didNotSay,
   identifyBackend,
+  identityOf,
   type Identity,
   type IdentityParts,
   identifyUser,
   originDenied,
 } from './identify.ts'
 import type { OpenPage } from './open-pages.ts'
+import { placeIn } from './place.ts'
 import { fingerprintOf, RepeatedRefusals } from './repeated-refusals.ts'
+import { storeUpdate } from './request-update.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {
@@ -297,6 +303,12 @@ export class Gateway {
     return this.#parts.hub.commitsUnderWay(apiKey)
   }
 
+  /** Stores the update of a request as if a client had sent it. Resolves when it is durable; throws an `ApiError`. */
+  storeUpdate(apiKey: string, user: VerifiedUser | 'server', place: Place, update: Uint8Array) {
+    const identity = user === 'server' ? backendOf(apiKey) : identityOf(user)
+    return storeUpdate(this.#parts.hub, identity, place, update)
+  }
+
   /** Tells everyone to come back, stores what they sent, and closes. */
   async drain(): Promise<void> {
     this.#draining = true
@@ -338,7 +350,8 @@ interface Endpoint {
 }
 
 const dialects = {
-  yjs: (arrival, name) => new YjsClient(arrival, name),
+  yjs: (arrival, name) => new YjsClient(arrival, placeIn(name)),
+  'y-sweet': createYSweetClient,
   hocuspocus: (arrival) => new HocuspocusClient(arrival),
   realtime: (arrival) => new JsonClient(arrival),
 } satisfies Record<string, CreateClient>
@@ -353,7 +366,8 @@ function endpointOf(address: string): Endpoint | undefined {
   const [, endpoint = '', ...rest] = path.split('/')
   const dialect = dialectNames.find((name) => name === endpoint)
   // The rest is the name of an editor; what is wrong with it, only an open socket can say.
-  const fits = endpoint === 'yjs' || rest.every((part) => part === '')
+  const hasName = endpoint === 'yjs' || endpoint === 'y-sweet'
+  const fits = hasName || rest.every((part) => part === '')
   const token = new URL(address, 'http://host').searchParams.get('token')
   return dialect && fits ? { dialect, name: rest.join('/'), token } : undefined
 }

@@ -15,8 +15,7 @@ import { readSince } from '../store/live-state-log.ts'
 import * as presence from '../store/presence.ts'
 import { Appender, type AppenderParts } from './appender.ts'
 import { Commits } from './commits.ts'
-import type { Connection } from './connection.ts'
-import { CreationLimits } from './creation-limits.ts'
+import { CreationLimits, type CreationRefusal } from './creation-limits.ts'
 import { Declarations } from './declarations.ts'
 import { EditorRoom } from './editor-room.ts'
 import { FairTurns } from './fair-turns.ts'
@@ -31,6 +30,7 @@ import { StepTaker } from './step-taker.ts'
 import { type Listener, Participant, type Verdict } from './participant.ts'
 import { type Fault, faultCodes } from './update-reader.ts'
 import { type RunVersionOperation, VersionRequests } from './version-requests.ts'
+import type { WorkHost } from './work-queue.ts'
 
 export interface HubParts extends Omit<AppenderParts, 'commits'> {
   largeJson: LargeJson
@@ -89,13 +89,13 @@ export class Hub {
   }
 
   join(
-    connection: Connection,
+    host: WorkHost,
     identity: Identity,
     { organizationId, documentId }: { organizationId: string; documentId: string },
     listener: Listener,
   ): Participant {
     const document = this.#open(identity.apiKey, organizationId, documentId)
-    const participant = new Participant(connection, identity, document, listener)
+    const participant = new Participant(host, identity, document, listener)
     document.join(participant)
     return participant
   }
@@ -169,9 +169,9 @@ export class Hub {
     // Whoever opens a document that is not there makes it (spec 0.8); not who was sent away because it was deleted.
     const openers = participants.filter((one, index) => decisions[index]?.allowed && !one.hasEnded)
     if (openers.length === 0) return decisions
-    const identities = openers.map(({ identity }) => identity)
-    const refusal = await openDocument(database, key.caller, organizationId, documentId, now(), () =>
-      this.#creations.take(identities),
+    const creators = openers.flatMap((one) => (one.mayCreate ? one.identity : []))
+    const refusal = await openDocument(database, key.caller, organizationId, documentId, now(), async () =>
+      creators.length > 0 ? this.#creations.take(creators) : notThere,
     )
     if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
     document.exists = true
@@ -381,6 +381,12 @@ function laneOf(participants: Iterable<Participant>): string {
 
 const noRefusals = () =>
   Object.fromEntries(faultCodes.map((code) => [code, 0])) as Record<Fault['code'], number>
+
+const notThere: CreationRefusal = {
+  allowed: false,
+  closeReason: 'gone',
+  message: 'The document does not exist.',
+}
 
 const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
 

@@ -1,10 +1,9 @@
 import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../access/permissions.ts'
-import type { Connection } from './connection.ts'
 import type { CreationRefusal } from './creation-limits.ts'
 import type { Identity } from './identify.ts'
 import type { OpenDocument } from './open-document.ts'
-import { WorkQueue } from './work-queue.ts'
+import { type WorkHost, WorkQueue } from './work-queue.ts'
 
 /** What a dialect wants to hear about its client's place in a document. */
 export interface Listener {
@@ -20,6 +19,10 @@ export interface Listener {
   makeUp?(): void
   /** The client says itself when its user is idle. */
   readonly tellsIdleness?: boolean
+  /** False: the document is opened only if it exists. */
+  readonly mayCreate?: boolean
+  /** False: a single request, whose user is not shown as present. */
+  readonly isPresent?: boolean
 }
 
 /** What a client may do with a document, or why it cannot be created for the client. */
@@ -27,7 +30,6 @@ export type Verdict = Decision | CreationRefusal
 
 /** One client in one document. What it sends counts only under a judgement that is current. */
 export class Participant {
-  readonly connection: Connection
   readonly document: OpenDocument
   identity: Identity
   readonly #listener: Listener
@@ -41,12 +43,11 @@ export class Participant {
   #lostAccess = false
   #wasWarned = false
 
-  constructor(connection: Connection, identity: Identity, document: OpenDocument, listener: Listener) {
-    this.connection = connection
+  constructor(host: WorkHost, identity: Identity, document: OpenDocument, listener: Listener) {
     this.identity = identity
     this.document = document
     this.#listener = listener
-    this.#inbox = new WorkQueue(connection, {
+    this.#inbox = new WorkQueue(host, {
       mayRun: () => this.isCurrent(document.now()),
       onBlocked: () => void document.judge(),
       onError: () => this.end('badMessage', 'The message is malformed.'),
@@ -120,7 +121,7 @@ export class Participant {
     this.#role = decision.accessRole
     if (this.#ended) return
     if (before === undefined) {
-      this.document.entered(this)
+      if (this.#listener.isPresent !== false) this.document.entered(this)
       this.#listener.opened(this.#role)
     } else if (before !== this.#role) this.#listener.changed(this.#role)
     this.#inbox.start()
@@ -143,6 +144,10 @@ export class Participant {
   /** Whether the client says itself when its user is idle. */
   get tellsIdleness(): boolean {
     return this.#listener.tellsIdleness === true
+  }
+
+  get mayCreate(): boolean {
+    return this.#listener.mayCreate !== false
   }
 
   makeUp(): void {

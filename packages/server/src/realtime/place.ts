@@ -17,6 +17,21 @@ export function placeIn(name: string): Place | undefined {
   return parts.length === 3 && parts.every(isId) ? { organizationId, documentId, editorId } : undefined
 }
 
+/** Where an id of Y-Sweet, which has one part, leads. */
+const ySweet = { organizationId: 'y-sweet', editorId: 'default' }
+
+/** The editor that a `docId` of Y-Sweet means: a name of three parts, or a document of the organization `y-sweet`. */
+export function placeOfDocId(docId: string): Place | undefined {
+  if (!docIdForm.test(docId)) return undefined
+  return placeIn(docId.includes('/') ? docId : `${ySweet.organizationId}/${docId}/${ySweet.editorId}`)
+}
+
+/** What the path of an address leaves as it is: clients compare the id that they get with the one that they have. */
+const docIdForm = /^(?:[\w.~!*'()/-]|%[\dA-Fa-f]{2})+$/
+
+export const docIdPattern =
+  'docId must be one id or organizationId/documentId/editorId, each part percent-encoded.'
+
 /** A part that is not percent-encoded is taken as it is. */
 function decoded(part: string): string {
   try {

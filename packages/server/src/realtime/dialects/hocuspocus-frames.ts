@@ -3,7 +3,7 @@ import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import type { Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage, headOf } from '../frames.ts'
-import { statusOfFault } from './fault-status.ts'
+import { statusOfFault } from '../fault-status.ts'
 import { syncMessages } from './yjs.ts'
 
 /** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */

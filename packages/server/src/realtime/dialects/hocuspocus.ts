@@ -167,9 +167,9 @@ export class HocuspocusClient implements DialectClient {
     if (type === messages.sync) {
       // Another provider under the name of one that is let in begins like that one, and waits to hear that it is let in too.
       if (hasGreeted && isQuestion(decoder)) this.#tellRole(editor)
-      return readSync(decoder, session, true)
+      return readSync(decoder, session, { asksBack: true })
     }
-    if (type === messages.syncReply) return readSync(decoder, session)
+    if (type === messages.syncReply) return readSync(decoder, session, {})
     if (type === messages.auth) return this.#check(editor, this.#readToken(decoder))
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
@@ -239,6 +239,7 @@ export class HocuspocusClient implements DialectClient {
     })
     editor.session = new EditorSession({
       sessionId: this.#sessions++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessions}`,
+      connection: this.#connection,
       participant: editor.participant,
       voice: editor.voice,
       ended,

@@ -68,6 +68,10 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     })
   }
 
+  get connection(): Connection {
+    return this.#host.connection
+  }
+
   get ref(): number {
     return this.#opening.ref
   }

@@ -4,11 +4,11 @@ import { ApiError } from '@plenum/protocol'
 import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
 import type { Declaration, Refusal } from '../declarations.ts'
 import type { EditorRoom } from '../editor-room.ts'
+import { statusOfFault } from '../fault-status.ts'
 import { EditorSession, type Voice } from '../editor-session.ts'
 import { binaryFrame, binaryMessage, textFrame } from '../frames.ts'
 import { Receipts } from '../receipts.ts'
 import type { VersionMessage } from '../version-requests.ts'
-import { statusOfFault } from './fault-status.ts'
 import type { JsonDocument } from './json-document.ts'
 import type { EditorHost } from './json-editors.ts'
 
@@ -49,9 +49,10 @@ export class JsonEditor {
     this.left = new Promise((resolve) => {
       this.#markLeft = resolve
     })
-    const { participant } = document
+    const { participant, connection } = document
     this.#session = new EditorSession({
-      sessionId: `${participant.connection.id}.${channel}`,
+      sessionId: `${connection.id}.${channel}`,
+      connection,
       participant,
       voice: this.#createVoice(),
       ended: (reason, message) => {
@@ -71,7 +72,7 @@ export class JsonEditor {
 
   /** The client is not read meanwhile, so that it has one declaration in progress at a time. */
   #declare(room: EditorRoom, declaration: Declaration, refused: EditorOptions['refused']): void {
-    const { connection } = this.document.participant
+    const { connection } = this.document
     connection.hold()
     void this.document.declare(room, declaration).then((refusal) => {
       if (refusal) refused(refusal)

@@ -9,14 +9,15 @@ import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Hub } from '../hub.ts'
 import type { Identity } from '../identify.ts'
 import type { Participant } from '../participant.ts'
-import { namePattern, placeIn } from '../place.ts'
+import { namePattern } from '../place.ts'
 import type { Fault } from '../validate-update.ts'
+import type { Place } from '../../store/editors.ts'
 
 /** The protocol of y-websocket: one editor for each connection. */
 export const messages = { sync: 0, awareness: 1, queryAwareness: 3 } as const
 export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
 
-const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
+export const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
   binaryFrame(headOf(types, bytes), bytes)
 
 const syncStep1 = (stateVector: Uint8Array) => withBytes([messages.sync, syncMessages.step1], stateVector)
@@ -25,7 +26,7 @@ const syncStep2 = (update: Uint8Array) =>
 const update = (bytes: Uint8Array) => withBytes([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => withBytes([messages.awareness], bytes)
 
-const voice: Voice = {
+export const voice: Voice = {
   key: 'yjs',
   syncStep1,
   syncStep2,
@@ -35,6 +36,21 @@ const voice: Voice = {
   saved: (_number, bytes, isNews) => (isNews ? undefined : update(bytes)),
 }
 
+/** What clients of another server do differently. */
+export interface Variant {
+  readonly voice: Voice
+  /** What is wrong with the name, for clients without a place. */
+  readonly namePattern: string
+  /** False: clients open only what exists. */
+  readonly mayCreate?: boolean
+  /** The number under which the voice hears of an update, or with `isAnswer` of all that the server lacked. */
+  numberOf?(isAnswer: boolean): number
+  /** Other types of messages. */
+  receive?(type: number, decoder: decoding.Decoder, session: EditorSession): void
+}
+
+const yWebsocket: Variant = { voice, namePattern }
+
 export class YjsClient implements DialectClient {
   readonly needsToken = true
   /** With any code outside of 44xx clients connect and send the same again and again. */
@@ -43,17 +59,19 @@ export class YjsClient implements DialectClient {
   readonly #hub: Hub
   readonly #refuse: Arrival['refuse']
   readonly #log: Log
-  readonly #name: string
+  readonly #place: Place | undefined
+  readonly #variant: Variant
   #session: EditorSession | undefined
   #participant: Participant | undefined
   #hasLogged = false
 
-  constructor({ connection, hub, refuse, log }: Arrival, name: string) {
+  constructor({ connection, hub, refuse, log }: Arrival, place: Place | undefined, variant = yWebsocket) {
     this.#connection = connection
     this.#hub = hub
     this.#refuse = refuse
     this.#log = log
-    this.#name = name
+    this.#place = place
+    this.#variant = variant
   }
 
   get isIdentified(): boolean {
@@ -61,7 +79,8 @@ export class YjsClient implements DialectClient {
   }
 
   enter(identity: Identity): void {
-    const place = placeIn(this.#name)
+    const place = this.#place
+    const { voice, namePattern, mayCreate } = this.#variant
     if (place === undefined) return this.deny('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => {
       this.deny(reason, message)
@@ -78,24 +97,36 @@ export class YjsClient implements DialectClient {
         else this.deny(reason, message)
         this.#leave()
       },
+      mayCreate,
     })
     this.#session = new EditorSession({
       sessionId: this.#connection.id,
+      connection: this.#connection,
       participant: this.#participant,
-      voice: { ...voice, refused: (_number, fault) => this.#logRefused(fault) },
+      voice: {
+        ...voice,
+        refused: (number, fault, isRepeated) => {
+          this.#logRefused(place, fault)
+          return voice.refused?.(number, fault, isRepeated)
+        },
+      },
       ended,
     })
   }
 
   /**
-   * Once for each connection. The client is sent nothing: the only message of the protocol that could say why an update is refused is "permission
-   * denied" (type 2), and y-websocket prints it together with the address, which holds the user's token.
+   * Once for each connection. The client is sent nothing: the only message of the protocol that could say why an update is
+   * refused is "permission denied" (type 2), and y-websocket prints it together with the address, which holds the user's
+   * token.
    */
-  #logRefused({ code, message }: Fault): undefined {
+  #logRefused({ organizationId, documentId, editorId }: Place, { code, message }: Fault): void {
     if (this.#hasLogged || code === 'read_only') return
     this.#hasLogged = true
     const { userId } = this.#connection.owner
-    this.#log.warn({ editor: this.#name, userId, code }, `an update from y-websocket is refused: ${message}`)
+    this.#log.warn(
+      { organizationId, documentId, editorId, userId, code },
+      `an update of a Yjs client is refused: ${message}`,
+    )
   }
 
   receive(data: Buffer): boolean {
@@ -103,10 +134,11 @@ export class YjsClient implements DialectClient {
     if (session === undefined) return false
     const decoder = decoding.createDecoder(data)
     const type = decoding.readVarUint(decoder)
-    if (type === messages.sync) return readSync(decoder, session)
+    if (type === messages.sync) return readSync(decoder, session, this.#variant)
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
     // Others, such as those that an application adds, are for servers that know them.
+    else this.#variant.receive?.(type, decoder, session)
     return true
   }
 
@@ -137,12 +169,16 @@ export const isQuestion = (decoder: decoding.Decoder): boolean =>
   decoding.peekVarUint(decoder) === syncMessages.step1
 
 /** The part that the dialects of Yjs share. With `asksBack`, a question is answered with an answer and a question. */
-export function readSync(decoder: decoding.Decoder, session: EditorSession, asksBack = false): boolean {
+export function readSync(
+  decoder: decoding.Decoder,
+  session: EditorSession,
+  { asksBack = false, numberOf = () => 0 }: { asksBack?: boolean } & Pick<Variant, 'numberOf'>,
+): boolean {
   const type = decoding.readVarUint(decoder)
   const bytes = decoding.readVarUint8Array(decoder)
   if (type === syncMessages.step1) session.syncStep1(bytes, asksBack)
-  else if (type === syncMessages.step2) session.update(0, bytes, true)
-  else if (type === syncMessages.update) session.update(0, bytes, false)
+  else if (type === syncMessages.step2) session.update(numberOf(true), bytes, true)
+  else if (type === syncMessages.update) session.update(numberOf(false), bytes, false)
   else return false
   return true
 }

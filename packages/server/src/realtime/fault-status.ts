@@ -1,5 +1,5 @@
 import type { ErrorStatus } from '@plenum/protocol'
-import type { Fault } from '../validate-update.ts'
+import type { Fault } from './validate-update.ts'
 
 const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
   read_only: 'PERMISSION_DENIED',
@@ -9,4 +9,5 @@ const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
 }
 
 /** The status with which an operation is answered that is refused for the same reason. */
-export const statusOfFault = ({ code }: Fault): ErrorStatus => statuses[code] ?? 'FAILED_PRECONDITION'
+export const statusOfFault = ({ code }: Fault, otherwise: ErrorStatus = 'FAILED_PRECONDITION'): ErrorStatus =>
+  statuses[code] ?? otherwise
