@@ -16,6 +16,7 @@ import { type Config, ConfigError } from './config.ts'
 import { createStoredDocuments } from './editors/stored-documents.ts'
 import type { Services } from './handler.ts'
 import { createAuthenticator } from './http/authenticate.ts'
+import { createBearerCheck } from './http/bearer.ts'
 import { mountBodyParsers } from './http/body-parsers.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { createClientVersions } from './http/client-versions.ts'
@@ -26,6 +27,7 @@ import { createRateLimits } from './http/limits.ts'
 import { mountOperations } from './http/mount.ts'
 import { mountPages } from './http/pages.ts'
 import { requestAddress } from './http/request-address.ts'
+import { mountYSweet } from './http/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
@@ -35,6 +37,7 @@ import { LongReads } from './platform/long-reads.ts'
 import type { Metrics } from './platform/metrics.ts'
 import { createDocumentThreads } from './realtime/document-threads.ts'
 import { createGateway } from './realtime/index.ts'
+import { docIdPattern, placeOfDocId } from './realtime/place.ts'
 import type { Database } from './store/db.ts'
 import * as domains from './store/domains.ts'
 import { SnapshotWriter } from './store/snapshot-writer.ts'
@@ -173,13 +176,28 @@ export function createServer(parts: Parts): Server {
     }
     done()
   })
-  mountOperations(app, {
+  const admission = {
     config,
+    rateLimits,
+    allowedDomains: (apiKey: string) => domains.all(database.read, apiKey),
+  }
+  mountOperations(app, {
+    ...admission,
     handlers,
     authenticator: createAuthenticator(credentials),
-    rateLimits,
     execute,
-    allowedDomains: (apiKey) => domains.all(database.read, apiKey),
+  })
+  mountYSweet(app, {
+    ...admission,
+    database,
+    deletions,
+    services,
+    now,
+    log,
+    identify: createBearerCheck(credentials, userTokens, now),
+    placeOf: placeOfDocId,
+    docIdPattern,
+    storeUpdate: (...update) => gateway.storeUpdate(...update),
   })
   mountPages(app, { database, metrics, userTokens: services.userTokens, now })
 

@@ -1,5 +1,5 @@
 import type { RawClient, Refusal, Role, Told, Written } from './raw-client.ts'
-import { type Dialect, RawRealtime } from './raw-clients.ts'
+import { type Dialect, RawRealtime, tellsRole } from './raw-clients.ts'
 import { wordsIn, wordUpdate } from './words.ts'
 
 export type Verdict = Role | 'denied'
@@ -86,7 +86,7 @@ export function expectedFind(
   const written = verdict === 'editor' ? 'saved' : 'refused'
   const told = isIn ? 'told' : 'refused'
   return {
-    standing: isIn ? (dialect === 'yjs' ? {} : { role: verdict }) : refusalIn(dialect, 4403, noGrant),
+    standing: isIn ? (tellsRole(dialect) ? { role: verdict } : {}) : refusalIn(dialect, 4403, noGrant),
     read: isIn ? read : undefined,
     update: written,
     syncStep2: written,
@@ -103,6 +103,7 @@ export function expectedFind(
 
 const sentences: Record<Dialect, Record<Role, readonly string[]>> = {
   yjs: { editor: [], viewer: [] },
+  'y-sweet': { editor: [], viewer: [] },
   hocuspocus: { editor: [], viewer: [] },
   realtime: { editor: [], viewer: [readOnly, `PERMISSION_DENIED: ${readOnly}`] },
 }

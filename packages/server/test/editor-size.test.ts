@@ -45,6 +45,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     '[S6] refuses what a client of %s adds, names the limit, and is read and written on',
     async (dialect) => {
       const tenant = await given.tenant(server)
+      await given.document(tenant)
       const door = { ...place, token: await tokenFor(tenant) }
       const ada = rawClient(server, dialect, door)
       await ada.entered()

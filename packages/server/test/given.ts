@@ -49,6 +49,15 @@ export async function organization({ client }: Tenant, organizationId = 'org_1')
   return organizationId
 }
 
+/** A document with that id in `org_1`, and nothing in it. */
+export async function document({ client }: Tenant, documentId = 'doc_1'): Promise<void> {
+  await client.documents.add({
+    organizationId: 'org_1',
+    documents: [{ documentId }],
+    createOrganization: true,
+  })
+}
+
 /** Users with these ids in the organization, or in a document or folder of it. */
 export async function users(
   { client }: Tenant,

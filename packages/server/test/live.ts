@@ -3,6 +3,8 @@ import {
   type CompleteHocuspocusProviderConfiguration,
   HocuspocusProviderWebsocket,
 } from '@hocuspocus/provider'
+import { type YSweetProvider, createYjsProvider } from '@y-sweet/client'
+import { type ClientToken, DocumentManager } from '@y-sweet/sdk'
 import { expect, onTestFinished } from 'vitest'
 import { WebSocket } from 'ws'
 import { WebsocketProvider } from 'y-websocket'
@@ -148,6 +150,39 @@ export function hocuspocusSocket(
     },
   })
   return socket
+}
+
+/** A stock SDK of Y-Sweet, with the credentials of the API key in its connection string. */
+export const ySweetManager = (server: Pick<TestServer, 'url'>, { authToken }: Pick<Tenant, 'authToken'>) =>
+  new DocumentManager(`${server.url.replace(/^http/, 'ys').replace('//', `//${authToken}@`)}/y-sweet`)
+
+interface YSweetOptions extends NonNullable<Parameters<typeof createYjsProvider>[3]> {
+  docId?: string
+  doc?: Y.Doc
+}
+
+/** A stock client of Y-Sweet. */
+export function ySweetClient(
+  authEndpoint: () => Promise<ClientToken>,
+  { docId = editorName, doc = new Y.Doc(), ...options }: YSweetOptions = {},
+): Live<YSweetProvider> {
+  const provider = createYjsProvider(doc, docId, authEndpoint, {
+    WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
+    showDebuggerLink: false,
+    ...options,
+  })
+  closeAfterTest({
+    destroy() {
+      // Its `disconnect` and `destroy` close the socket, and whenever that is closed it connects again.
+      const { websocket } = provider as unknown as { websocket: WebSocket | null }
+      websocket?.removeAllListeners()
+      websocket?.on('error', () => {})
+      provider.connect = () => Promise.resolve()
+      provider.disconnect()
+      provider.destroy()
+    },
+  })
+  return { provider, doc, text: doc.getText('content') }
 }
 
 /** What becomes true as soon as all messages are through. */

@@ -5,8 +5,11 @@ import type { TestServer } from './harness.ts'
 import { type Door, type Kind, RawClient, type Told, type Write, type Written } from './raw-client.ts'
 import { covers, isNothing, nothing } from './words.ts'
 
-export const dialects = ['yjs', 'hocuspocus', 'realtime'] as const
+export const dialects = ['yjs', 'y-sweet', 'hocuspocus', 'realtime'] as const
 export type Dialect = (typeof dialects)[number]
+
+/** Whether its clients are told their role. */
+export const tellsRole = (dialect: Dialect) => dialect === 'hocuspocus' || dialect === 'realtime'
 
 const syncKinds = ['syncStep1', 'syncStep2', 'update'] as const
 
@@ -25,9 +28,9 @@ function writeYjs(encoder: encoding.Encoder, kind: Kind, bytes: Uint8Array): voi
 class RawYjs extends RawClient {
   readonly #heard: Uint8Array[] = []
 
-  constructor({ url }: Pick<TestServer, 'url'>, door: Door) {
+  constructor({ url }: Pick<TestServer, 'url'>, door: Door, path = `/yjs/${nameOf(door)}`) {
     const query = door.token === undefined ? '' : `?token=${door.token}`
-    super(`${ws(url)}/yjs/${nameOf(door)}${query}`, door)
+    super(`${ws(url)}${path}${query}`, door)
   }
 
   protected greetingFor(): Uint8Array[] {
@@ -49,7 +52,15 @@ class RawYjs extends RawClient {
   /** A refusal may be silent; the receipt of an update that says nothing, right behind, is not. */
   #withReceipt(outcome: Promise<Written>): Promise<Written> {
     this.send(this.frame('syncStep2', nothing))
+    this.askReceipt()
     return outcome
+  }
+
+  protected askReceipt(): void {}
+
+  protected hearReceipt(): void {
+    const [first] = this.writes
+    if (first) this.settleFirst(this.#heard.some((one) => covers(one, first.update)) ? 'saved' : 'refused')
   }
 
   protected receive(data: Buffer): void {
@@ -67,9 +78,35 @@ class RawYjs extends RawClient {
   }
 
   protected override hearUpdate(update: Uint8Array): void {
-    if (!isNothing(update)) return void this.#heard.push(update)
-    const [first] = this.writes
-    if (first) this.settleFirst(this.#heard.some((one) => covers(one, first.update)) ? 'saved' : 'refused')
+    if (isNothing(update)) this.hearReceipt()
+    else this.#heard.push(update)
+  }
+}
+
+class RawYSweet extends RawYjs {
+  #asked = 0
+  #answered = 0
+
+  constructor(server: Pick<TestServer, 'url'>, door: Door) {
+    super(server, door, `/y-sweet/d/${nameOf(door)}/ws/${nameOf(door)}`)
+  }
+
+  /** One version for each write; an answer speaks for those before. */
+  protected override askReceipt(): void {
+    const version = encoding.encode((encoder) => encoding.writeVarUint(encoder, ++this.#asked))
+    this.send(
+      encoding.encode((encoder) => {
+        encoding.writeVarUint(encoder, 102)
+        encoding.writeVarUint8Array(encoder, version)
+      }),
+    )
+  }
+
+  protected override receive(data: Buffer): void {
+    const decoder = decoding.createDecoder(data)
+    if (decoding.readVarUint(decoder) !== 102) return super.receive(data)
+    const version = decoding.readVarUint(decoding.createDecoder(decoding.readVarUint8Array(decoder)))
+    for (; this.#answered < version; this.#answered++) this.hearReceipt()
   }
 }
 
@@ -223,6 +260,7 @@ export class RawRealtime extends RawClient {
 /** Connects. */
 export function rawClient(server: Pick<TestServer, 'url'>, dialect: Dialect, door: Door): RawClient {
   if (dialect === 'yjs') return new RawYjs(server, door)
+  if (dialect === 'y-sweet') return new RawYSweet(server, door)
   return dialect === 'hocuspocus' ? new RawHocuspocus(server, door) : new RawRealtime(server, door)
 }
 

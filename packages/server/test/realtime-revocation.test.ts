@@ -5,7 +5,7 @@ import { expectWithinSecond } from './event-loop.ts'
 import { stores, type TestServer, useServer } from './harness.ts'
 import { undisturbedNow } from './processor-time.ts'
 import { type Door, endRawClients, type RawClient } from './raw-client.ts'
-import { type Dialect, dialects, rawClient, RawRealtime } from './raw-clients.ts'
+import { type Dialect, dialects, rawClient, RawRealtime, tellsRole } from './raw-clients.ts'
 import { type Consequence, type Revocation, revocations, type Stage, stageFor } from './revocations.ts'
 import { Witness } from './witness.ts'
 import { textIn, wordsIn, wordUpdate } from './words.ts'
@@ -49,7 +49,7 @@ async function received(actors: readonly Actor[]): Promise<Record<string, unknow
 const byEditor = <T>(actors: readonly Actor[], value: (actor: Actor) => T): Record<string, T> =>
   Object.fromEntries(actors.map((actor) => [actor.editorId, value(actor)]))
 
-const standing = (dialect: Dialect, role: string) => (dialect === 'yjs' ? {} : { role })
+const standing = (dialect: Dialect, role: string) => (tellsRole(dialect) ? { role } : {})
 
 /** All that changes something, in one go; what became of it. */
 function writeAll(client: RawClient, word: string): Promise<string[]> {
@@ -67,7 +67,7 @@ async function outcomes(actors: readonly Actor[], word: string): Promise<Set<str
 /** When the client knew; at once, if its protocol has no words for it. */
 async function knew({ client, dialect }: Actor, effect: Consequence): Promise<number> {
   if (effect !== 'viewer') await client.ended
-  else if (dialect !== 'yjs') await client.until(() => client.roles.at(-1) === 'viewer')
+  else if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
   return undisturbedNow()
 }
 
@@ -87,7 +87,12 @@ afterAll(() => {
 function expectTold(actors: readonly Actor[], effect: Consequence): void {
   if (effect === 'viewer') {
     expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(byEditor(actors, () => undefined))
-    const why = { yjs: [], hocuspocus: [], realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`] }
+    const why: Record<Dialect, string[]> = {
+      yjs: [],
+      'y-sweet': [],
+      hocuspocus: [],
+      realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`],
+    }
     expect(byEditor(actors, ({ client }) => new Set(client.denials))).toEqual(
       byEditor(actors, ({ manner, dialect }) => new Set(manner === 'idle' ? [] : why[dialect])),
     )

@@ -18,6 +18,7 @@ test.each(dialects)(
   async (dialect) => {
     onTestFinished(endRawClients)
     const tenant = await given.tenant(server)
+    await given.document(tenant)
     const token = await tokenFor(tenant)
     const open = (documentId: string) =>
       rawClient(server, dialect, { token, organizationId: 'org_1', documentId, editorId: 'note' })
@@ -25,14 +26,16 @@ test.each(dialects)(
     await open('doc_1').read()
     disk.hold()
     onTestFinished(disk.release)
+    const creation = given.document(tenant, 'doc_2')
+    await expect.poll(() => disk.waiting()).toBeGreaterThan(0)
     const client = open('doc_2')
     let isRead = false
     const text = client.read().finally(() => (isRead = true))
-    await expect.poll(() => disk.waiting()).toBeGreaterThan(0)
     for (let pings = 0; pings < 3; pings++) await client.arrived()
     expect(isRead).toBe(false)
     disk.release()
     expect(await text).toBe('')
+    await creation
   },
   30_000,
 )

@@ -4,7 +4,7 @@ import { originAllowed } from '../access/domains.ts'
 import { isOwnPage, type Page } from '../access/origins.ts'
 
 const allowedHeaders =
-  'content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
+  'authorization, content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'
 const exposedHeaders = 'idempotent-replayed, retry-after, x-request-id'
 
 /** A page may use an API key only if its domain is on the key's list (spec 2), or if it is the server's own. */

@@ -1,16 +1,14 @@
 import { Readable } from 'node:stream'
 import { type Access, ApiError, type Operation, operations } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config.ts'
 import type { AllHandlers, Callers } from '../handler.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { byteLength } from '../written-json.ts'
+import { type AdmissionDeps, createAdmission } from './admission.ts'
 import { type Authenticator, requireOption, scopeOf } from './authenticate.ts'
-import { checkOrigin } from './cors.ts'
 import type { AnyHandler, createExecute } from './execute.ts'
 import { type Answer, readIdempotencyKey } from './idempotency.ts'
 import { createFieldFilter } from './ignored-fields.ts'
-import type { RateLimits } from './limits.ts'
 import { requestAddress } from './request-address.ts'
 import { RequestTurns } from './request-turns.ts'
 import { createValidator } from './validate.ts'
@@ -29,13 +27,10 @@ declare module 'fastify' {
   }
 }
 
-export interface Mount {
-  config: Config
+export interface Mount extends AdmissionDeps {
   handlers: AllHandlers
   authenticator: Authenticator
-  rateLimits: RateLimits
   execute: ReturnType<typeof createExecute>
-  allowedDomains: (apiKey: string) => Promise<readonly string[]>
 }
 
 /** The table becomes routes: limits and credentials, then the body, then its shape, then the handler. */
@@ -127,23 +122,14 @@ function send(reply: FastifyReply, { httpStatus, body, replayed, onSent }: Answe
 }
 
 /** Credentials, switches and rates; judged by the headers, before a byte of the body is read. */
-function createAuthentication(
-  { config, authenticator, rateLimits, allowedDomains }: Mount,
-  operation: Operation,
-) {
+function createAuthentication(mount: Mount, operation: Operation) {
+  const { config, authenticator, rateLimits } = mount
   const { access, requires } = operation
+  const admit = createAdmission(mount)
 
   const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
-    const { origin, host } = request.headers
-    if (origin === undefined && !rateLimits.counts(access)) return caller
-    return (async () => {
-      await rateLimits.caller(access, caller)
-      if (origin !== undefined) {
-        checkOrigin({ origin, host }, config.publicOrigins, await allowedDomains(caller.apiKey))
-      }
-      return caller
-    })()
+    return admit(request.headers, caller)
   }
 
   const headers = {

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile'
 import { explain } from './explain.ts'
 
 /** Checks the input of an operation. Compiled when it is first called: most servers use a part of the interface. */
-export function createValidator(operation: Operation): (input: unknown) => void {
+export function createValidator(operation: Pick<Operation, 'input'>): (input: unknown) => void {
   let check: ((input: unknown) => boolean) | undefined
   return (input) => {
     if (!check) {

@@ -24,7 +24,7 @@ export const authHandlers: Handlers<Operations['auth']> = {
   },
 }
 
-function requireUserName(userId: string): void {
+export function requireUserName(userId: string): void {
   if (!isBackendUserId(userId)) return
   const reason = 'writes of your backend are stored under this name.'
   throw new ApiError('INVALID_ARGUMENT', `userId must not be "${userId}": ${reason}`)

@@ -1,5 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import { backendUserIds } from '../access/backend-users.ts'
+import { sourceOf } from '../editors/document-threads.ts'
 import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../editors/errors.ts'
 import type { Change } from '../editors/stored-work.ts'
 import { type Call, Stale } from '../handler.ts'
@@ -25,6 +26,23 @@ export async function read({ input, caller: { apiKey }, db }: EditorCall): Promi
   const stored = await editorLog.read(db, apiKey, input)
   if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
   return stored
+}
+
+/** An update that changes nothing. */
+const nothing = Uint8Array.of(0, 0)
+
+/** The whole of an editor as one update; of one that is not stored yet, an update that changes nothing. */
+export async function wholeUpdate(
+  db: Call['db'],
+  apiKey: string,
+  place: Place,
+  { storedDocuments, log }: Pick<Call, 'storedDocuments' | 'log'>,
+): Promise<Uint8Array> {
+  const stored = await editorLog.read(db, apiKey, place)
+  if (!stored) return nothing
+  const source = sourceOf(apiKey, place, stored)
+  const capture = () => storedDocuments.capture(source, partsOf(stored), stored)
+  return (await onStored(place, log, capture)).snapshot
 }
 
 /** Calls that write the same editor run one after the other. */
