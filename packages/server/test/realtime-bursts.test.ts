@@ -112,6 +112,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     '[R1] what a client of %s sent in one burst is stored, although it left at once',
     async (dialect) => {
       const tenant = await given.tenant(server)
+      await given.document(tenant)
       const door = {
         organizationId: 'org_1',
         documentId: 'doc_1',

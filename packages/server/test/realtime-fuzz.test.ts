@@ -87,6 +87,11 @@ async function opened(url: string, first?: Uint8Array): Promise<WebSocket> {
 
 const doors = (server: TestServer, token: string) => ({
   yjs: () => opened(socketUrl(server, `/yjs/${editorName}?token=${token}`)),
+  'y-sweet': async () => {
+    const socket = await opened(socketUrl(server, `/y-sweet/d/${editorName}/ws/${editorName}?token=${token}`))
+    // A refusal is told at once, and the connection closed later.
+    return socket.on('message', (data: Buffer) => data[0] === 2 && socket.terminate())
+  },
   hocuspocus: () =>
     opened(
       socketUrl(server, '/hocuspocus'),
@@ -139,7 +144,7 @@ async function witnessed(server: TestServer, attack: (token: string) => Promise<
 describe('[R8] hostile clients', () => {
   const server = useServer('sqlite')
 
-  test.each(['yjs', 'hocuspocus', 'realtime'] as const)(
+  test.each(['yjs', 'y-sweet', 'hocuspocus', 'realtime'] as const)(
     '[R8] random frames at /%s end their connection at most',
     { timeout: 300_000 },
     async (dialect) => {
