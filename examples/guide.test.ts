@@ -35,7 +35,6 @@ test('[E2] the guide installs the versions of the examples', () => {
 
 describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (store) => {
   const server = useServer(store)
-  const folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
   const pages = new Map<string, string>()
   const site = createServer((request, response) => {
     const page = pages.get(request.url ?? '')
@@ -44,9 +43,12 @@ describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (
       .end(page)
   })
   const faults: string[] = []
+  let folder: string
   let browser: Browser
 
   beforeAll(async () => {
+    // Beside the packages of the examples, so that they are found.
+    folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
   })

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { useServer } from './harness.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
@@ -16,9 +16,12 @@ function codeIn(section: string, language: string): string[] {
 
 describe('[E2] the README', () => {
   const server = useServer('sqlite')
-  // Below the packages, so that their dependencies are found.
-  const folder = mkdtempSync(join(import.meta.dirname, '.readme-'))
+  let folder: string
   const running = new Set<ChildProcess>()
+  beforeAll(() => {
+    // Below the packages, so that their dependencies are found.
+    folder = mkdtempSync(join(import.meta.dirname, '.readme-'))
+  })
   afterEach(() => {
     for (const child of running) child.kill()
   })
