@@ -57,8 +57,16 @@ export function useConnectionStatus(): Status {
   )
 }
 
-/** The document, once it is in use; the component is drawn again when its status or the role has changed. */
-export function useLiveDocument(organizationId: string, documentId: string): LiveDocument | undefined {
+type AnyData = Record<string, unknown>
+
+/**
+ * The document, once it is in use; the component is drawn again when its status or the role has changed. `Data` is the
+ * type of the presence data.
+ */
+export function useLiveDocument<Data extends object = AnyData>(
+  organizationId: string,
+  documentId: string,
+): LiveDocument<Data> | undefined {
   const document = useDocumentLease(organizationId, documentId)
   const shown = useStore(
     document.subscribe,
@@ -68,12 +76,11 @@ export function useLiveDocument(organizationId: string, documentId: string): Liv
     },
     () => undefined,
   )
-  return shown === undefined ? undefined : document.peek()
+  if (shown === undefined) return undefined
+  return document.peek() as LiveDocument<object> as LiveDocument<Data> | undefined
 }
 
 const nobody: readonly never[] = []
-
-type AnyData = Record<string, unknown>
 
 /**
  * All users who are present, and a function that publishes the own presence. `Data` is the type of the data that the

@@ -3,7 +3,12 @@ import * as presence from '../src/store/presence.ts'
 import * as given from './given.ts'
 import { stores, useServer } from './harness.ts'
 
-const entry = (fields: object) => ({ source: 'rest', lastUpdated: expect.any(Number), ...fields })
+const entry = (fields: object) => ({
+  source: 'rest',
+  lastUpdated: expect.any(Number),
+  look: { color: expect.stringMatching(/^#/) },
+  ...fields,
+})
 const invalid = (message: string) => ({
   status: 400,
   body: { error: { status: 'INVALID_ARGUMENT', message } },

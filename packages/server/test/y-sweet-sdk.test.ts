@@ -32,7 +32,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   const call = (path: string, token: string, init: RequestInit = {}) =>
     fetch(`${server.url}/y-sweet/${path}`, { headers: { authorization: `Bearer ${token}` }, ...init })
 
-  test('[R47] finds the store, and creates documents that are left as they are the second time', async () => {
+  test('[R51] finds the store, and creates documents that are left as they are the second time', async () => {
     const { tenant, manager } = await scene()
     expect(await manager.checkStore()).toEqual({ ok: true })
     expect(await manager.createDoc('one')).toEqual({ docId: 'one' })
@@ -44,7 +44,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(data.map(({ id }) => id).sort()).toEqual([docId, 'one'].sort())
   })
 
-  test('[R47] a client token is a user token with the address, the user, the role and the time that were asked for', async () => {
+  test('[R51] a client token is a user token with the address, the user, the role and the time that were asked for', async () => {
     const { tenant, manager } = await scene()
     const asked = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
     const issued = await manager.getOrCreateDocAndToken(editorName, asked)
@@ -66,7 +66,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(decodeClientToken(encodeClientToken(issued))).toEqual(issued)
   })
 
-  test('[R47] a client token is valid for 48 hours at most, and belongs to one user unless it names another', async () => {
+  test('[R51] a client token is valid for 48 hours at most, and belongs to one user unless it names another', async () => {
     const { manager } = await scene()
     const issued = await manager.getOrCreateDocAndToken('one', { validForSeconds: 1_000_000 })
     const { sub, iat = 0, exp } = decodeJwt(issued.token ?? '')
@@ -81,7 +81,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
       await expect(manager.getClientToken('one', wrong)).rejects.toMatchObject(failed(400))
   })
 
-  test('[R48] an update is stored, told to open editors, and read again', async () => {
+  test('[R52] an update is stored, told to open editors, and read again', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     expect(textIn(await manager.getDocAsUpdate(editorName))).toBe('')
@@ -94,7 +94,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate(docId))).toBe('Content')
   })
 
-  test('[R48] a user whose update comes in a request is not shown as present', async () => {
+  test('[R52] a user whose update comes in a request is not shown as present', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
@@ -111,7 +111,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect([...seen]).toEqual(['ada'])
   })
 
-  test('[R48] a backend may read and write with the auth token itself, as older SDKs do', async () => {
+  test('[R52] a backend may read and write with the auth token itself, as older SDKs do', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('one')
     const headers = {
@@ -125,7 +125,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(answer.headers.get('content-type')).toBe('application/octet-stream')
   })
 
-  test('[R48] a large document is read as one update', async () => {
+  test('[R52] a large document is read as one update', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const text = 'x'.repeat(900_000)
@@ -133,7 +133,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe(text.repeat(3))
   })
 
-  test('[R48] an update that is malformed, too large or builds upon a missing one is refused, and nothing of it is stored', async () => {
+  test('[R52] an update that is malformed, too large or builds upon a missing one is refused, and nothing of it is stored', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -150,7 +150,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe('Hello')
   })
 
-  test('[R48] with a read-only token a document is read and not written', async () => {
+  test('[R52] with a read-only token a document is read and not written', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const reader = await manager.getDocConnection('one', { authorization: 'read-only' })
@@ -243,7 +243,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await expect(manager.checkStore()).rejects.toMatchObject(failed(429))
   })
 
-  test('[R47] clients are sent to PUBLIC_URL, or to where a proxy was reached', async () => {
+  test('[R51] clients are sent to PUBLIC_URL, or to where a proxy was reached', async () => {
     const addressOf = async (env: Record<string, string>, headers: Record<string, string> = {}) => {
       const own = await startServer(store, { env })
       onTestFinished(() => own.stop())
