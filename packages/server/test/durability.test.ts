@@ -69,7 +69,8 @@ async function killRepeatedly({ program, env, kills }: Trial) {
           await client.organizations.add({ organizations: [{ organizationId }] })
           round.push(organizationId)
         } catch (error) {
-          if (error instanceof ApiError) throw error
+          // Without an answer, the cause is that of the network.
+          if (error instanceof ApiError && error.cause === undefined) throw error
           return
         }
       }
