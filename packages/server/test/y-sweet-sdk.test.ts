@@ -150,6 +150,20 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe('Hello')
   })
 
+  test('[R52] an update that was refused is not stored later, when what it builds upon is there', async () => {
+    const { manager } = await scene()
+    await manager.createDoc('one')
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'a')
+    const base = Y.encodeStateAsUpdate(doc)
+    doc.getText('content').insert(1, 'b')
+    const rest = Y.encodeStateAsUpdate(doc, Y.encodeStateVectorFromUpdate(base))
+    await expect(manager.updateDoc('one', rest)).rejects.toMatchObject(failed(400))
+    await manager.updateDoc('one', base)
+    await manager.updateDoc('one', updateOf('later'))
+    expect(textIn(await manager.getDocAsUpdate('one'))).not.toContain('b')
+  })
+
   test('[R52] with a read-only token a document is read and not written', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')

@@ -145,6 +145,15 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect(ada.text.toJSON()).toBe('Hello')
   })
 
+  test('[R42] a client token does not create a deleted document again, in any protocol', async () => {
+    const { tenant, manager } = await scene()
+    const { token = '' } = await manager.getClientToken(editorName, { userId: 'vic' })
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    expect(await closed(socket)).toMatchObject({ code: 4404 })
+    expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
+  })
+
   test('[R43] a client whose token has expired gets another one from its application, and goes on', async () => {
     const own = await startServer(store)
     onTestFinished(() => own.stop())

@@ -45,7 +45,7 @@ export class TokenError extends Error {
   }
 }
 
-/** The API key that a token names. Not verified: only for deciding who takes turns with whom. */
+/** The API key that a token names. Not verified. */
 export function claimedApiKey(token: string): string {
   try {
     const { aud } = decodeJwt(token)

@@ -1,11 +1,12 @@
 import { ApiError } from '@plenum/protocol'
 import { limits } from '@plenum/protocol/realtime'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
 import { type AdmissionDeps, createAdmission } from './admission.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from './body-bytes.ts'
 import { RequestTurns } from './request-turns.ts'
+import { type Reader, WholeDocuments } from './whole-documents.ts'
 import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
 
 declare module 'fastify' {
@@ -32,10 +33,13 @@ export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
   const calls = createYSweetCalls(mount)
   const admit = createAdmission(mount)
   const turns = new RequestTurns()
+  const wholeDocuments = new WholeDocuments()
 
-  const answer = (request: FastifyRequest, bearer: Bearer): Promise<unknown> => {
+  const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {
     const { name, docId } = callOf(request)
-    if (name === 'asUpdate') return calls.asUpdate(bearer, docId)
+    if (name === 'asUpdate') {
+      return wholeDocuments.read(readerOf(bearer), reply.raw, () => calls.asUpdate(bearer, docId))
+    }
     if (name === 'update') return calls.update(bearer, docId, updateIn(request.body))
     if (bearer.user !== 'server') throw needsAuthToken()
     const { key } = bearer
@@ -75,7 +79,7 @@ export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
         const bearer = request.bearer as Bearer
         const turn = turns.enter(bearer.key.apiKey)
         if (turn) await turn
-        const body = await answer(request, bearer)
+        const body = await answer(request, reply, bearer)
         return reply.send(
           body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : body,
         )
@@ -100,6 +104,11 @@ function callOf({ method, url }: FastifyRequest): Call {
 }
 
 const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => Object.hasOwn(table, key)
+
+const readerOf = ({ key, user }: Bearer): Reader => ({
+  apiKey: key.apiKey,
+  userId: user === 'server' ? undefined : user.userId,
+})
 
 const needsAuthToken = () =>
   new ApiError('UNAUTHENTICATED', 'Only the auth token of the API key may be used here, not a client token.')

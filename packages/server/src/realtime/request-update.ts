@@ -48,6 +48,7 @@ class RequestMember implements Member, Listener {
   readonly #place: Place
   readonly #participant: Participant
   #room: EditorRoom | undefined
+  #hasLeft = false
 
   constructor(hub: Hub, identity: Identity, place: Place) {
     this.#hub = hub
@@ -79,6 +80,7 @@ class RequestMember implements Member, Listener {
   }
 
   leave(): void {
+    this.#hasLeft = true
     this.#room?.members.delete(this)
     this.#participant.leave()
   }
@@ -114,8 +116,9 @@ class RequestMember implements Member, Listener {
     return this.#participant.canWrite
   }
 
+  /** Not after the answer: a refused update that waits for another one must not be stored later. */
   get canWrite(): boolean {
-    return this.#participant.canWrite
+    return !this.#hasLeft && this.#participant.canWrite
   }
 
   get mayStore(): boolean | undefined {
