@@ -3,8 +3,6 @@
  * holds many documents, each under a `ref` that the client chooses, and many editors, each under a `channel`.
  */
 
-import type { EditorVersion, VersionUser } from './resources/crdt.ts'
-
 /** Why the server ends a connection. 44xx: trying again changes nothing. All others: connect again and go on. */
 export const closeCodes = {
   /** The server restarts or moves its clients; come back after a moment. */
@@ -69,8 +67,20 @@ export interface LiveStateValue {
 }
 
 /** A saved state of an editor, without its content. */
-export type VersionInfo = Omit<EditorVersion, 'data'>
-export type { VersionUser }
+export interface VersionInfo {
+  versionId: string
+  name: string
+  type: 'text' | 'map' | 'array' | 'xml'
+  /** Epoch milliseconds. */
+  createdAt: number
+  /** Absent if a backend saved it without naming a user. */
+  createdBy?: VersionUser
+}
+
+export interface VersionUser {
+  userId: string
+  name?: string
+}
 
 /** Where a client stands in the changes of a document. Another epoch means another document under the same id. */
 export interface Position {

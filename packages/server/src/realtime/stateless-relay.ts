@@ -5,6 +5,8 @@ import { type BroadcastPart, PacedBroadcast } from './paced-broadcast.ts'
 
 /** Bytes of messages that may wait in one editor. */
 const maxWaitingBytes = 1024 * 1024
+/** What a message counts for at least: an empty one takes memory too. */
+const minBytes = 256
 
 /** Why a message is not sent to anybody. */
 export interface StatelessRefusal {
@@ -43,15 +45,16 @@ export class StatelessRelay {
 
   send(from: Member, payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
     if (!from.canWrite) return onRefused(mayNotWrite)
-    if (this.#waitingBytes + payload.length > maxWaitingBytes) return onRefused(tooManyWait)
+    const bytes = bytesOf(payload)
+    if (this.#waitingBytes + bytes > maxWaitingBytes) return onRefused(tooManyWait)
     this.#waiting.push({ from, payload })
-    this.#waitingBytes += payload.length
+    this.#waitingBytes += bytes
     this.#broadcast.start()
   }
 
   #takePart(): BroadcastPart<Member> {
     const { from, payload } = this.#waiting.shift() as StatelessMessage
-    this.#waitingBytes -= payload.length
+    this.#waitingBytes -= bytesOf(payload)
     const frameFor = framesBy((framing) => framing.stateless?.(payload))
     const send = (member: Member) => {
       const frame = member === from ? undefined : frameFor(member.framing)
@@ -61,3 +64,5 @@ export class StatelessRelay {
     return { changes: 1, bytes: payload.length, send, waitMs: 0 }
   }
 }
+
+const bytesOf = ({ length }: Uint8Array) => Math.max(length, minBytes)

@@ -122,9 +122,9 @@ export class YjsClient implements DialectClient {
   #logRefused({ organizationId, documentId, editorId }: Place, { code, message }: Fault): void {
     if (this.#hasLogged || code === 'read_only') return
     this.#hasLogged = true
-    const { userId } = this.#connection.owner
+    const { apiKey, userId } = this.#connection.owner
     this.#log.warn(
-      { organizationId, documentId, editorId, userId, code },
+      { apiKey, organizationId, documentId, editorId, userId, code },
       `an update of a Yjs client is refused: ${message}`,
     )
   }
