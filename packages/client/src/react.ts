@@ -8,7 +8,6 @@ import {
   useCallback,
   useContext,
   useMemo,
-  useRef,
   useSyncExternalStore,
 } from 'react'
 import type { PresentUser } from '@plenum/protocol/realtime'
@@ -25,6 +24,8 @@ import type { Versions } from './live/versions.ts'
 
 interface Held {
   connection: Connection
+  /** Those of the components that are rendered: another component may open the editor first, without options. */
+  editorOptions: Map<string, LiveEditorOptions>
   documents: Leases<LiveDocument>
   editors: Leases<LiveEditor>
 }
@@ -35,7 +36,12 @@ const heldBy = new WeakMap<Connection, Held>()
 /** The hooks below it use this connection. Documents and editors are open while a component uses them. */
 export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
   const { connection, children } = props
-  const held = heldBy.get(connection) ?? { connection, documents: new Leases(), editors: new Leases() }
+  const held = heldBy.get(connection) ?? {
+    connection,
+    editorOptions: new Map(),
+    documents: new Leases(),
+    editors: new Leases(),
+  }
   heldBy.set(connection, held)
   return createElement(Context.Provider, { value: held }, children)
 }
@@ -223,22 +229,22 @@ function useEditorLease(
   editorId: string,
   options?: LiveEditorOptions,
 ) {
-  const { editors } = useHeld()
+  const { editors, editorOptions } = useHeld()
   const { take: takeDocument } = useDocumentLease(organizationId, documentId)
   const key = JSON.stringify([organizationId, documentId, editorId])
-  const firstOptions = useRef(options)
+  if (options && !editors.peek(key)) editorOptions.set(key, options)
   const peek = useCallback(() => editors.peek(key), [editors, key])
   const take = useCallback(
     (use: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
       takeDocument((document) => {
-        const release = editors.take(key, () => document.editor(editorId, firstOptions.current))
+        const release = editors.take(key, () => document.editor(editorId, editorOptions.get(key)))
         const unsubscribe = use(editors.peek(key) as LiveEditor)
         return () => {
           unsubscribe()
           release()
         }
       }),
-    [takeDocument, editors, key, editorId],
+    [takeDocument, editors, editorOptions, key, editorId],
   )
   return { peek, take }
 }

@@ -34,8 +34,9 @@ function Room({ documentId }: { documentId: string }) {
   const self = useSelf<Cursor>('org_1', documentId)
   const others = useOthers<Cursor>('org_1', documentId)
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
-  const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
+  // The options of the editor count, although it is opened for its versions first.
   const list = useVersions('org_1', documentId, 'note')
+  const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
   const lists = useRef(new Set<unknown>())
   lists.current.add(list)
   const text = editor?.doc.getText('content')

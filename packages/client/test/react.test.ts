@@ -173,5 +173,6 @@ test(
     const lists = await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.lists())
     expect(lists).toBeLessThanOrEqual(3)
     expect(bob.messages.filter(({ type }) => type === 'listVersions')).toHaveLength(1)
+    expect(bob.messages.find(({ type }) => type === 'openEditor')).toMatchObject({ contentType: 'text' })
   },
 )

@@ -75,6 +75,8 @@ class ConnectionSession implements Connection, DocumentHost {
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
   readonly #warnings = new Warnings()
+  /** Why attempts fail, since the last connection. */
+  #toldFailure: string | undefined
   readonly #options: ConnectOptions
   #activity: Activity | undefined
   #leavePage: (() => void) | undefined
@@ -283,6 +285,12 @@ class ConnectionSession implements Connection, DocumentHost {
 
   #linkFailed(error: ApiError, isMistake: boolean): void {
     if (isMistake) this.#warnings.once(error.message)
+    // Every attempt may fail for the same reason, which is told once.
+    if (!this.failure && this.#toldFailure === error.message) {
+      this.lastError = error
+      return
+    }
+    this.#toldFailure = error.message
     // The end of the connection is also that of its documents.
     const documents = this.failure ? [...this.#documents.values()] : []
     this.error(error, documents.filter((document) => document.inform(error)).length > 0)
@@ -300,6 +308,7 @@ class ConnectionSession implements Connection, DocumentHost {
 
   #statusChanged(): void {
     this.lastError = this.#link.failure ?? this.lastError
+    if (this.status === 'connected') this.#toldFailure = undefined
     this.#each((document) => document.connectionChanged(this.status))
     this.#listeners.emit(this.status)
   }

@@ -64,12 +64,17 @@ export class EditorSession implements LiveEditor {
     })
     this.versions = new EditorVersions({
       failure: () => this.#failure,
+      error: (error) => this.#report(error),
       request: (message, answer) => {
         const channel = this.#channel
         if (channel === undefined || this.status !== 'connected') return false
         // The server saves what it was sent before.
         this.#flush()
         if (this.#sync.hasPostponed) return false
+        if (message.type === 'addVersion' && this.#sync.hasRefused && !this.readOnly) {
+          answer(notSaved())
+          return true
+        }
         document.host.request((id) => ({ ...message, channel, id }), answer)
         return true
       },
@@ -335,3 +340,9 @@ export class EditorSession implements LiveEditor {
     this.#failed(this.#heldBack)
   }
 }
+
+const notSaved = () =>
+  new ApiError(
+    'FAILED_PRECONDITION',
+    'The version would lack changes made here, because the server refused them.',
+  )

@@ -68,6 +68,11 @@ export class EditorSync {
     return !this.#outgoing.isEmpty
   }
 
+  /** Whether there are local changes that the server does not take. */
+  get hasRefused(): boolean {
+    return this.#isStuck && this.#hasUnsent
+  }
+
   open(channel: number, canWrite: boolean): void {
     this.#channel = channel
     this.#canWrite = canWrite

@@ -266,6 +266,10 @@ describe('[K11] a token', () => {
       'a string of 18 characters that looks like JSON. Parse it and give the token inside.',
     ],
     ['Bearer secret', 'a string of 13 characters with white space.'],
+    [
+      `${btoa('{"alg":"HS256"}')}.secret.secret`,
+      'This is the auth token of an API key, which only your backend may have.',
+    ],
     ['secret', 'a string of 6 characters. Give a token of auth.generateToken.'],
     ['secret.secret.secret.secret.secret', 'a string of 34 characters.'],
     ['', 'The token is an empty string. Is the user signed in?'],
@@ -289,10 +293,12 @@ describe('[K11] a token', () => {
   test('[K11] of a callback that is not one is asked for again, and warned of once', async () => {
     const answers: unknown[] = ['<html>', '<html>', undefined, jwt('good')]
     const connection = await connect({ token: () => answers.shift() as string })
-    errorsOf(connection)
+    const [heard] = errorsOf(connection)
     await untilNextSocket()
     fakes.server.socket.accept()
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('good') }])
+    // Nobody listened when the first one came, and the second one says the same.
+    expect(heard).toHaveLength(1)
     expect(warnings()).toHaveLength(2)
   })
 

@@ -4,7 +4,7 @@ const jwt = /^[\w-]+\.[\w-]+\.[\w-]+$/
 export function faultOfToken(token: unknown): string | undefined {
   if (typeof token !== 'string') return `The token must be a string, not ${kindOf(token)}`
   if (token === '') return 'The token is an empty string. Is the user signed in?'
-  if (jwt.test(token)) return undefined
+  if (jwt.test(token)) return isAuthToken(token) ? authToken : undefined
   const text = token.trimStart()
   if (text.startsWith('<')) {
     const tag = text.slice(0, 20).replace(/>.*$/s, '>')
@@ -17,6 +17,12 @@ export function faultOfToken(token: unknown): string | undefined {
   return `${fault}. Give a token of auth.generateToken.`
 }
 
+const authToken =
+  'This is the auth token of an API key, which only your backend may have. Connect with a user token: your backend gets one with auth.generateToken.'
+
+/** User tokens are signed with ES256, those of API keys and workspaces with HS256. */
+const isAuthToken = (token: string) => partOf(token, 0)?.alg === 'HS256'
+
 function kindOf(value: unknown): string {
   if (typeof value === 'object' && value !== null && 'token' in value)
     return 'an object. Give its field `token`.'
@@ -25,9 +31,17 @@ function kindOf(value: unknown): string {
 
 /** When the token says that it expires, as a date for people; undefined if it does not say so. */
 export function expiryOf(token: string): string | undefined {
+  const { exp } = partOf(token, 1) ?? {}
+  return typeof exp === 'number' ? new Date(exp * 1000).toISOString() : undefined
+}
+
+/** Header or claims; undefined if they cannot be read. */
+function partOf(token: string, index: 0 | 1): Record<string, unknown> | undefined {
   try {
-    const claims = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
-    return new Date(JSON.parse(atob(claims)).exp * 1000).toISOString()
+    const part: unknown = JSON.parse(
+      atob((token.split('.')[index] ?? '').replaceAll('-', '+').replaceAll('_', '/')),
+    )
+    return typeof part === 'object' && part !== null ? (part as Record<string, unknown>) : undefined
   } catch {
     return undefined
   }

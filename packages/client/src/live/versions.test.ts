@@ -71,7 +71,7 @@ describe('[K15] versions of an editor', () => {
     expect(await restored).toBeUndefined()
   })
 
-  test('[K15] a refused call rejects, and the editor has no error of its own', async () => {
+  test('[K15] a refused call rejects, and is an error event of the editor', async () => {
     const { editor, versions } = await openEditor()
     const errors: ApiError[] = []
     editor.on('error', (error) => errors.push(error))
@@ -80,7 +80,17 @@ describe('[K15] versions of an editor', () => {
     const answer = { id: 1, channel: 1, status: 'PERMISSION_DENIED', message: 'No.' }
     fakes.server.socket.say({ type: 'error', ...answer })
     await expect(added).rejects.toMatchObject({ status: 'PERMISSION_DENIED', message: 'No.' })
-    expect(errors).toEqual([])
+    expect(errors).toEqual([await added.catch((error: unknown) => error)])
+  })
+
+  test('[K15] no version is added that would lack what was typed, because the server refused it', async () => {
+    const { editor, versions } = await openEditor()
+    welcome()
+    await settle()
+    editor.doc.getText().insert(0, 'x'.repeat(1024 * 1024))
+    await settle()
+    await expect(versions.add('Draft')).rejects.toMatchObject({ status: 'FAILED_PRECONDITION' })
+    expect(last('addVersion')).toBeUndefined()
   })
 
   test('[K15] what was typed before is sent before the version is', async () => {

@@ -43,6 +43,7 @@ type VersionRequest = VersionMessage extends infer Message
 export interface VersionsHost {
   /** Why nothing will be sent any more. */
   failure(): ApiError | undefined
+  error(error: ApiError): void
   /** False if it cannot be sent now; then the answer never comes. */
   request(message: VersionRequest, answer: (outcome: Done | ApiError) => void): boolean
 }
@@ -70,19 +71,30 @@ export class EditorVersions implements Versions {
     return { versions, ...(nextPageToken !== undefined && { nextPageToken }) }
   }
 
-  async add(name: string): Promise<VersionInfo> {
-    checkVersionName(name)
-    const { version } = await this.#call({ type: 'addVersion', name })
-    return version as VersionInfo
+  add(name: string): Promise<VersionInfo> {
+    return this.#change(async () => {
+      checkVersionName(name)
+      const { version } = await this.#call({ type: 'addVersion', name })
+      return version as VersionInfo
+    })
   }
 
-  async restore(versionId: string): Promise<void> {
-    checkId('versionId', versionId)
-    await this.#call({ type: 'restoreVersion', versionId })
+  restore(versionId: string): Promise<void> {
+    return this.#change(async () => {
+      checkId('versionId', versionId)
+      await this.#call({ type: 'restoreVersion', versionId })
+    })
   }
 
   subscribe(listener: (event: VersionEvent) => void): Unsubscribe {
     return this.#listeners.add(listener)
+  }
+
+  /** Whoever does not wait for it hears of a refusal by the `error` event; nothing is to end a process. */
+  #change<T>(change: () => Promise<T>): Promise<T> {
+    const done = change()
+    done.catch((error: unknown) => this.#host.error(error as ApiError))
+    return done
   }
 
   #call(message: VersionRequest): Promise<Done> {
