@@ -169,7 +169,7 @@ export class Hub {
     // Whoever opens a document that is not there makes it (spec 0.8); not who was sent away because it was deleted.
     const openers = participants.filter((one, index) => decisions[index]?.allowed && !one.hasEnded)
     if (openers.length === 0) return decisions
-    const creators = openers.flatMap((one) => (one.mayCreate && mayCreate(one.identity) ? one.identity : []))
+    const creators = openers.flatMap((one) => (one.mayCreate ? one.identity : []))
     const refusal = await openDocument(database, key.caller, organizationId, documentId, now(), async () =>
       creators.length > 0 ? this.#creations.take(creators) : notThere,
     )
@@ -381,9 +381,6 @@ function laneOf(participants: Iterable<Participant>): string {
 
 const noRefusals = () =>
   Object.fromEntries(faultCodes.map((code) => [code, 0])) as Record<Fault['code'], number>
-
-/** A limited token is for documents that exist. */
-const mayCreate = ({ access }: Identity) => access === 'server' || !access.isLimited
 
 const notThere: CreationRefusal = {
   allowed: false,

@@ -146,8 +146,11 @@ export class Participant {
     return this.#listener.tellsIdleness === true
   }
 
+  /** A limited token is for documents that exist. */
   get mayCreate(): boolean {
-    return this.#listener.mayCreate !== false
+    const { access } = this.identity
+    const isLimited = access !== 'server' && access.isLimited
+    return this.#listener.mayCreate !== false && !isLimited
   }
 
   makeUp(): void {
