@@ -76,15 +76,16 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     await eventually(shown).toBe('<paragraph>Bye</paragraph>')
   })
 
-  test('[17.3] a root of another name is not written unless the backend names it', async () => {
+  test('[17.2] [17.3] the only root is read, whatever its name, and not written unless the backend names it', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
     const { editor, doc } = await openEditor(tenant, {})
     doc.getText('title').insert(0, 'Title')
     await editor.whenSaved()
-    expect(await content(tenant)).toBe('')
+    expect(await content(tenant)).toBe('Title')
     await tenant.client.crdt.update({ ...place, type: 'text', data: 'Body' })
     await eventually(() => doc.getText('content').toJSON()).toBe('Body')
+    expect(await content(tenant)).toBe('Body')
     expect(doc.getText('title').toJSON()).toBe('Title')
   })
 
@@ -114,6 +115,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     // Larger than what is built on the event loop.
     const words = 'lorem ipsum '.repeat(2_000)
     first.doc.getText('notes').insert(0, words)
+    first.doc.getText('title').insert(0, 'Title')
     await first.editor.whenSaved()
     expect(await content(tenant)).toBe('')
     const second = await openEditor(tenant, { contentKey: 'notes' })

@@ -72,7 +72,10 @@ export class LiveStateEntry implements LiveState {
 
   async #queue(data: object, merge: boolean): Promise<void> {
     const failure = this.#host.failure()
-    if (failure) throw failure
+    if (failure) {
+      this.#host.refused(failure)
+      throw failure
+    }
     const next = combine(this.#queued, { data: copyOf(data), merge, waiting: [] })
     checkData(next.data)
     if (byteLength(this.#message(next)) + headroomBytes > limits.jsonBytes) {

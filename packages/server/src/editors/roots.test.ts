@@ -106,7 +106,9 @@ describe('[17.2] the root that is read, where one is declared', () => {
     expect(locate(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
     expect(locate(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
     const ofAnotherName = made((doc) => doc.getText('a').insert(0, 'x'))
-    expect(locate(ofAnotherName, declared)).toEqual(declared)
+    expect(locate(ofAnotherName, declared)).toEqual({ type: 'text', contentKey: 'a' })
+    const ofTwoNames = made((doc) => [doc.getText('a').insert(0, 'x'), doc.getText('b').insert(0, 'x')])
+    expect(locate(ofTwoNames, declared)).toEqual(declared)
     expect(locate(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
       type: 'text',
       contentKey: 'a',

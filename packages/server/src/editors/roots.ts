@@ -23,24 +23,28 @@ const usualKeys = [
 
 /**
  * The root that is read, and its type; null where nothing tells. A declared root in which nobody has ever written gives
- * way to one that a binding uses by default. It does not give way to a root of any other name: the editor may have
- * several, and a write would replace the content of the wrong one. A root that was emptied is still read, so that
- * deleting all of a text does not show another root.
+ * way to one that a binding uses by default, and to the only root that there is. A root that was emptied is still read, so
+ * that deleting all of a text does not show another root.
  */
-export function locate(doc: Y.Doc, declared: Contents): Contents {
+export const locate = (doc: Y.Doc, declared: Contents): Contents =>
+  find(doc, declared, declared.contentKey === null || doc.share.size === 1)
+
+/** Without `anyName`, only the declared root and those that bindings use by default. */
+function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
   const candidates = [declared.contentKey, ...usualKeys]
-  if (declared.contentKey === null) candidates.push([...doc.share.keys()].sort()[0] ?? null)
+  if (anyName) candidates.push([...doc.share.keys()].sort()[0] ?? null)
   const contentKey = candidates.find((name) => isWritten(doc, name)) ?? declared.contentKey
   return { type: contentKey === null ? declared.type : typeAt(doc, contentKey, declared), contentKey }
 }
 
 /**
- * The root that a write or a later declaration means: the one that it names, or the one that is read. Throws
+ * The root that a write or a later declaration means: the one that it names, or the one that is read, unless that has a
+ * name of its own: the editor may get several roots, and a write would replace the content of the wrong one. Throws
  * `UnfitContent` if the declared root holds content and another one is named, or if the root holds content of another
  * type.
  */
 export function choose(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
-  const read = locate(doc, declared)
+  const read = find(doc, declared, declared.contentKey === null)
   const contentKey = sent.contentKey ?? read.contentKey ?? 'content'
   const kept = declared.contentKey ?? read.contentKey
   if (kept !== null && kept !== contentKey && hasContent(doc, kept)) {
