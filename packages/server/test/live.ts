@@ -166,13 +166,17 @@ export function ySweetClient(
   authEndpoint: () => Promise<ClientToken>,
   { docId = editorName, doc = new Y.Doc(), ...options }: YSweetOptions = {},
 ): Live<YSweetProvider> {
-  const provider = createYjsProvider(doc, docId, authEndpoint, {
+  let isOver = false
+  // A client that is destroyed while it waits for a token would ask for one for ever.
+  const never = new Promise<never>(() => {})
+  const provider = createYjsProvider(doc, docId, () => (isOver ? never : authEndpoint()), {
     WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
     showDebuggerLink: false,
     ...options,
   })
   closeAfterTest({
     destroy() {
+      isOver = true
       // Its `disconnect` and `destroy` close the socket, and whenever that is closed it connects again.
       const { websocket } = provider as unknown as { websocket: WebSocket | null }
       websocket?.removeAllListeners()
