@@ -70,3 +70,17 @@ async function isHarmless({ senders, over }: Commit): Promise<void> {
   await Promise.all(senders.map((sender) => sender.decided()))
   if (!areAllowed(senders)) await over
 }
+
+/** Does it again when access changed in between and the sender may still write; `refused` if the sender may not. */
+export async function whileAllowed<T>(sender: Sender, write: () => Promise<T>, refused: () => T): Promise<T> {
+  for (;;) {
+    if (sender.mayStore === undefined) await sender.decided()
+    if (sender.mayStore === false) return refused()
+    if (sender.mayStore === undefined) continue
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof AccessChanged)) throw error
+    }
+  }
+}

@@ -4,10 +4,10 @@ import { UnfitContent } from '../editors/errors.ts'
 import type { StoredDocuments } from '../editors/stored-documents.ts'
 import type { Gate } from '../platform/gate.ts'
 import type { Log } from '../platform/log.ts'
-import type { Database } from '../store/db.ts'
+import type { Database, Db } from '../store/db.ts'
 import * as editors from '../store/editors.ts'
 import type { Contents } from '../store/editors.ts'
-import { AccessChanged, type Commits } from './commits.ts'
+import { type Commits, whileAllowed } from './commits.ts'
 import type { EditorRoom } from './editor-room.ts'
 import type { Participant } from './participant.ts'
 
@@ -91,26 +91,15 @@ export class Declarations {
   }
 
   /** False if another declaration came first, or if the sender may not write any more. */
-  async #store(
+  #store(
     { apiKey, place }: EditorRoom,
     before: editors.Declared,
     after: Contents,
     sender: Participant,
   ): Promise<boolean> {
-    let isStored = false
-    const work = async (db: Parameters<typeof editors.declare>[0]) => {
-      isStored = await editors.declare(db, apiKey, place, before, after)
-    }
-    for (;;) {
-      await sender.decided()
-      if (sender.mayStore === false) return false
-      try {
-        await this.#parts.commits.write(new Set([apiKey]), [sender], work)
-        return isStored
-      } catch (error) {
-        if (!(error instanceof AccessChanged)) throw error
-      }
-    }
+    const work = (db: Db) => editors.declare(db, apiKey, place, before, after)
+    const write = () => this.#parts.commits.write(new Set([apiKey]), [sender], work)
+    return whileAllowed(sender, write, () => false)
   }
 }
 

@@ -65,4 +65,4 @@ export class StatelessRelay {
   }
 }
 
-const bytesOf = ({ length }: Uint8Array) => Math.max(length, minBytes)
+export const bytesOf = ({ length }: Uint8Array): number => Math.max(length, minBytes)

@@ -6,7 +6,7 @@ import { LoopTurns } from '../platform/loop-turns.ts'
 import type { Database } from '../store/db.ts'
 import { authorOf } from '../store/editor-versions.ts'
 import type { Place } from '../store/editors.ts'
-import { AccessChanged, type Commits } from './commits.ts'
+import { type Commits, whileAllowed } from './commits.ts'
 import { readOnly } from './editor-member.ts'
 import type { Participant } from './participant.ts'
 
@@ -84,15 +84,15 @@ export class VersionRequests {
     }
     await this.#admitWrite(from)
     if (message.type === 'addVersion') {
-      const { data: version } = await whileAllowed(from, () => run('add', { name: message.name }))
+      const { data: version } = await whileAllowed(from, () => run('add', { name: message.name }), refuse)
       return { version }
     }
-    await whileAllowed(from, () => run('restore', { versionId: message.versionId }))
+    await whileAllowed(from, () => run('restore', { versionId: message.versionId }), refuse)
     return {}
   }
 
   async #admitWrite({ identity: { apiKey, userId, access }, canWrite }: Participant): Promise<void> {
-    if (!canWrite) throw new ApiError('PERMISSION_DENIED', readOnly.message)
+    if (!canWrite) refuse()
     if (access === 'server') return
     const waitSeconds = await this.#writes.take(`${apiKey}/${userId}`)
     if (waitSeconds === 0) return
@@ -106,16 +106,6 @@ export class VersionRequests {
   }
 }
 
-/** Does it again when access changed in between and the client may still write. */
-async function whileAllowed<T>(from: Participant, write: () => Promise<T>): Promise<T> {
-  for (;;) {
-    if (from.mayStore === undefined) await from.decided()
-    if (from.mayStore === false) throw new ApiError('PERMISSION_DENIED', readOnly.message)
-    if (from.mayStore === undefined) continue
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof AccessChanged)) throw error
-    }
-  }
+function refuse(): never {
+  throw new ApiError('PERMISSION_DENIED', readOnly.message)
 }

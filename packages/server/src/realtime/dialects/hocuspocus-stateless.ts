@@ -1,14 +1,12 @@
 import { isUtf8 } from 'node:buffer'
 import { BytePace } from '../byte-pace.ts'
 import type { EditorSession } from '../editor-session.ts'
-import type { StatelessRefusal } from '../stateless-relay.ts'
+import { bytesOf, type StatelessRefusal } from '../stateless-relay.ts'
 import { refusal } from './hocuspocus-frames.ts'
 
 const maxBytes = 16 * 1024
 /** Of one connection, after a burst of as much. */
 const maxBytesPerSecond = 32 * 1024
-/** What a shorter message counts for. */
-const minBytes = 256
 
 const tooLarge: StatelessRefusal = {
   status: 'INVALID_ARGUMENT',
@@ -29,7 +27,7 @@ export class StatelessSender {
     const onRefused = ({ status, message }: StatelessRefusal) => session.send(refusal(name, status, message))
     if (payload.length > maxBytes) onRefused(tooLarge)
     else if (!isUtf8(payload)) return false
-    else if (this.#isTooFast(payload.length)) {
+    else if (this.#isTooFast(payload)) {
       // Once is enough until a message is passed on again.
       if (!this.#wasTooFast) onRefused(tooFast)
       this.#wasTooFast = true
@@ -41,10 +39,10 @@ export class StatelessSender {
     return true
   }
 
-  #isTooFast(bytes: number): boolean {
+  #isTooFast(payload: Uint8Array): boolean {
     const now = performance.now()
     if (this.#pace.waitMs(now) > 0) return true
-    this.#pace.spend(Math.max(bytes, minBytes), now)
+    this.#pace.spend(bytesOf(payload), now)
     return false
   }
 }
