@@ -36,3 +36,13 @@ test('[R52] a user reads four documents at the same time', async () => {
   first.emit('close')
   await read('ada')
 })
+
+test('[R52] a user who disconnected before the document was read takes nobody a place', async () => {
+  const documents = new WholeDocuments()
+  let loads = 0
+  const read = (to: ServerResponse) =>
+    documents.read({ apiKey: 'key', userId: 'ada' }, to, async () => new Uint8Array(++loads))
+  for (let count = 0; count < 10; count++) await read(Object.assign(response(), { destroyed: true }))
+  for (const _ of [1, 2, 3, 4]) await read(response())
+  expect(loads).toBe(4)
+})

@@ -25,6 +25,8 @@ export class WholeDocuments {
 
   /** Reads a document and counts its bytes until the response ends. Throws an `ApiError` beyond the bounds. */
   async read(reader: Reader, response: ServerResponse, load: () => Promise<Uint8Array>): Promise<Uint8Array> {
+    // A client that is gone already never closes again, so what is counted for it would stay.
+    if (response.destroyed) return new Uint8Array()
     const { apiKey, userId } = reader
     const user = userId === undefined ? undefined : JSON.stringify([apiKey, userId])
     if (user !== undefined) {
