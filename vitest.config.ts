@@ -31,7 +31,7 @@ export default defineConfig({
           name: 'all',
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts'],
           exclude: [ownClock],
-          globalSetup: 'packages/server/test/global-setup.ts',
+          globalSetup: 'packages/server/test/support/global-setup.ts',
           isolate: false,
         },
       },

@@ -1,4 +1,4 @@
-import type { Tenant } from '../packages/server/test/given.ts'
+import type { Tenant } from '../packages/server/test/support/given.ts'
 
 /** What an attack is given: a server that runs in a process of its own, and a tenant of that server. */
 export interface Scene {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { slowDocument } from '../packages/server/test/update-scenes.ts'
+import { slowDocument } from '../packages/server/test/support/updates/scenes.ts'
 import type { Scene } from './attack.ts'
 import { userToken } from './tenant.ts'
 

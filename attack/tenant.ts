@@ -1,5 +1,5 @@
 import { createClient } from '../packages/client/src/index.ts'
-import { tenant, type Tenant } from '../packages/server/test/given.ts'
+import { tenant, type Tenant } from '../packages/server/test/support/given.ts'
 
 export function createTenant(url: string, ownerEmail: string): Promise<Tenant> {
   return tenant({ client: (options) => createClient({ url, retries: 0, ...options }) }, ownerEmail)

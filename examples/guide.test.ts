@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { build, defaultClientConditions } from 'vite'
-import * as given from '../packages/server/test/given.ts'
-import { stores, useServer } from '../packages/server/test/harness.ts'
-import { tokenFor } from '../packages/server/test/live.ts'
-import { chromiumForTests } from '../scripts/browser.ts'
+import * as given from '../packages/server/test/support/given.ts'
+import { stores, useServer } from '../packages/server/test/support/harness.ts'
+import { tokenFor } from '../packages/server/test/support/live.ts'
+import { chromiumForTests } from '../packages/server/test/support/browser.ts'
 import examples from './package.json' with { type: 'json' }
 
 const guides = join(import.meta.dirname, '../docs/guides')

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
-import { burstOf, sendBurst, yjsUpdate } from '../../packages/server/test/bursts.ts'
-import { text, update } from '../../packages/server/test/update-scenes.ts'
+import { burstOf, sendBurst, yjsUpdate } from '../../packages/server/test/support/clients/bursts.ts'
+import { text, update } from '../../packages/server/test/support/updates/scenes.ts'
 import type { Attack } from '../attack.ts'
 import { userToken } from '../tenant.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { buildOpenApi } from '../../packages/server/src/http/openapi.ts'
+import { buildOpenApi } from '../../packages/server/src/http/openapi/openapi.ts'
 import { deriveClientRoutes } from './client-routes.ts'
 import { clientTypesFolder, deriveClientTypes } from './client-types.ts'
 import { printJson } from './json.ts'

@@ -1,9 +1,9 @@
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chromiumForTests } from '../../../scripts/browser.ts'
-import * as given from '../../server/test/given.ts'
-import { startServer, type TestServer } from '../../server/test/harness.ts'
-import { tokenFor } from '../../server/test/live.ts'
+import { chromiumForTests } from '../../server/test/support/browser.ts'
+import * as given from '../../server/test/support/given.ts'
+import { startServer, type TestServer } from '../../server/test/support/harness.ts'
+import { tokenFor } from '../../server/test/support/live.ts'
 import type * as Plenum from '../src/index.ts'
 import { bundle, servePage } from './pages.ts'
 

@@ -1,9 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
-import { chromiumForTests } from '../../../scripts/browser.ts'
-import * as given from '../../server/test/given.ts'
-import { startServer } from '../../server/test/harness.ts'
+import { chromiumForTests } from '../../server/test/support/browser.ts'
+import * as given from '../../server/test/support/given.ts'
+import { startServer } from '../../server/test/support/harness.ts'
 import type * as Plenum from '../src/rest.ts'
 import { bundle, servePage } from './pages.ts'
 

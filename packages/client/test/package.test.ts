@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import * as given from '../../server/test/given.ts'
-import { startServer, type TestServer } from '../../server/test/harness.ts'
+import * as given from '../../server/test/support/given.ts'
+import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 
 const root = resolve(import.meta.dirname, '../../..')
 const folder = mkdtempSync(join(tmpdir(), 'plenum-package-'))

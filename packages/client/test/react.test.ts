@@ -1,10 +1,10 @@
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ClientMessage } from '@plenum/protocol/realtime'
-import { chromiumForTests } from '../../../scripts/browser.ts'
-import * as given from '../../server/test/given.ts'
-import { startServer, type TestServer } from '../../server/test/harness.ts'
-import { tokenFor } from '../../server/test/live.ts'
+import { chromiumForTests } from '../../server/test/support/browser.ts'
+import * as given from '../../server/test/support/given.ts'
+import { startServer, type TestServer } from '../../server/test/support/harness.ts'
+import { tokenFor } from '../../server/test/support/live.ts'
 import { bundle, servePage } from './pages.ts'
 
 let server: TestServer

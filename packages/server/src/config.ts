@@ -1,5 +1,5 @@
 import type { ApiKeyOptions } from './store/api-keys.ts'
-import type { Durability } from './store/db.ts'
+import type { Durability } from './store/engine/db.ts'
 
 /** Every number of spec 0.7 that an operator may change. */
 export interface Limits {

@@ -1,4 +1,4 @@
-import type { Mention } from '../store/deletions.ts'
+import type { Mention } from '../store/deletions/deletions.ts'
 
 type Kind = Exclude<keyof Mention, 'isLive'>
 

@@ -1,6 +1,6 @@
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
-import type { Cursor } from '../store/db.ts'
+import type { Cursor } from '../store/engine/db.ts'
 
 export interface Page {
   /** Rows to return. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiKey } from '../store/api-keys.ts'
-import { isOneOf } from './auth-tokens.ts'
+import { isOneOf } from './tokens/auth-tokens.ts'
 import type { Credentials } from './credentials.ts'
 
 /** A header that was sent several times is joined, and so is no credential. */

@@ -1,7 +1,7 @@
-import type { Db } from '../store/db.ts'
+import type { Db } from '../store/engine/db.ts'
 import * as serviceConfigs from '../store/service-configs.ts'
 import type { Service } from '../store/service-configs.ts'
-import type { Secrets } from './secrets.ts'
+import type { Secrets } from './tokens/secrets.ts'
 
 /** A service of an API key, with its credential in clear as only memory may hold it. */
 export interface ServiceSettings<C> {

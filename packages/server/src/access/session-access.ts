@@ -1,8 +1,8 @@
 import type { ApiKey } from '../store/api-keys.ts'
-import type { Db } from '../store/db.ts'
+import type { Db } from '../store/engine/db.ts'
 import { type Decision, decide, limit, mergeGrants } from './permissions.ts'
 import { loadOpenedDocument, type Overlay } from './subjects.ts'
-import type { TokenGrant } from './token-claims.ts'
+import type { TokenGrant } from './tokens/token-claims.ts'
 
 /** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
 export type SessionUser =

@@ -1,8 +1,8 @@
 import type { ApiKey } from '../store/api-keys.ts'
-import * as access from '../store/access.ts'
-import type { StoredDocument } from '../store/access.ts'
-import type { Db } from '../store/db.ts'
-import type { Level as Place } from '../store/grants.ts'
+import * as access from '../store/access/access.ts'
+import type { StoredDocument } from '../store/access/access.ts'
+import type { Db } from '../store/engine/db.ts'
+import type { Level as Place } from '../store/access/grants.ts'
 import type { Grant, Level, OrganizationSubject, StoredGrant, Subject } from './permissions.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../config.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import { checkOrigin } from './cors.ts'
-import type { RateLimits } from './limits.ts'
+import type { RateLimits } from '../calls/limits.ts'
 
 export interface AdmissionDeps {
   config: Config

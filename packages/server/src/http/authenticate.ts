@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Access, ApiError, type Option } from '@plenum/protocol'
-import { isOneOf } from '../access/auth-tokens.ts'
+import { isOneOf } from '../access/tokens/auth-tokens.ts'
 import type { Credentials, Known } from '../access/credentials.ts'
 import { headerOf, presentedBy } from '../access/server-credentials.ts'
-import type { Callers } from '../handler.ts'
+import type { Callers } from '../calls/call.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)

@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { originAllowed } from '../access/domains.ts'
-import { isOwnPage, type Page } from '../access/origins.ts'
+import { originAllowed } from '../access/domains/domains.ts'
+import { isOwnPage, type Page } from '../access/domains/origins.ts'
 
 const allowedHeaders =
   'authorization, content-type, x-svc-api-key, x-svc-auth-token, x-svc-workspace-id, x-svc-workspace-auth-token, idempotency-key'

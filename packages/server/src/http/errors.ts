@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isCollision, isTooLate, isUnavailable } from '../store/failures.ts'
+import { isCollision, isTooLate, isUnavailable } from '../store/engine/failures.ts'
 import { carriesErrorCode } from './error-code.ts'
 
 export const databaseTooLate =

@@ -1,10 +1,10 @@
-import type { Log } from '../platform/log.ts'
-import type { JobObserver } from '../platform/metrics.ts'
-import type { Database, Db } from '../store/db.ts'
-import * as documentMigrations from '../store/document-migrations.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { JobObserver } from '../platform/metrics/metrics.ts'
+import type { Database, Db } from '../store/engine/db.ts'
+import * as documentMigrations from '../store/documents/document-migrations.ts'
 import * as idempotency from '../store/idempotency.ts'
-import * as presence from '../store/presence.ts'
-import * as removedGrants from '../store/removed-grants.ts'
+import * as presence from '../store/documents/presence.ts'
+import * as removedGrants from '../store/access/removed-grants.ts'
 
 const hourMs = 60 * 60 * 1000
 /** Not at once, when a server has better things to do; not after an hour, which one that restarts often never lives. */

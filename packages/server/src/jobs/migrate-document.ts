@@ -1,7 +1,7 @@
-import type { Db } from '../store/db.ts'
-import * as deletions from '../store/deletions.ts'
-import { mergeInto, moveRest } from '../store/document-merge.ts'
-import * as migrations from '../store/document-migrations.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as deletions from '../store/deletions/deletions.ts'
+import { mergeInto, moveRest } from '../store/documents/document-merge.ts'
+import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './runner.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { ApiError, operations, type Operations } from '@plenum/protocol'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../calls/call.ts'
 import * as apiKeys from '../store/api-keys.ts'
 
 const planOf = { testing: 'sdk test', production: 'sdk production' }

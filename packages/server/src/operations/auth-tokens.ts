@@ -1,9 +1,9 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { mintAuthToken } from '../access/auth-tokens.ts'
-import type { Secrets } from '../access/secrets.ts'
-import type { Handlers } from '../handler.ts'
+import { mintAuthToken } from '../access/tokens/auth-tokens.ts'
+import type { Secrets } from '../access/tokens/secrets.ts'
+import type { Handlers } from '../calls/call.ts'
 import * as apiKeys from '../store/api-keys.ts'
-import type { Db } from '../store/db.ts'
+import type { Db } from '../store/engine/db.ts'
 import { newAuthToken } from './new-key.ts'
 
 export const authTokenHandlers: Handlers<Operations['authTokens']> = {

@@ -1,7 +1,7 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { isBackendUserId } from '../access/backend-users.ts'
-import { normalizeEmail } from '../access/emails.ts'
-import type { Handlers } from '../handler.ts'
+import { normalizeEmail } from '../access/domains/emails.ts'
+import type { Handlers } from '../calls/call.ts'
 import { readGrants, type ResourceGrant } from './permission-resources.ts'
 
 export const authHandlers: Handlers<Operations['auth']> = {

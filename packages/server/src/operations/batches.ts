@@ -1,5 +1,5 @@
 import type { Outcome, Outcomes } from '@plenum/protocol'
-import { inLockOrder as lockOrder } from '../store/lock-order.ts'
+import { inLockOrder as lockOrder } from '../store/engine/lock-order.ts'
 
 /** The items of a batch by id; of a repeated id the first counts (spec 0.4). */
 export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T> {

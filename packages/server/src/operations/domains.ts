@@ -1,6 +1,6 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { normalizeDomain } from '../access/domains.ts'
-import { type Handlers, partial } from '../handler.ts'
+import { normalizeDomain } from '../access/domains/domains.ts'
+import { type Handlers, partial } from '../calls/call.ts'
 import * as domains from '../store/domains.ts'
 import { unique } from './batches.ts'
 

@@ -1,6 +1,6 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { readSettings, writeSettings } from '../access/service-settings.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../calls/call.ts'
 import { changeEmail, type EmailSettings, noEmailSettings, presentEmail } from './email-settings.ts'
 
 export const emailConfigHandlers: Handlers<Operations['emailConfig']> = {

@@ -7,7 +7,7 @@ import {
   toDotted,
   type Triggers,
 } from '@plenum/protocol'
-import { normalizeEmail } from '../access/emails.ts'
+import { normalizeEmail } from '../access/domains/emails.ts'
 import type { ServiceSettings } from '../access/service-settings.ts'
 
 type Change = Input<Operations['emailConfig']['update']>

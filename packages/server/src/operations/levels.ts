@@ -1,8 +1,8 @@
 import { ApiError } from '@plenum/protocol'
-import type { Db } from '../store/db.ts'
-import * as documents from '../store/documents.ts'
-import * as folders from '../store/folders.ts'
-import { type Level, organizationLevel } from '../store/grants.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as documents from '../store/documents/documents.ts'
+import * as folders from '../store/documents/folders.ts'
+import { type Level, organizationLevel } from '../store/access/grants.ts'
 import * as organizations from '../store/organizations.ts'
 
 export interface LevelInput {

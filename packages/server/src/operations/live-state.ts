@@ -1,8 +1,8 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { backendUserIds } from '../access/backend-users.ts'
-import type { Handlers } from '../handler.ts'
-import * as documents from '../store/documents.ts'
-import * as liveStates from '../store/live-states.ts'
+import type { Handlers } from '../calls/call.ts'
+import * as documents from '../store/documents/documents.ts'
+import * as liveStates from '../store/documents/live-states.ts'
 
 export const liveStateHandlers: Handlers<Operations['liveState']> = {
   async broadcast({ input, caller: { apiKey }, db, now, emit }) {

@@ -1,8 +1,8 @@
 import { ApiError } from '@plenum/protocol'
-import { normalizeEmail } from '../access/emails.ts'
+import { normalizeEmail } from '../access/domains/emails.ts'
 import { newId } from '../access/ids.ts'
 import * as apiKeys from '../store/api-keys.ts'
-import type { Db } from '../store/db.ts'
+import type { Db } from '../store/engine/db.ts'
 import * as domains from '../store/domains.ts'
 import { unique } from './batches.ts'
 

@@ -1,8 +1,8 @@
 import type { Operations, Organization } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
-import type { Handlers } from '../handler.ts'
+import type { Handlers } from '../calls/call.ts'
 import * as organizations from '../store/organizations.ts'
-import { mergeKeys } from '../store/json.ts'
+import { mergeKeys } from '../store/engine/json.ts'
 import { byId, inLockOrder, outcomes, unique } from './batches.ts'
 import { listAll, page, type Window } from './paging.ts'
 

@@ -1,8 +1,8 @@
 import { ApiError } from '@plenum/protocol'
 import type { Page, Pages } from '../access/pages.ts'
-import { type Call, type LongRead, type Reply, reply } from '../handler.ts'
-import type { Cursor } from '../store/db.ts'
-import { WrittenArray, WrittenGroups } from '../written-json.ts'
+import { type Call, type LongRead, type Reply, reply } from '../calls/call.ts'
+import type { Cursor } from '../store/engine/db.ts'
+import { WrittenArray, WrittenGroups } from '../calls/written-json.ts'
 
 export interface Window {
   limit: number

@@ -1,5 +1,5 @@
 import { ApiError, type PermissionResource, type ResourceReference } from '@plenum/protocol'
-import { type Level, organizationLevel } from '../store/grants.ts'
+import { type Level, organizationLevel } from '../store/access/grants.ts'
 import { byId } from './batches.ts'
 
 export interface ResourceGrant {

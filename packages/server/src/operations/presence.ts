@@ -1,10 +1,10 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import type { Handlers } from '../handler.ts'
-import type { Db } from '../store/db.ts'
-import * as documents from '../store/documents.ts'
-import * as presence from '../store/presence.ts'
-import type { Look } from '../store/profiles.ts'
-import * as users from '../store/users.ts'
+import type { Handlers } from '../calls/call.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as documents from '../store/documents/documents.ts'
+import * as presence from '../store/documents/presence.ts'
+import type { Look } from '../store/users/profiles.ts'
+import * as users from '../store/users/users.ts'
 import { byId, unique } from './batches.ts'
 
 /** Whoever opens the document is sent all of them: the server reads and writes them in one go. */

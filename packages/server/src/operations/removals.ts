@@ -1,5 +1,5 @@
 import type { Input, Operations } from '@plenum/protocol'
-import type { Scope } from '../store/deletions.ts'
+import type { Scope } from '../store/deletions/deletions.ts'
 import { unique } from './batches.ts'
 import { levelOf } from './levels.ts'
 

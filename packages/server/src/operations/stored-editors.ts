@@ -1,13 +1,13 @@
 import { ApiError } from '@plenum/protocol'
 import { backendUserIds } from '../access/backend-users.ts'
-import { sourceOf } from '../editors/document-threads.ts'
-import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../editors/errors.ts'
-import type { Change } from '../editors/stored-work.ts'
-import { type Call, Stale } from '../handler.ts'
-import * as editorLog from '../store/editor-log.ts'
-import type { StoredLog } from '../store/editor-log.ts'
-import * as editors from '../store/editors.ts'
-import type { Contents, Place } from '../store/editors.ts'
+import { sourceOf } from '../crdt/document-threads.ts'
+import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../crdt/content/errors.ts'
+import type { Change } from '../crdt/stored-work.ts'
+import { type Call, Stale } from '../calls/call.ts'
+import * as editorLog from '../store/editors/log.ts'
+import type { StoredLog } from '../store/editors/log.ts'
+import * as editors from '../store/editors/editors.ts'
+import type { Contents, Place } from '../store/editors/editors.ts'
 
 /** What operations on an editor are given. */
 type EditorCall = Pick<

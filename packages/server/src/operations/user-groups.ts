@@ -1,9 +1,9 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
-import type { Handlers } from '../handler.ts'
-import type { Db } from '../store/db.ts'
-import * as grants from '../store/grants.ts'
-import * as userGroups from '../store/user-groups.ts'
+import type { Handlers } from '../calls/call.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as grants from '../store/access/grants.ts'
+import * as userGroups from '../store/users/user-groups.ts'
 import { byId, outcomes, unique } from './batches.ts'
 import { requireLevel } from './levels.ts'
 

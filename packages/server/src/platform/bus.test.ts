@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { type BusMessage, createMemoryBus } from './bus.ts'
-import { createLog } from './log.ts'
+import { createLog } from './log/log.ts'
 
 const logged: string[] = []
 const log = createLog('debug', { write: (line) => void logged.push(line) })

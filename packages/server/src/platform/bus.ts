@@ -1,5 +1,5 @@
 import type { VersionInfo, VersionUser } from '@plenum/protocol/realtime'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 
 interface InDocument {
   apiKey: string

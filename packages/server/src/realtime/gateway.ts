@@ -5,19 +5,19 @@ import { ApiError } from '@plenum/protocol'
 import { type CloseReason, limits } from '@plenum/protocol/realtime'
 import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
-import { claimedApiKey, type VerifiedUser } from '../access/token-claims.ts'
-import type { Log } from '../platform/log.ts'
-import type { LiveNumbers } from '../platform/live-metrics.ts'
-import type { Place } from '../store/editors.ts'
-import { AnswersInFlight } from './answers-in-flight.ts'
-import { ClientSocket, tooLargeReason } from './client-socket.ts'
-import { Connection } from './connection.ts'
-import { ConnectionCounts } from './connection-counts.ts'
-import { HocuspocusClient } from './dialects/hocuspocus.ts'
-import { JsonClient } from './dialects/json.ts'
+import { claimedApiKey, type VerifiedUser } from '../access/tokens/token-claims.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { LiveNumbers } from '../platform/metrics/live-metrics.ts'
+import type { Place } from '../store/editors/editors.ts'
+import { AnswersInFlight } from './sockets/answers-in-flight.ts'
+import { ClientSocket, tooLargeReason } from './sockets/client-socket.ts'
+import { Connection } from './sockets/connection.ts'
+import { ConnectionCounts } from './sockets/connection-counts.ts'
+import { HocuspocusClient } from './dialects/hocuspocus/hocuspocus.ts'
+import { JsonClient } from './dialects/json/json.ts'
 import { createYSweetClient } from './dialects/y-sweet.ts'
 import { YjsClient } from './dialects/yjs.ts'
-import type { Hub } from './hub.ts'
+import type { Hub } from './documents/hub.ts'
 import {
   backendOf,
   Denial,
@@ -28,11 +28,11 @@ import {
   type IdentityParts,
   identifyUser,
   originDenied,
-} from './identify.ts'
-import type { OpenPage } from './open-pages.ts'
-import { placeIn } from './place.ts'
-import { fingerprintOf, RepeatedRefusals } from './repeated-refusals.ts'
-import { storeUpdate } from './request-update.ts'
+} from './authorization/identify.ts'
+import type { OpenPage } from './authorization/open-pages.ts'
+import { placeIn } from './documents/place.ts'
+import { fingerprintOf, RepeatedRefusals } from './sockets/repeated-refusals.ts'
+import { storeUpdate } from './editors/request-update.ts'
 
 /** A client as its dialect sees it. Whatever it throws ends this one connection. */
 export interface DialectClient {

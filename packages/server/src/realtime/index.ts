@@ -1,14 +1,14 @@
 import type { Limits } from '../config.ts'
-import type { DocumentThreads } from '../editors/document-threads.ts'
-import { createStoredDocuments } from '../editors/stored-documents.ts'
-import { createCrdt } from './crdt.ts'
+import type { DocumentThreads } from '../crdt/document-threads.ts'
+import { createStoredDocuments } from '../crdt/stored-documents.ts'
+import { createCrdt } from '../crdt/crdt.ts'
 import { Gateway, type GatewayParts } from './gateway.ts'
-import { Hub } from './hub.ts'
-import type { IdentityParts } from './identify.ts'
-import { createLargeJson } from './large-json.ts'
-import { OpenPages } from './open-pages.ts'
-import type { RunVersionOperation } from './version-requests.ts'
-import type { Log } from '../platform/log.ts'
+import { Hub } from './documents/hub.ts'
+import type { IdentityParts } from './authorization/identify.ts'
+import { createLargeJson } from './messages/large-json.ts'
+import { OpenPages } from './authorization/open-pages.ts'
+import type { RunVersionOperation } from './editors/version-requests.ts'
+import type { Log } from '../platform/log/log.ts'
 
 export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   log: Log

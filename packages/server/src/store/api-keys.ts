@@ -1,6 +1,6 @@
-import type { Cursor, Db } from './db.ts'
-import { parse } from './json.ts'
-import { prepared } from './prepared.ts'
+import type { Cursor, Db } from './engine/db.ts'
+import { parse } from './engine/json.ts'
+import { prepared } from './engine/prepared.ts'
 
 /** The switches and defaults of an API key (spec 0.9, 1.8). */
 export interface ApiKeyOptions {

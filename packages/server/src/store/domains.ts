@@ -1,4 +1,4 @@
-import type { Db } from './db.ts'
+import type { Db } from './engine/db.ts'
 
 /** In the order in which they were added. */
 export async function all(db: Db, apiKey: string): Promise<string[]> {

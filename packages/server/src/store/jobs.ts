@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Database, Db } from './db.ts'
-import { parse } from './json.ts'
+import type { Database, Db } from './engine/db.ts'
+import { parse } from './engine/json.ts'
 
 /** Every kind of background work and what it is given. */
 export interface Jobs {

@@ -1,12 +1,12 @@
 import type { Organization } from '@plenum/protocol'
-import { breathe, mapInTurns } from '../platform/loop-time.ts'
-import type { Cursor, Db } from './db.ts'
-import { mergeKeys, parse, stringifyData } from './json.ts'
-import { prepared } from './prepared.ts'
-import { notRemoved } from './removed-grants.ts'
-import type { OrganizationTable } from './schema.ts'
-import { slices } from './slices.ts'
-import * as users from './users.ts'
+import { breathe, mapInTurns } from '../platform/turns/loop-time.ts'
+import type { Cursor, Db } from './engine/db.ts'
+import { mergeKeys, parse, stringifyData } from './engine/json.ts'
+import { prepared } from './engine/prepared.ts'
+import { notRemoved } from './access/removed-grants.ts'
+import type { OrganizationTable } from './schema/schema.ts'
+import { slices } from './engine/slices.ts'
+import * as users from './users/users.ts'
 
 type Row = Pick<OrganizationTable, 'organization_id' | 'disabled' | 'data' | 'created_at' | 'last_updated'>
 const columns = ['organization_id', 'disabled', 'data', 'created_at', 'last_updated'] as const

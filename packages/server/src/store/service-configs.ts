@@ -1,6 +1,6 @@
-import type { Db } from './db.ts'
-import { parse } from './json.ts'
-import type { ServiceConfigTable } from './schema.ts'
+import type { Db } from './engine/db.ts'
+import { parse } from './engine/json.ts'
+import type { ServiceConfigTable } from './schema/schema.ts'
 
 export type Service = ServiceConfigTable['service']
 

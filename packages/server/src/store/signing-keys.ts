@@ -1,5 +1,5 @@
-import type { Db } from './db.ts'
-import { parse } from './json.ts'
+import type { Db } from './engine/db.ts'
+import { parse } from './engine/json.ts'
 
 export interface SigningKey {
   keyId: string

@@ -1,5 +1,5 @@
 import type { ApiKey, TokenRecord } from './api-keys.ts'
-import type { Db } from './db.ts'
+import type { Db } from './engine/db.ts'
 
 export interface Workspace {
   workspaceId: string

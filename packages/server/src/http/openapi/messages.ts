@@ -1,5 +1,5 @@
 import type { ErrorExample, Operation, Version } from '@plenum/protocol'
-import { explain } from '../explain.ts'
+import { explain } from '../../calls/explain.ts'
 import { passingCodes, reasonOf } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
 import { capital, type Schemas } from './schemas.ts'

@@ -1,9 +1,9 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
-import { emptyAwareness } from '../awareness-update.ts'
+import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
-import type { Place } from '../../store/editors.ts'
-import { docIdPattern, placeOfDocId } from '../place.ts'
+import type { Place } from '../../store/editors/editors.ts'
+import { docIdPattern, placeOfDocId } from '../documents/place.ts'
 import { SyncStatus } from './sync-status.ts'
 import { type Variant, voice, withBytes, YjsClient } from './yjs.ts'
 

@@ -1,0 +1,106 @@
+import { disposableEmailBlocklist } from 'disposable-email-domains-js'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { processorMs } from '../../../test/support/processor-time.ts'
+import { createDisposableCheck } from './disposable.ts'
+
+const isDisposable = createDisposableCheck({})
+
+const disposable = [
+  ...words(String.raw`
+    a@mailinator.com a+tag@mailinator.com a@MAILINATOR.com A@MailInator.Com a@x.mailinator.com
+    a@x.y.z.mailinator.com a@X.Mailinator.COM a@mailinator.com. a@x.mailinator.com. a@mailinator.com。
+    a@mailinator。com a@ｍａｉｌｉｎａｔｏｒ.com a@ｘ．ｍａｉｌｉｎａｔｏｒ．ｃｏｍ a@Mɪ.mailinator.com a@bücher.mailinator.com
+    a@a_b.mailinator.com "a@gmail.com"@mailinator.com a@gmail.com@mailinator.com mailinator.com
+    a@guerrillamail.com a@yopmail.com a@10minutemail.com
+  `),
+  ' a@mailinator.com ',
+  'a@mail\u00adinator.com',
+]
+
+const lasting = [
+  ...words(String.raw`
+    a@gmail.com a@example.com mailinator.com@gmail.com a+mailinator.com@gmail.com a@mailinator.org.uk
+    a@my-mailinator.com a@mailinator.com.example.com a@mailinator-com.example a@com a@ @ a a@mailinator
+    "a@mailinator.com"@example.com
+  `),
+  '',
+  'a@mailin\u0430tor.com',
+]
+
+describe('createDisposableCheck', () => {
+  it.each(disposable)('[1.1] calls %j disposable', (email) => {
+    expect(isDisposable(email)).toBe(true)
+  })
+
+  it.each(lasting)('[1.1] does not call %j disposable', (email) => {
+    expect(isDisposable(email)).toBe(false)
+  })
+
+  it('[1.1] knows every domain of the bundled list and all below it', () => {
+    const missed = disposableEmailBlocklist().filter(
+      (domain) => !isDisposable(`a@${domain}`) || !isDisposable(`a@Mail.${domain.toUpperCase()}`),
+    )
+    expect(missed).toEqual([])
+  })
+
+  it.each([
+    'trash.example',
+    'a@x.trash.example',
+    'a@TRASH.example.',
+    'a@xn--mll-hoa.example',
+    'a@x.müll.example',
+  ])('[1.1] adds the configured domains: %j', (email) => {
+    const check = createDisposableCheck({ extra: [' Trash.Example. ', 'MÜLL.example'] })
+    expect(check(email)).toBe(true)
+    expect(check('a@mailinator.com')).toBe(true)
+    expect(check('a@example')).toBe(false)
+  })
+
+  it.each([
+    ['a@mailinator.com', true],
+    ['a@team.mailinator.com', false],
+    ['a@x.team.mailinator.com', false],
+    ['a@TEAM.mailinator.com.', false],
+    ['a@ateam.mailinator.com', true],
+    ['a@yopmail.com', false],
+    ['a@x.yopmail.com', false],
+    ['a@trash.yopmail.com', false],
+    ['a@guerrillamail.com', true],
+  ])('[1.1] lets an allowed domain win, exactly and below: %j is %j', (email, expected) => {
+    const check = createDisposableCheck({
+      extra: ['trash.yopmail.com'],
+      allow: ['Team.Mailinator.com', 'yopmail.com.'],
+    })
+    expect(check(email)).toBe(expected)
+  })
+
+  it('[1.1] keeps the settings of one check out of another', () => {
+    createDisposableCheck({ extra: ['example.com'], allow: ['mailinator.com'] })
+    expect(createDisposableCheck({})('a@example.com')).toBe(false)
+    expect(createDisposableCheck({})('a@mailinator.com')).toBe(true)
+  })
+
+  it('[1.1] never throws, and no local part changes the answer', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        isDisposable(text)
+        expect(isDisposable(`${text}@x.mailinator.com`)).toBe(true)
+        expect(isDisposable(`${text}@example.com`)).toBe(false)
+      }),
+    )
+  })
+
+  it.each(['a', '.', 'a.', '@', '-', ' ', 'ü', 'ü.', '。', '_.'])(
+    '[1.1] answers in linear time: pump %j',
+    (unit) => {
+      const text = unit.repeat(100_000)
+      const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]
+      expect(processorMs(() => emails.forEach((email) => isDisposable(email)))).toBeLessThan(500)
+    },
+  )
+})
+
+function words(table: string): string[] {
+  return table.trim().split(/\s+/)
+}

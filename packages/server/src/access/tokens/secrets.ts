@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OpenError } from '../../store/engine/failures.ts'
+
+/** Everything that is derived from the server's one secret. Each use has its own key, so none can stand in for another. */
+export interface Secrets {
+  /** Signs the tokens of workspaces and API keys. */
+  readonly authTokenKey: Buffer
+  /** Signs page tokens. */
+  readonly pageTokenKey: Buffer
+  /** Encrypts and authenticates; `context` names the row and field, so a value cannot be moved to another. */
+  seal(plain: string | Uint8Array, context: string): Uint8Array
+  /** Throws when the bytes were sealed with another secret or for another context. */
+  unseal(sealed: Uint8Array, context: string): Buffer
+}
+
+export function createSecrets(secretKey: string): Secrets {
+  const derive = (use: string) => Buffer.from(hkdfSync('sha256', secretKey, 'plenum', use, 32))
+  const sealKey = derive('seal 1')
+  return {
+    authTokenKey: derive('auth tokens 1'),
+    pageTokenKey: derive('page tokens 1'),
+    seal(plain, context) {
+      const nonce = randomBytes(12)
+      const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
+      // The first byte numbers the key, so that a later one can be added without guessing.
+      return Buffer.concat([Buffer.of(1), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+    },
+    unseal(sealed, context) {
+      const bytes = Buffer.from(sealed)
+      if (bytes[0] !== 1 || bytes.length < 29) throw new Error('Not a sealed value.')
+      const decipher = createDecipheriv('aes-256-gcm', sealKey, bytes.subarray(1, 13))
+        .setAAD(Buffer.from(context))
+        .setAuthTag(bytes.subarray(-16))
+      return Buffer.concat([decipher.update(bytes.subarray(13, -16)), decipher.final()])
+    },
+  }
+}
+
+/** The secret of an embedded database: generated once, readable by the server's user alone. */
+export function loadOrCreateSecretKey(dataDir: string): string {
+  const file = join(dataDir, 'secret.key')
+  if (existsSync(file)) {
+    const secretKey = readFileSync(file, 'utf8').trim()
+    if (secretKey.length < 32) throw new OpenError(`${file} is damaged. Put the copy of it back.`)
+    return secretKey
+  }
+  const database = join(dataDir, 'plenum.db')
+  if (existsSync(database)) {
+    throw new OpenError(
+      `${database} is there, but ${file}, which opens it, is not. Put the copy of it back, or set SECRET_KEY to it.`,
+    )
+  }
+  const secretKey = randomBytes(32).toString('base64url')
+  writeFileSync(file, `${secretKey}\n`, { mode: 0o600, flag: 'wx', flush: true })
+  return secretKey
+}

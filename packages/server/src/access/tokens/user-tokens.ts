@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto'
+import { ApiError } from '@plenum/protocol'
+import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
+import type { Database } from '../../store/engine/db.ts'
+import * as signingKeys from '../../store/signing-keys.ts'
+import type { Secrets } from './secrets.ts'
+import { userTokenSeconds, type VerifiedUser } from './token-claims.ts'
+import { createTokenVerifier, longestToken } from './token-verifier.ts'
+
+export { TokenError, type TokenGrant, type VerifiedUser } from './token-claims.ts'
+
+/** A new key signs from then on; the old one stays published until the last token it signed has ended. */
+const rotateAfterMs = 90 * 24 * 60 * 60 * 1000
+const publishedAfterRotationMs = (userTokenSeconds + 60 * 60) * 1000
+
+export interface UserClaims {
+  apiKey: string
+  userId: string
+  userProperties: Record<string, unknown>
+  permissions: {
+    resources: readonly object[]
+    /** The token opens the documents among its resources only, with at most their role. */
+    limited?: true
+  }
+  /** As long as a token can be valid unless given. */
+  validForSeconds?: number
+}
+
+export interface UserTokens {
+  sign(claims: UserClaims, now: number): Promise<string>
+  /** The user of a token that we issued and that has not ended; throws `TokenError` for any other. */
+  verify(token: string, now: number): Promise<VerifiedUser>
+  /** The public keys, for a customer's own services. */
+  jwks(now: number): Promise<{ keys: JWK[] }>
+  /** False if the newest key was sealed with another secret. Makes the first key, so that every later start can tell. */
+  fitSecret(now: number): Promise<boolean>
+}
+
+interface Signer {
+  keyId: string
+  privateKey: CryptoKey
+  createdAt: number
+}
+
+/** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign alike. */
+export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
+  let signer: Promise<Signer> | undefined
+  const verify = createTokenVerifier(database, {
+    keyLifeMs: rotateAfterMs + publishedAfterRotationMs,
+  })
+
+  const open = async ({ keyId, privateJwk, createdAt }: signingKeys.SigningKey): Promise<Signer> => {
+    const jwk = JSON.parse(secrets.unseal(privateJwk, `signing_keys/${keyId}`).toString()) as JWK
+    return { keyId, privateKey: (await importJWK(jwk, 'ES256')) as CryptoKey, createdAt }
+  }
+
+  const newestOrNew = async (now: number): Promise<Signer> => {
+    const fresh = (key: signingKeys.SigningKey | undefined) => key && now - key.createdAt < rotateAfterMs
+    const newest = await signingKeys.newest(database.read)
+    if (newest && fresh(newest)) return open(newest)
+    const pair = await generateKeyPair('ES256', { extractable: true })
+    const keyId = randomUUID()
+    const candidate = {
+      keyId,
+      publicJwk: await exportJWK(pair.publicKey),
+      privateJwk: secrets.seal(JSON.stringify(await exportJWK(pair.privateKey)), `signing_keys/${keyId}`),
+      createdAt: now,
+    }
+    // Servers that start together agree on one key.
+    const agreed = await database.write(async (db) => {
+      await database.lock(db, 'signing_keys')
+      const other = await signingKeys.newest(db)
+      if (other && fresh(other)) return other
+      await signingKeys.add(db, candidate)
+      return candidate
+    })
+    return open(agreed)
+  }
+
+  const renew = (now: number): Promise<Signer> => {
+    const renewed = newestOrNew(now)
+    // A failure is not kept, or tokens would fail until the server starts again.
+    renewed.catch(() => {
+      if (signer === renewed) signer = undefined
+    })
+    return (signer = renewed)
+  }
+
+  return {
+    async sign({ apiKey, userId, userProperties, permissions, validForSeconds = userTokenSeconds }, now) {
+      let current = await (signer ?? renew(now))
+      if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
+      const issuedAt = Math.floor(now / 1000)
+      // `iat` has seconds only; whether a grant was changed before or after is a matter of less (spec 25.3).
+      const token = await new SignJWT({ issuedAtMs: now, userProperties, permissions })
+        .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
+        .setIssuer('svc')
+        .setAudience(apiKey)
+        .setSubject(userId)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + Math.min(validForSeconds, userTokenSeconds))
+        .setJti(randomUUID())
+        .sign(current.privateKey)
+      if (token.length > longestToken) {
+        throw new ApiError('INVALID_ARGUMENT', 'userProperties and permissions are too large for a token.')
+      }
+      return token
+    },
+    verify,
+    async fitSecret(now) {
+      const newest = await signingKeys.newest(database.read)
+      if (!newest) {
+        await renew(now)
+        return true
+      }
+      return open(newest).then(
+        () => true,
+        () => false,
+      )
+    },
+    async jwks(now) {
+      await (signer ?? renew(now))
+      const keys = await signingKeys.all(database.read)
+      return {
+        keys: keys
+          .filter((_, index) => {
+            const successor = keys[index - 1]
+            return !successor || now - successor.createdAt < publishedAfterRotationMs
+          })
+          .map(({ keyId, publicJwk }) => ({ ...publicJwk, kid: keyId, alg: 'ES256', use: 'sig' })),
+      }
+    },
+  }
+}

@@ -1,0 +1,35 @@
+import { type Access, ApiError } from '@plenum/protocol'
+import type { Limits } from '../config.ts'
+import type { Callers } from './call.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import { memoryCounter } from '../platform/counters/memory.ts'
+
+const refuse = (message: string, retryAfterSeconds: number) =>
+  new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds })
+
+/** The rates of spec 0.7. */
+export function createRateLimits(limits: Limits) {
+  const createWorkspace = memoryCounter(limits.createWorkspacePerHour, 3600)
+  const workspace = memoryCounter(limits.workspaceRequestsPerMinute, 60)
+  const apiKey = memoryCounter(limits.apiKeyRequestsPerMinute, 60)
+
+  return {
+    /** Counts the attempt whether it succeeds or not. */
+    async address(bucket: string): Promise<void> {
+      const wait = await createWorkspace.take(bucket)
+      if (wait) throw refuse('Rate limit exceeded for this endpoint. Try again later.', wait)
+    },
+    /** True when requests of this level are counted at all. */
+    counts: (access: Access) =>
+      access === 'workspace' ? limits.workspaceRequestsPerMinute > 0 : limits.apiKeyRequestsPerMinute > 0,
+    async caller(access: Access, caller: Callers[Access]): Promise<void> {
+      const wait =
+        access === 'workspace'
+          ? await workspace.take((caller as Callers['workspace']).workspaceId)
+          : await apiKey.take((caller as ApiKey).apiKey)
+      if (wait) throw refuse('Rate limit exceeded. Try again after 1 minute.', wait)
+    },
+  }
+}
+
+export type RateLimits = ReturnType<typeof createRateLimits>

@@ -1,0 +1,99 @@
+import type { Worker } from 'node:worker_threads'
+import { isLoopHeld } from '../platform/turns/loop-time.ts'
+import { TookTooLong } from '../platform/threads/thread.ts'
+import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform/threads/thread-pool.ts'
+import { valueOf } from '../platform/threads/worker.ts'
+import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './content/errors.ts'
+import { pack, type PackedParts, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
+import { XmlError } from './content/xml.ts'
+
+/** Whose document it is, and which state of it. */
+export interface Source {
+  apiKey: string
+  content: string
+}
+
+/** The state of a stored editor after the update with that number. */
+export const sourceOf = (
+  apiKey: string,
+  { organizationId, documentId, editorId }: { organizationId: string; documentId: string; editorId: string },
+  { createdAt, seq }: { createdAt: number | undefined; seq: number },
+): Source => ({
+  apiKey,
+  content: JSON.stringify([organizationId, documentId, editorId, createdAt, seq]),
+})
+
+/** What a thread is sent. */
+export interface Task extends PackedParts {
+  kind: string
+  args: readonly unknown[]
+}
+
+export interface DocumentWork<T> {
+  /** The name of the work in the thread. */
+  kind: string
+  source: Source
+  parts: Parts
+  args?: readonly unknown[]
+  /** What the arguments hold beside the parts. */
+  argsBytes?: number
+  /** The same work on the event loop, for at most `inlineBytes`. */
+  inline: () => T
+  inlineBytes: number
+  isBackground?: boolean
+  waitMs?: number
+}
+
+export interface DocumentThreadsOptions extends PoolOptions {
+  /** Work that takes longer fails; small documents have less time. */
+  limitMs?: number
+}
+
+/** Work on stored documents: small ones at once, others in threads that all API keys share fairly. */
+export class DocumentThreads {
+  readonly #pool: ThreadPool
+  readonly #limitMs: number
+
+  constructor(start: () => Promise<Worker>, { limitMs = Infinity, ...options }: DocumentThreadsOptions = {}) {
+    this.#pool = new ThreadPool(start, options)
+    this.#limitMs = limitMs
+  }
+
+  /** Fails with one of the errors in `errors.ts`, and anything else if the thread dies of it. */
+  async run<T>(work: DocumentWork<T>): Promise<T> {
+    const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
+    const bytes = sizeOf(parts) + argsBytes
+    // Many small documents in a row hold the event loop as long as a large one.
+    if (bytes <= work.inlineBytes && !isLoopHeld()) return work.inline()
+    const message = () => {
+      const packed = pack(parts)
+      const task: Task = { kind, args, ...packed }
+      const transfer = [packed.bytes.buffer, packed.sizes.buffer] as ArrayBuffer[]
+      return { value: task, transfer, limitMs: Math.min(this.#limitMs, timeLimitFor(bytes)) }
+    }
+    const content = `${kind} ${source.apiKey} ${source.content}`
+    try {
+      const answer = await this.#pool.run({
+        lane: source.apiKey,
+        content,
+        bytes,
+        isBackground,
+        waitMs,
+        message,
+      })
+      return valueOf(answer, errors) as T
+    } catch (error) {
+      if (error instanceof TookTooLong) throw new TooSlow(error.message, { cause: error })
+      if (error instanceof ThreadsBusy) throw new Busy(error.message, { cause: error })
+      if (error instanceof LaneFull) throw new TooMuchWork(error.message, { cause: error })
+      throw error
+    }
+  }
+
+  /** What is in progress fails. */
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}
+
+const errors = { DamagedLog, DamagedVersion, UnfitContent, XmlError }

@@ -1,0 +1,154 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { freeIteration } from '../../test/support/event-loop.ts'
+import { testStoredDocuments } from '../../test/support/updates/document-work.ts'
+import { any, slowDocument, update } from '../../test/support/updates/scenes.ts'
+import { DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './content/errors.ts'
+import { load, snapshot } from './content/load.ts'
+
+const inline = testStoredDocuments({ inlineBytes: Infinity })
+const threaded = testStoredDocuments({ inlineBytes: 0 })
+afterAll(() => Promise.all([inline.close(), threaded.close()]))
+
+const unsaid = { type: null, contentKey: null }
+const never = Infinity
+const damage = Uint8Array.of(255, 255, 255, 7, 1, 2, 3)
+
+const parsed = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toString())
+
+const stored = async (documents: typeof inline, type: 'text' | 'map' | 'array' | 'xml', data: unknown) => {
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  const { update } = await documents.replace([], unsaid, { type, contentKey: 'k', text }, never)
+  return [update!]
+}
+
+describe.each([
+  ['at once', inline],
+  ['in a thread', threaded],
+])('[V5] REST works on documents %s', (_, documents) => {
+  test.each([
+    ['text', 'Hällo 😀'],
+    ['map', { a: [1, { b: null }], c: 'é' }],
+    ['array', [1, 'two', { three: 3 }]],
+    ['xml', '<p a="1">é</p>text'],
+  ] as const)('[17.2] and reads what was written as %s', async (type, data) => {
+    const parts = await stored(documents, type, data)
+    expect(parsed(await documents.render(parts, { type, contentKey: 'k' }))).toEqual(data)
+    expect(parsed(await documents.render(parts, unsaid))).toEqual(data)
+    const captured = await documents.capture(parts, unsaid)
+    expect(captured).toEqual({ type, contentKey: 'k', snapshot: snapshot(load(parts)) })
+  })
+
+  test('[17.3] and writes the difference, with a snapshot where one is wanted', async () => {
+    const parts = await stored(documents, 'text', 'one two')
+    const replace = (text: string, snapshotFrom: number) =>
+      documents.replace(parts, { type: 'text', contentKey: 'k' }, { type: 'text', text }, snapshotFrom)
+    expect(await replace('one two', 0)).toEqual({ contentKey: 'k', update: null, snapshot: null })
+    const short = await replace('one and two', never)
+    expect(short).toMatchObject({ contentKey: 'k', snapshot: null })
+    const after = load([...parts, short.update!])
+    expect(after.getText('k').toJSON()).toBe('one and two')
+    const size = short.update!.length
+    expect((await replace('one and two', size + 1)).snapshot).toBeNull()
+    expect((await replace('one and two', size)).snapshot).toEqual(snapshot(after))
+  })
+
+  test('[17.6] and goes back to a version', async () => {
+    const parts = await stored(documents, 'text', 'one two')
+    const { snapshot: version } = await documents.capture(parts, unsaid)
+    const { update } = await documents.replace(parts, unsaid, { type: 'text', text: 'three' }, never)
+    expect(await documents.restore(parts, version, 0)).toEqual({ update: null, snapshot: null })
+    const back = await documents.restore([...parts, update!], version, 0)
+    expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
+  })
+
+  test('[17.3] and tells what does not fit', async () => {
+    const parts = await stored(documents, 'text', 'one')
+    const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
+      documents.replace(parts, unsaid, { type, contentKey, text }, never)
+    await expect(replace('map', '{}')).rejects.toThrow(
+      new UnfitContent('Type does not match the stored data: "k" holds text.'),
+    )
+    await expect(replace('text', '', 'other')).rejects.toThrow(
+      new UnfitContent(
+        'Content key does not match the stored data: "k" holds text. Empty "k" before you declare another one.',
+      ),
+    )
+    const many = JSON.stringify(Object.fromEntries(Array.from({ length: 50_001 }, (__, i) => [i, 1])))
+    await expect(replace('map', many)).rejects.toThrow(
+      new UnfitContent('Data must not have more than 50000 keys.'),
+    )
+    const xml = documents.replace([], unsaid, { type: 'xml', text: '<p>' }, never)
+    await expect(xml).rejects.toThrow(UnfitContent)
+    await expect(xml).rejects.toThrow('XML is not well-formed')
+  })
+
+  test('[17.2] and tells what is damaged', async () => {
+    const parts = await stored(documents, 'text', 'one')
+    const { update } = await documents.replace(parts, unsaid, { type: 'text', text: 'one two' }, never)
+    for (const broken of [[damage], [update!]]) {
+      await expect(documents.render(broken, unsaid)).rejects.toThrow(DamagedLog)
+      await expect(documents.capture(broken, unsaid)).rejects.toThrow(DamagedLog)
+      await expect(documents.restore(broken, parts[0]!, 0)).rejects.toThrow(DamagedLog)
+      await expect(documents.restore(parts, broken[0]!, 0)).rejects.toThrow(DamagedVersion)
+      const replaced = documents.replace(broken, unsaid, { type: 'text', text: '' }, 0)
+      await expect(replaced).rejects.toThrow(DamagedLog)
+    }
+  })
+
+  test('[V5] and takes an array of 40,000 values that came one by one', async () => {
+    const rows = Array.from({ length: 40_000 }, (__, clock) => {
+      const origin = clock > 0 ? { origin: [5, clock - 1] as const } : {}
+      return update({ structs: [{ client: 5, clock, structs: [{ ...origin, content: any(clock) }] }] })
+    })
+    expect(parsed(await documents.render(rows, unsaid))).toHaveLength(40_000)
+    const { snapshot: version } = await documents.capture(rows, unsaid)
+    expect(version.length).toBeLessThan(250_000)
+  })
+})
+
+describe('[V5] the threads of REST', () => {
+  const large = () => {
+    const doc = new Y.Doc()
+    doc.getText('k').insert(0, 'x'.repeat(100_000))
+    return [snapshot(doc)]
+  }
+
+  test('[V5] are not started for what is small', async () => {
+    const documents = testStoredDocuments({ limitMs: 1 })
+    await freeIteration()
+    const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
+    await freeIteration()
+    expect(await documents.capture(parts, unsaid)).toMatchObject({ type: 'map' })
+    await freeIteration()
+    expect((await documents.render(parts, unsaid)).length).toBeGreaterThan(3_000)
+    await documents.close()
+  })
+
+  test('[V5] give up what takes too long, and work on', async () => {
+    const documents = testStoredDocuments({ limitMs: 500 })
+    const slow = slowDocument()
+    expect(slow.length).toBeLessThan(125_000)
+    await expect(documents.capture([slow], unsaid)).rejects.toThrow(TooSlow)
+    expect(parsed(await documents.render(large(), unsaid))).toHaveLength(100_000)
+    await documents.close()
+  })
+
+  test('[V5] go on with other documents while some of the same API key take long', async () => {
+    const documents = testStoredDocuments()
+    const slow = [1, 2, 3].map(() => expect(documents.render([slowDocument()], unsaid)).rejects.toThrow())
+    const { snapshot: bytes } = await documents.capture(large(), unsaid)
+    expect(load([bytes]).getText('k').length).toBe(100_000)
+    await documents.close()
+    await Promise.all(slow)
+  })
+
+  test('[V5] refuse to hold more of one API key than fits into memory', async () => {
+    const documents = testStoredDocuments({ inlineBytes: 0, laneBytes: 150_000 })
+    const first = documents.render(large(), unsaid)
+    await expect(documents.render(large(), unsaid)).rejects.toThrow(TooMuchWork)
+    expect((await first).length).toBe(100_002)
+    expect((await documents.render(large(), unsaid)).length).toBe(100_002)
+    await documents.close()
+  })
+})

@@ -1,0 +1,193 @@
+import { setImmediate } from 'node:timers/promises'
+import { DamagedLog } from '../content/errors.ts'
+import {
+  codeAt,
+  type KnownPlaces,
+  type Place,
+  type PlaceCode,
+  placeOfCode,
+  placesOver,
+  toPairs,
+  withRuns,
+} from './item-places.ts'
+import { RangeSet } from './ranges.ts'
+import { SortedPairs } from './sorted-pairs.ts'
+import { StateVectorEncoder } from './state-vector-encoder.ts'
+import { unbounded } from './update-bounds.ts'
+import {
+  validateInSteps,
+  validateUpdate,
+  type Accepted,
+  type Change,
+  type Options,
+  type StateVector,
+  type Verdict,
+} from './validate-update.ts'
+
+export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
+
+/** These take some 5 ms. */
+const clientsPerTurn = 4_096
+
+interface KnownClient {
+  /** The next clock. */
+  clock: number
+  places: KnownPlaces
+  deletes: RangeSet | undefined
+  /** Of the state vector. */
+  block: number
+}
+
+/** What is checked in one go, in about 2 ms. */
+const maxCheckedAtOnceBytes = 64 * 1024
+
+/**
+ * What must be known of a Yjs document to judge an update for it, without the document. Of what Yjs deletes by itself (in
+ * deleted types, and where two set the same key) it learns when a client or a snapshot says so: it may take a delete for
+ * news that is none, never the reverse.
+ */
+export class DocumentIndex {
+  readonly #clients = new Map<number, KnownClient>()
+  readonly #encoder = new StateVectorEncoder()
+
+  /** From what is stored: a snapshot, then updates in their order. */
+  static of(parts: readonly Uint8Array[]): DocumentIndex {
+    const index = new DocumentIndex()
+    for (const [number, part] of parts.entries()) {
+      const verdict = index.check(part, { isStored: true })
+      if (!verdict.ok) throw new DamagedLog(`Part ${number} cannot be read: ${verdict.fault.message}`)
+      index.take(verdict.value)
+    }
+    return index
+  }
+
+  /** How many clients are known. */
+  get size(): number {
+    return this.#clients.size
+  }
+
+  /** The next clock of each client. */
+  readonly clocks: StateVector = { get: (client) => this.#clients.get(client)?.clock }
+
+  /** Whether an update may be applied; changes nothing. Stored bytes have no bounds. */
+  check(update: Uint8Array, options: CheckOptions = {}): Verdict {
+    const { placeOf, isDeleted } = this
+    const { mayWrite, isStored, bounds = isStored ? unbounded : undefined } = options
+    return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
+  }
+
+  /** The same for bytes of our own log of any size; where there are many, lets others have their turn. */
+  async checkStored(update: Uint8Array): Promise<Verdict> {
+    if (update.length <= maxCheckedAtOnceBytes) return this.check(update, { isStored: true })
+    const { placeOf, isDeleted } = this
+    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
+    for (;;) {
+      const verdict = await inTurns(validateInSteps(update, this.clocks, options))
+      // A client of the update may have sent more of it meanwhile.
+      if (!verdict.ok || this.#fits(verdict.value.changes)) return verdict
+    }
+  }
+
+  /**
+   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` bounds the work: deletes
+   * in further chunks are not remembered.
+   */
+  take({ changes }: Accepted, maxChunks = Infinity): void {
+    if (!this.#fits(changes)) throw new Error('It was accepted for an earlier state.')
+    for (const change of changes) this.#change(change, maxChunks)
+  }
+
+  #fits(changes: readonly Change[]): boolean {
+    return changes.every(({ client, from, to }) => to === from || (this.clocks.get(client) ?? 0) === from)
+  }
+
+  /** As Yjs encodes it. */
+  stateVector(): Uint8Array {
+    return this.#encoder.encode(this.clocks)
+  }
+
+  readonly placeOf = (client: number, clock: number): Place | undefined => {
+    const known = this.#clients.get(client)
+    return known && placeOfCode(codeAt(known.places, clock))
+  }
+
+  readonly isDeleted = (client: number, clock: number, length: number): boolean => {
+    const known = this.#clients.get(client)
+    return known?.deletes?.covers(clock, clock + length) ?? false
+  }
+
+  /** All numbers in one array, of which the buffer can be transferred to another thread. */
+  toMessage(): Float64Array {
+    let size = 0
+    for (const { places, deletes } of this.#clients.values()) {
+      size += 4 + toPairs(places).length + (deletes?.pairs.length ?? 0)
+    }
+    const message = new Float64Array(size)
+    let at = 0
+    for (const [client, { clock, places: known, deletes }] of this.#clients) {
+      const places = toPairs(known)
+      const deletesAt = at + 4 + places.length
+      const end = deletesAt + (deletes?.pairs.length ?? 0)
+      message.set([client, clock, places.length, end - deletesAt], at)
+      places.copyTo(message, at + 4)
+      deletes?.pairs.copyTo(message, deletesAt)
+      at = end
+    }
+    return message
+  }
+
+  /** Keeps the message, which nobody may change afterwards. Lets others have their turn while it reads many clients. */
+  static async fromMessage(message: Float64Array): Promise<DocumentIndex> {
+    const index = new DocumentIndex()
+    for (let at = 0, clients = 0; at < message.length; clients++) {
+      at = index.#addFrom(message, at)
+      if (clients % clientsPerTurn !== clientsPerTurn - 1) continue
+      index.#encoder.prepare(index.clocks)
+      await setImmediate()
+    }
+    return index
+  }
+
+  /** Adds the client at this place of a message and returns the place of the next. */
+  #addFrom(message: Float64Array, at: number): number {
+    const deletesAt = at + 4 + (message[at + 2] as number)
+    const end = deletesAt + (message[at + 3] as number)
+    const places = placesOver(message.subarray(at + 4, deletesAt))
+    const known = this.#add(message[at] as number, places)
+    known.clock = message[at + 1] as number
+    if (end > deletesAt) known.deletes = new RangeSet(SortedPairs.over(message.subarray(deletesAt, end)))
+    return end
+  }
+
+  #add(client: number, places: KnownPlaces): KnownClient {
+    const block = this.#encoder.add(client)
+    const known: KnownClient = { clock: 0, places, deletes: undefined, block }
+    this.#clients.set(client, known)
+    return known
+  }
+
+  #change({ client, from, to, places, deletes }: Change, maxChunks: number): void {
+    // A delete set may name a client without ranges, even one that is unknown.
+    if (to === from && deletes.length === 0) return
+    const known = this.#clients.get(client) ?? this.#add(client, places[1] as PlaceCode)
+    if (to > from) {
+      known.places = withRuns(known.places, places)
+      known.clock = to
+      this.#encoder.changed(known.block)
+    }
+    if (deletes.length > 0) (known.deletes ??= new RangeSet()).addAll(deletes, maxChunks)
+  }
+}
+
+/** How long steps may hold the event loop. */
+const maxTurnMs = 5
+
+async function inTurns<T>(steps: Generator<void, T>): Promise<T> {
+  for (let endsAt = performance.now() + maxTurnMs; ;) {
+    const { done, value } = steps.next()
+    if (done) return value
+    if (performance.now() < endsAt) continue
+    await setImmediate()
+    endsAt = performance.now() + maxTurnMs
+  }
+}

@@ -1,0 +1,251 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
+import {
+  disagreement,
+  docOf,
+  judge,
+  randomNumbers,
+  stateOf,
+  struct,
+  embed,
+} from '../../../test/support/updates/scenes.ts'
+import { realUpdates, Session, type RealUpdate } from '../../../test/support/updates/sessions.ts'
+import { knownDoc } from './known-doc.ts'
+import { utf16Length } from './update-reader.ts'
+import { validateUpdate, type Options, type StateVector, type Verdict } from './validate-update.ts'
+
+const seed = 20_261_002
+
+function report(line: string): void {
+  // oxlint-disable-next-line no-console -- the counts are part of the result
+  console.log(`seed ${seed}: ${line}`)
+}
+
+/** Tries again before it says that a case is slow: the machine may have been busy with something else. */
+function judgeInTime(bytes: Uint8Array, known: StateVector, options: Options): Verdict {
+  for (let attempt = 1; ; attempt++) {
+    const startedAt = performance.now()
+    const verdict = validateUpdate(bytes, known, options)
+    if (performance.now() - startedAt < 5) return verdict
+    if (attempt === 5) throw new Error(`Takes over 5 ms: ${Buffer.from(bytes).toString('hex')}`)
+  }
+}
+
+/** Judges changed copies of real updates, and lets Yjs check those that are accepted. */
+class Trial {
+  tried = 0
+  accepted = 0
+  private readonly base: Uint8Array
+  private readonly known: StateVector
+  private readonly options: Options
+
+  constructor({ base }: RealUpdate) {
+    const doc = docOf(base)
+    this.base = base
+    this.known = stateOf(doc)
+    this.options = knownDoc(doc)
+  }
+
+  take(bytes: Uint8Array): void {
+    this.tried++
+    const verdict = judgeInTime(bytes, this.known, this.options)
+    if (!verdict.ok) return
+    this.accepted++
+    const { update } = verdict.value
+    const problem =
+      disagreement(docOf(this.base), bytes, verdict.value) ??
+      (update === bytes ? undefined : disagreement(docOf(this.base), update, verdict.value))
+    if (problem !== undefined) throw new Error(`${problem}: ${Buffer.from(bytes).toString('hex')}`)
+  }
+}
+
+const sum = (trials: readonly Trial[], key: 'tried' | 'accepted') =>
+  trials.reduce((n, trial) => n + trial[key], 0)
+
+describe('[V1] the validation of updates agrees with Yjs', () => {
+  test('[V1] on sessions of several editors, in order and out of order', () => {
+    const total = { accepted: 0, news: 0, gap: 0, future_delete: 0 }
+    const steps = fc.array(
+      fc.record({ peer: fc.nat(3), action: fc.nat(999), a: fc.nat(999), b: fc.nat(999) }),
+      { minLength: 20, maxLength: 200, size: 'max' },
+    )
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 4 }), steps, (peers, list) => {
+        const session = new Session(peers)
+        expect(session.run(list)).toBeUndefined()
+        for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += session.counts[key]
+      }),
+      { numRuns: 150, seed },
+    )
+    report(`${JSON.stringify(total)} updates of sessions`)
+    expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
+  })
+
+  test('[V1] on 200 real updates cut off at every byte', () => {
+    const trials = realUpdates(seed, 200).map((real) => {
+      const trial = new Trial(real)
+      for (let end = 0; end < real.bytes.length; end++) trial.take(real.bytes.subarray(0, end))
+      return trial
+    })
+    report(`${sum(trials, 'tried')} cut updates, ${sum(trials, 'accepted')} accepted`)
+    expect(sum(trials, 'tried')).toBeGreaterThan(5_000)
+  })
+
+  test('[V1] on real updates with 1 to 8 bytes changed', () => {
+    const random = randomNumbers(seed)
+    const reals = realUpdates(seed + 1, 500)
+    const trials = reals.map((real) => new Trial(real))
+    for (let i = 0; i < 100_000; i++) {
+      const index = random(reals.length)
+      const bytes = (reals[index] as RealUpdate).bytes.slice()
+      for (let changes = 1 + random(1 + random(8)); changes > 0; changes--) {
+        const at = random(bytes.length)
+        const byte = bytes[at] as number
+        bytes[at] = [random(256), byte + 1, byte - 1, byte ^ (1 << random(8))][random(4)] as number
+      }
+      ;(trials[index] as Trial).take(bytes)
+    }
+    report(`${sum(trials, 'tried')} changed updates, ${sum(trials, 'accepted')} accepted`)
+    expect(sum(trials, 'accepted')).toBeGreaterThan(1_000)
+  })
+
+  test('[V1] on hostile updates, one after the other on the same document', () => {
+    const random = randomNumbers(seed)
+    let accepted = 0
+    const codes: Record<string, number> = {}
+    for (let tried = 0; tried < 20_000;) {
+      const doc = new Y.Doc({ gc: random(4) > 0 })
+      if (random(2)) doc.getText('t').observe(() => {})
+      const log: string[] = []
+      for (let i = 0; i < 40; i++, tried++) {
+        const bytes = hostileUpdate(random, stateOf(doc))
+        const verdict = judgeInTime(bytes, stateOf(doc), knownDoc(doc))
+        const code = verdict.ok ? 'accepted' : verdict.fault.code
+        codes[code] = (codes[code] ?? 0) + 1
+        if (!verdict.ok) continue
+        accepted++
+        log.push(Buffer.from(bytes).toString('hex'))
+        const problem = disagreement(doc, bytes, verdict.value)
+        if (problem !== undefined) throw new Error(`${problem} after ${log.join(' ')}`)
+      }
+      // What has come of it can be stored, loaded and sent to others.
+      const state = Y.encodeStateAsUpdate(doc)
+      expect(judge(new Y.Doc(), state)).toMatchObject({ ok: true })
+      expect(stateOf(docOf(state))).toEqual(stateOf(doc))
+    }
+    report(`hostile updates: ${JSON.stringify(codes)}`)
+    expect(accepted).toBeGreaterThan(5_000)
+  })
+
+  test('[V1] on random bytes', () => {
+    const random = randomNumbers(seed)
+    const trial = new Trial({ base: Uint8Array.of(0, 0), bytes: Uint8Array.of() })
+    for (let i = 0; i < 100_000; i++) {
+      const limit = [256, 12, 3][random(3)] as number
+      trial.take(Uint8Array.from({ length: random(60) }, () => random(limit)))
+    }
+    report(`${trial.tried} random inputs, ${trial.accepted} accepted`)
+  })
+})
+
+describe('[V1] the validation of updates reads as lib0 and Yjs do', () => {
+  test('[V1] UTF-8', () => {
+    const byte = fc.oneof(
+      fc.nat(255),
+      fc.constantFrom(0x41, 0x80, 0xbf, 0xc2, 0xe0, 0xa0, 0xed, 0x9f, 0xf0, 0x90, 0xf4, 0x8f, 0xef),
+    )
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.array(byte, { maxLength: 8 }).map((list) => Uint8Array.from(list)),
+          fc.string({ unit: 'binary' }).map((text) => new TextEncoder().encode(text)),
+        ),
+        (bytes) => {
+          let expected = -1
+          try {
+            expected = decoder.decode(bytes).length
+          } catch {}
+          expect(utf16Length(bytes, 0, bytes.length)).toBe(expected)
+        },
+      ),
+      { numRuns: 20_000, seed },
+    )
+  })
+
+  test('[V1] JSON', () => {
+    const tokens =
+      '{ } [ ] , : " "a" "\\u005F" "__proto__" \\ true false null 0 01 -1 - 1. .5 2.5e+3 1e 1E-7 \t \n \u0001 é'
+    const token = fc.constantFrom(...tokens.split(' '), ' ', '\v', '﻿')
+    const pieces = fc.array(token, { maxLength: 7 }).map((list) => list.join(''))
+    const changed = fc
+      .tuple(fc.json({ maxDepth: 3 }), fc.nat(), token)
+      .map(
+        ([json, at, piece]) =>
+          json.slice(0, at % (json.length + 1)) + piece + json.slice(at % (json.length + 1)),
+      )
+    fc.assert(
+      fc.property(fc.oneof(pieces, changed, fc.json()), (text) => {
+        expect(validateUpdate(struct({ content: embed(text) }), new Map()).ok).toBe(isAllowed(text))
+      }),
+      { numRuns: 20_000, seed },
+    )
+  })
+
+  function isAllowed(text: string): boolean {
+    let isAllowed = true
+    try {
+      JSON.parse(text, (key, value: unknown) => {
+        if (key === '__proto__') isAllowed = false
+        return value
+      })
+    } catch {
+      return false
+    }
+    return isAllowed
+  }
+})
+
+describe('[V1] the validation of updates costs little', () => {
+  function best(bytes: Uint8Array, known: StateVector, options: Options, times: number): number {
+    let least = Infinity
+    for (let round = 0; round < 5; round++) {
+      const startedAt = performance.now()
+      for (let i = 0; i < times; i++) validateUpdate(bytes, known, options)
+      least = Math.min(least, (performance.now() - startedAt) / times)
+    }
+    return least
+  }
+
+  test('[V1] for a keystroke', () => {
+    const doc = new Y.Doc()
+    const text = doc.getText('t')
+    for (let i = 0; i < 500; i++) text.insert((i * 7919) % (text.length + 1), 'some words')
+    const known = stateOf(doc)
+    let bytes: Uint8Array = new Uint8Array()
+    doc.once('update', (update: Uint8Array) => (bytes = update))
+    text.insert(100, 'x')
+    const microseconds = best(bytes, known, { ...knownDoc(doc), mayWrite: () => true }, 40_000) * 1000
+    report(`${bytes.length} bytes in ${microseconds.toFixed(2)} µs`)
+    expect(microseconds).toBeLessThan(50)
+  })
+
+  test('[V1] for 1 MiB', () => {
+    const ofText = new Y.Doc()
+    ofText.getText('t').insert(0, 'some wörds 😀'.repeat(65_000))
+    const ofStructs = new Y.Doc()
+    const text = ofStructs.getText('t')
+    for (let i = 0; i < 24_500; i++) text.insert((i * 7919) % (text.length + 1), 'abcde')
+    for (const doc of [ofText, ofStructs]) {
+      const bytes = Y.encodeStateAsUpdate(doc)
+      const verdict = validateUpdate(bytes, new Map())
+      const milliseconds = best(bytes, new Map(), {}, 1)
+      const structs = verdict.ok ? verdict.value.structs : 0
+      report(`${bytes.length} bytes with ${structs} structs in ${milliseconds.toFixed(1)} ms`)
+      expect(verdict.ok).toBe(true)
+      expect(milliseconds).toBeLessThan(500)
+    }
+  })
+})

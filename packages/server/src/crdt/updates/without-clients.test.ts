@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import {
+  docOf,
+  randomNumbers,
+  raw,
+  stateOf,
+  struct,
+  text,
+  update,
+} from '../../../test/support/updates/scenes.ts'
+import { realUpdates } from '../../../test/support/updates/sessions.ts'
+import { validateUpdate } from './validate-update.ts'
+import { withoutClients } from './without-clients.ts'
+
+const known = new Map([
+  [5, 3],
+  [6, 10],
+])
+const isForeign = (client: number) => client === 6
+
+describe('[V3] an update without the structs of some clients', () => {
+  test('[V3] keeps what others wrote and what is deleted of what is then known', () => {
+    const bytes = update({
+      structs: [
+        { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },
+        { client: 6, clock: 8, structs: [{ gc: 2 }, { content: text('forged') }] },
+        { client: 5, clock: 1, structs: [{ gc: 2 }, { origin: [5, 2], content: text('e') }] },
+      ],
+      deletes: [
+        { client: 9, ranges: [[1, 1]] },
+        {
+          client: 6,
+          ranges: [
+            [0, 2],
+            [9, 3],
+            [14, 1],
+          ],
+        },
+        { client: 8, ranges: [[0, 1]] },
+      ],
+    })
+    const expected = update({
+      structs: [
+        { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },
+        { client: 5, clock: 3, structs: [{ origin: [5, 2], content: text('e') }] },
+      ],
+      deletes: [
+        { client: 9, ranges: [[1, 1]] },
+        {
+          client: 6,
+          ranges: [
+            [0, 2],
+            [9, 1],
+          ],
+        },
+      ],
+    })
+    expect(withoutClients(bytes, isForeign, known)).toEqual(expected)
+    expect(validateUpdate(bytes, known, { mayWrite: (id) => id !== 6 })).toMatchObject({ ok: false })
+    expect(validateUpdate(expected, known, { mayWrite: (id) => id !== 6 })).toMatchObject({ ok: true })
+  })
+
+  test.each<[string, Uint8Array]>([
+    ['only their structs', update({ structs: [{ client: 6, clock: 10, structs: [{ gc: 1 }] }] })],
+    ['only what is known', struct({ content: text('ab') })],
+    ['only deletes of the future', update({ deletes: [{ client: 5, ranges: [[3, 1]] }] })],
+    ['nothing', update({})],
+    ['a content that does not exist', struct({ content: raw(11, [1]) })],
+    ['less than it says', struct({ content: text('abcdef') }).subarray(0, 9)],
+  ])('[V3] is nothing if it has %s', (_, bytes) => {
+    expect(withoutClients(bytes, isForeign, known)).toBeUndefined()
+  })
+
+  test('[V3] leaves gaps and items known in part for the judgement', () => {
+    const gap = update({ structs: [{ client: 5, clock: 7, structs: [{ gc: 1 }] }] })
+    const inPart = struct({ content: text('ab') }, { content: text('cd') })
+    for (const bytes of [gap, inPart]) {
+      const result = withoutClients(bytes, isForeign, known) as Uint8Array
+      expect(validateUpdate(result, known)).toMatchObject({ fault: { code: 'gap' } })
+    }
+  })
+
+  test('[V3] has the structs that Yjs would leave', () => {
+    const random = randomNumbers(20_261_004)
+    const structsOf = (bytes: Uint8Array) =>
+      Y.decodeUpdate(bytes).structs.map(({ id, length }) => [id, length])
+    let reduced = 0
+    for (const { base, bytes } of realUpdates(20_261_004, 300)) {
+      const clocks = stateOf(docOf(base))
+      const ends = Y.parseUpdateMeta(bytes).to
+      const foreign = new Map([...ends].filter(() => random(2) === 0))
+      const result = withoutClients(bytes, (client) => foreign.has(client), clocks)
+      const expected = Y.diffUpdate(bytes, Y.encodeStateVector(new Map([...clocks, ...foreign])))
+      expect(structsOf(result ?? update({}))).toEqual(structsOf(expected))
+      if (result === undefined || foreign.size === 0) continue
+      reduced++
+      const verdict = validateUpdate(result, clocks)
+      if (!verdict.ok) expect(verdict.fault.code).toBe('gap')
+    }
+    expect(reduced).toBeGreaterThan(20)
+  })
+})

@@ -1,0 +1,64 @@
+import { ApiError } from '@plenum/protocol'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { readBody } from './body.ts'
+import { type BodyBytes, collectBody, endedEarly } from './body-bytes.ts'
+import { bodyTooLargeFor } from '../errors.ts'
+import { RequestTurns } from '../sockets/request-turns.ts'
+
+/** JSON is read within its bounds. Other bodies are refused. */
+export function mountBodyParsers(app: FastifyInstance, settings: Config['limits']): void {
+  const { jsonDepth, jsonKeys, jsonValues, bodyBytes, crdtBodyBytes } = settings
+  const limits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
+  // Fastify makes `routeOptions` anew each time: small bodies do without.
+  const allowedEverywhere = Math.min(bodyBytes, crdtBodyBytes)
+  const turns = new RequestTurns()
+  app.removeAllContentTypeParsers()
+
+  app.addContentTypeParser('application/json', (request, payload, done) => {
+    const check = (length: number) => {
+      if (length <= allowedEverywhere) return
+      if (length > request.routeOptions.bodyLimit) throw bodyTooLargeFor(request)
+    }
+    const enterTurn = () => turns.enter(callerOf(request))
+    const read = (body: BodyBytes) =>
+      readBody(body, request.headers['content-encoding'], limits, () => ({
+        unparsedField: request.routeOptions.config.unparsedField,
+        enterTurn,
+      }))
+    const collected = (failure: Error | null, body?: BodyBytes) => {
+      try {
+        if (failure) throw failure
+        const found = read(body as BodyBytes)
+        if (found instanceof Promise) found.then((value) => done(null, value), done)
+        else done(null, found)
+      } catch (error) {
+        done(error as Error)
+      }
+    }
+    check(Number(request.headers['content-length'] ?? 0))
+    collectBody(payload, { check, enterTurn, done: collected })
+  })
+
+  // A client may name any type for the body that it does not send.
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    let isEmpty = true
+    const end = () => {
+      payload.off('error', fail)
+      if (isEmpty) done(null, undefined)
+      else done(new ApiError('INVALID_ARGUMENT', 'Content-Type must be application/json.'))
+    }
+    const fail = () => {
+      payload.off('end', end)
+      done(endedEarly())
+    }
+    payload.on('data', () => (isEmpty = false))
+    payload.once('end', end).once('error', fail)
+  })
+}
+
+/** Whose body it is: credentials that are in the body are not known yet. */
+function callerOf({ caller, ip }: FastifyRequest): string {
+  const { apiKey, workspaceId, address = ip } = { ...caller } as Partial<Record<string, string>>
+  return apiKey ?? workspaceId ?? address
+}

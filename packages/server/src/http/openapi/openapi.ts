@@ -1,0 +1,119 @@
+import { type Operation, operations } from '@plenum/protocol'
+import { version } from '../../start/version.ts'
+import { errorSchemas, headers, parameters, securityOf, securitySchemes } from './components.ts'
+import { envelopeOf, standardErrors, standardErrorsOf } from './errors.ts'
+import { families } from './families.ts'
+import { failures, requestBody, success } from './messages.ts'
+import { notesOf, pathsOf } from './notes.ts'
+import { capital, createSchemas, sorted } from './schemas.ts'
+
+type Json = Record<string, unknown>
+
+const description = `The collaboration backend that a team can run itself.
+
+Every operation is a \`POST\` with a JSON body \`{ "data": … }\`. A success is answered as
+\`{ "result": { "status": "success", "message": …, "data": … } }\`, a failure as
+\`{ "error": { "status": …, "message": … } }\` with the HTTP code that belongs to the status.
+Where an operation takes several items, what became of each item stands inside a successful answer.
+
+Start with **Workspace**: creating one gives the credentials for everything else. A write that carries an
+\`Idempotency-Key\` has its effect once, however often it is sent. Every answer has a header \`x-request-id\`, which
+the server's log mentions too.`
+
+const table = Object.entries(operations as Record<string, Record<string, Operation>>).map(
+  ([family, verbs]) => [families[family as keyof typeof families], family, Object.entries(verbs)] as const,
+)
+
+/** The interface as OpenAPI 3.1, computed from the table of operations. */
+export function buildOpenApi(): object {
+  const schemas = createSchemas()
+  const paths: Json = {}
+  const requestBodies: Json = {}
+  const responses: Json = {}
+
+  const respond = (name: string, response: Json) => {
+    responses[name] = response
+    return { $ref: `#/components/responses/${name}` }
+  }
+
+  for (const [{ title }, family, verbs] of table) {
+    for (const [verb, operation] of verbs) {
+      const name = capital(family) + capital(verb)
+      requestBodies[name] = requestBody(operation, schemas)
+      const refusals = Object.fromEntries(
+        failures(operation).map(([code, response]) => [
+          code,
+          respond(failureName(name, code, response), response),
+        ]),
+      )
+      for (const { version, url, title: summary, suffix, isAlias } of pathsOf(operation)) {
+        const isOwn = version === 'v1' && operation.v2Message !== undefined
+        const answer = respond(isOwn ? `${name}V1` : name, success(operation, version, schemas))
+        paths[url] = {
+          post: {
+            tags: [title],
+            operationId: `${family}.${verb}${suffix}`,
+            summary,
+            description: descriptionOf(operation),
+            ...(isAlias && { deprecated: true }),
+            security: securityOf[operation.access],
+            ...(operation.effect === 'write' && {
+              parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
+            }),
+            requestBody: { $ref: `#/components/requestBodies/${name}` },
+            responses: { 200: answer, ...refusals },
+          },
+        }
+      }
+    }
+  }
+
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Plenum',
+      version,
+      description,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The server that hands out this document.' }],
+    tags: table
+      .filter(([, , verbs]) => verbs.length > 0)
+      .map(([{ title, description }]) => ({ name: title, description })),
+    paths,
+    components: {
+      securitySchemes,
+      parameters,
+      headers,
+      schemas: sorted({ ...schemas.components, ...errorSchemas }),
+      examples: errorExamples(),
+      requestBodies,
+      responses: sorted(responses),
+    },
+  }
+}
+
+const descriptionOf = (operation: Operation): string =>
+  [operation.summary, operation.description, ...notesOf(operation)].filter(Boolean).join(' ')
+
+/** Operations share the responses that hold standard errors only; those are named after the errors. */
+function failureName(operation: string, code: number, response: Json): string {
+  const { content } = response as { content: { 'application/json': { examples: Record<string, Json> } } }
+  const examples = Object.entries(content['application/json'].examples)
+  return examples.every(([, example]) => '$ref' in example) && examples.length <= 3
+    ? examples.map(([key]) => key).join('Or')
+    : `${operation}${code}`
+}
+
+function errorExamples(): Json {
+  const all = table.flatMap(([, , verbs]) => verbs.flatMap(([, operation]) => standardErrorsOf(operation)))
+  const used = new Set(all)
+  return Object.fromEntries(
+    standardErrors
+      .filter((error) => used.has(error))
+      .map((error) => [
+        error.name,
+        { summary: error.message, description: error.when, value: envelopeOf(error) },
+      ]),
+  )
+}

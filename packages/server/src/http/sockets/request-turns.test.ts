@@ -1,0 +1,47 @@
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import { RequestTurns } from './request-turns.ts'
+
+beforeEach(freeIteration)
+
+const beBusy = (ms: number) => {
+  for (const end = performance.now() + ms; performance.now() < end;);
+}
+
+test('[S5] requests that take long run one in each iteration, callers in turn', async () => {
+  const turns = new RequestTurns()
+  await freeIteration()
+  let iteration = 0
+  let isOver = false
+  const count = (async () => {
+    for (; !isOver; iteration++) await nextIteration()
+  })()
+  const begun: string[] = []
+  const iterations: number[] = []
+  const request = async (caller: string, name: string) => {
+    await turns.enter(caller)
+    begun.push(name)
+    iterations.push(iteration)
+    beBusy(10)
+  }
+  expect(turns.enter('first')).toBeUndefined()
+  beBusy(10)
+  await Promise.all([
+    request('a', 'a1'),
+    request('a', 'a2'),
+    request('a', 'a3'),
+    request('b', 'b1'),
+    request('c', 'c1'),
+    request('b', 'b2'),
+  ])
+  isOver = true
+  await count
+  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  expect(new Set(iterations).size).toBe(6)
+})
+
+test('[S5] a request that comes alone begins at once', async () => {
+  await freeIteration()
+  expect(new RequestTurns().enter('a')).toBeUndefined()
+})

@@ -1,0 +1,143 @@
+import { ApiError, ClientId } from '@plenum/protocol'
+import { type Static, Type } from 'typebox'
+import type { Deletions } from '../../access/deletions.ts'
+import { newId } from '../../access/ids.ts'
+import { evaluate } from '../../access/session-access.ts'
+import { openDocument } from '../../access/tokens/sign-in.ts'
+import { userTokenSeconds } from '../../access/tokens/token-claims.ts'
+import type { Services } from '../../calls/call.ts'
+import { requireUserName } from '../../operations/auth.ts'
+import { wholeUpdate } from '../../operations/stored-editors.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Database } from '../../store/engine/db.ts'
+import * as documents from '../../store/documents/documents.ts'
+import type { Place } from '../../store/editors/editors.ts'
+import type { Bearer } from './bearer.ts'
+import { SubjectQueues } from '../../calls/subject-queues.ts'
+import { createValidator } from '../../calls/validate.ts'
+
+/** Whose a client token is that was asked for without `userId`: one user, because a Yjs client id belongs to one. */
+const anonymousUserId = 'y-sweet-client'
+
+const NewDocument = Type.Object({ docId: Type.Optional(Type.String()) })
+const Authorization = Type.Object({
+  authorization: Type.Optional(Type.Union([Type.Literal('full'), Type.Literal('read-only')])),
+  userId: Type.Optional(ClientId),
+  validForSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
+})
+const checkNewDocument = createValidator({ input: NewDocument })
+const checkAuthorization = createValidator({ input: Authorization })
+
+export interface YSweetDeps {
+  database: Database
+  deletions: Deletions
+  services: Pick<Services, 'userTokens' | 'storedDocuments'>
+  now: () => number
+  log: Log
+  /** The editor that a `docId` means; undefined if it means none, and `docIdPattern` says why. */
+  placeOf: (docId: string) => Place | undefined
+  docIdPattern: string
+  /** Resolves when the update is durable. */
+  storeUpdate: (apiKey: string, user: Bearer['user'], place: Place, update: Uint8Array) => Promise<void>
+}
+
+/** What the calls of Y-Sweet's SDK do. They answer what that SDK expects, without the envelope of the interface. */
+export function createYSweetCalls(deps: YSweetDeps) {
+  const { database, deletions, services, now, log } = deps
+  const writes = new SubjectQueues()
+
+  const placeOf = (docId: string): Place => {
+    const place = deps.placeOf(docId)
+    if (!place) throw new ApiError('INVALID_ARGUMENT', deps.docIdPattern)
+    return place
+  }
+
+  /** Requests that name what is being deleted wait, as those of the interface do. */
+  const settle = async (key: ApiKey, { organizationId, documentId }: Place) => {
+    if (!deletions.mayMeet(key)) return
+    const mention = { organizationIds: [organizationId], documentIds: [documentId], folderIds: [] }
+    await deletions.settled(key.apiKey, mention)
+  }
+
+  const requireDocument = async ({ apiKey }: ApiKey, { organizationId, documentId }: Place) => {
+    if (await documents.exists(database.read, apiKey, organizationId, documentId)) return
+    throw new ApiError('NOT_FOUND', 'Document not found.')
+  }
+
+  return {
+    async checkStore() {
+      try {
+        await database.ping()
+        return { ok: true }
+      } catch (error) {
+        log.error({ err: error }, 'the database does not answer')
+        return { ok: false, error: 'The database does not answer.' }
+      }
+    },
+
+    /** A document that exists is left as it is. */
+    async newDocument(key: ApiKey, input: unknown) {
+      checkNewDocument(input)
+      const { docId = newId('doc') } = input as Static<typeof NewDocument>
+      const place = placeOf(docId)
+      await settle(key, place)
+      await openDocument(database, key, place.organizationId, place.documentId, now())
+      return { docId }
+    },
+
+    /** `address`: where clients reach the calls of a document. */
+    async authorize(key: ApiKey, docId: string, input: unknown, address: (scheme: 'http' | 'ws') => string) {
+      checkAuthorization(input)
+      const {
+        authorization = 'full',
+        userId = anonymousUserId,
+        validForSeconds = userTokenSeconds,
+      } = input as Static<typeof Authorization>
+      requireUserName(userId)
+      const place = placeOf(docId)
+      await settle(key, place)
+      await requireDocument(key, place)
+      const { organizationId, documentId: id } = place
+      const accessRole = authorization === 'full' ? 'editor' : 'viewer'
+      const token = await services.userTokens.sign(
+        {
+          apiKey: key.apiKey,
+          userId,
+          userProperties: { isAdmin: false },
+          permissions: { resources: [{ type: 'document', id, organizationId, accessRole }], limited: true },
+          validForSeconds,
+        },
+        now(),
+      )
+      return {
+        url: `${address('ws')}/${docId}/ws`,
+        baseUrl: `${address('http')}/${docId}`,
+        docId,
+        token,
+        authorization,
+        validForSeconds: Math.min(validForSeconds, userTokenSeconds),
+      }
+    },
+
+    async asUpdate({ key, user }: Bearer, docId: string): Promise<Uint8Array> {
+      const place = placeOf(docId)
+      await settle(key, place)
+      const { organizationId, documentId } = place
+      const seconds = Math.floor(now() / 1000)
+      const [decision] = await evaluate(database.read, key, organizationId, documentId, [user], seconds)
+      if (!decision?.allowed) throw new ApiError('PERMISSION_DENIED', 'The user may not open this document.')
+      await requireDocument(key, place)
+      return wholeUpdate(database.read, key.apiKey, place, { ...services, log })
+    },
+
+    async update({ key, user }: Bearer, docId: string, update: Uint8Array): Promise<void> {
+      const place = placeOf(docId)
+      await writes.take(key.apiKey, docId, update.length, () =>
+        deps.storeUpdate(key.apiKey, user, place, update),
+      )
+    },
+  }
+}
+
+export type YSweetCalls = ReturnType<typeof createYSweetCalls>

@@ -1,0 +1,134 @@
+import { ApiError } from '@plenum/protocol'
+import { limits } from '@plenum/protocol/realtime'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Config } from '../../config.ts'
+import { type AdmissionDeps, createAdmission } from '../admission.ts'
+import type { Bearer } from './bearer.ts'
+import { collectBody } from '../bodies/body-bytes.ts'
+import { RequestTurns } from '../sockets/request-turns.ts'
+import { type Reader, WholeDocuments } from './whole-documents.ts'
+import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    bearer: Bearer | undefined
+  }
+}
+
+export interface YSweetMount extends YSweetDeps, AdmissionDeps {
+  identify: (headers: FastifyRequest['headers']) => Promise<Bearer>
+}
+
+const root = '/y-sweet'
+
+const serverCalls = { 'POST check_store': 'checkStore', 'POST doc/new': 'newDocument' } as const
+const documentCalls = {
+  'POST auth': 'authorize',
+  'GET as-update': 'asUpdate',
+  'POST update': 'update',
+} as const
+
+/** The calls of `@y-sweet/sdk`. They are no operations of the interface: paths, bodies and answers are Y-Sweet's. */
+export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
+  const calls = createYSweetCalls(mount)
+  const admit = createAdmission(mount)
+  const turns = new RequestTurns()
+  const wholeDocuments = new WholeDocuments()
+
+  const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {
+    const { name, docId } = callOf(request)
+    if (name === 'asUpdate') {
+      return wholeDocuments.read(readerOf(bearer), reply.raw, () => calls.asUpdate(bearer, docId))
+    }
+    if (name === 'update') return calls.update(bearer, docId, updateIn(request.body))
+    if (bearer.user !== 'server') throw needsAuthToken()
+    const { key } = bearer
+    if (name === 'checkStore') return calls.checkStore()
+    const input = request.body ?? {}
+    if (name === 'newDocument') return calls.newDocument(key, input)
+    return calls.authorize(
+      key,
+      docId,
+      input,
+      (scheme) => `${addressFor(request, mount.config, scheme)}${root}/d`,
+    )
+  }
+
+  // A scope of its own, because only here bodies may be updates.
+  void app.register(async (scope) => {
+    scope.decorateRequest('bearer', undefined)
+    scope.addContentTypeParser('application/octet-stream', (request, payload, done) => {
+      checkSize(Number(request.headers['content-length'] ?? 0))
+      collectBody(payload, {
+        check: checkSize,
+        enterTurn: () => turns.enter(request.bearer?.key.apiKey ?? ''),
+        done: (error, body) => done(error, body && Buffer.concat(body.chunks)),
+      })
+    })
+    scope.route({
+      method: ['GET', 'POST'],
+      // A `docId` may have three parts, with `/` between them.
+      url: `${root}/*`,
+      exposeHeadRoute: false,
+      async onRequest(request) {
+        request.operation = `ySweet.${callOf(request).name}`
+        request.bearer = await mount.identify(request.headers)
+        request.caller = await admit(request.headers, request.bearer.key)
+      },
+      async handler(request, reply) {
+        const bearer = request.bearer as Bearer
+        const turn = turns.enter(bearer.key.apiKey)
+        if (turn) await turn
+        const body = await answer(request, reply, bearer)
+        return reply.send(
+          body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : body,
+        )
+      },
+    })
+  })
+}
+
+type Call =
+  | { name: (typeof serverCalls)[keyof typeof serverCalls]; docId: '' }
+  | { name: (typeof documentCalls)[keyof typeof documentCalls]; docId: string }
+
+/** By the path as it was sent: the parts of a `docId` are percent-encoded. Clients of older SDKs say `doc` instead of `d`. */
+function callOf({ method, url }: FastifyRequest): Call {
+  const path = (url.split('?', 1)[0] ?? '').slice(root.length + 1)
+  const ofServer = `${method} ${path}`
+  if (isKey(serverCalls, ofServer)) return { name: serverCalls[ofServer], docId: '' }
+  const [, docId = '', verb] = /^(?:doc|d)\/(.+)\/([^/]+)$/.exec(path) ?? []
+  const ofDocument = `${method} ${verb}`
+  if (isKey(documentCalls, ofDocument)) return { name: documentCalls[ofDocument], docId }
+  throw new ApiError('NOT_FOUND', 'Not found.')
+}
+
+const isKey = <T extends object>(table: T, key: PropertyKey): key is keyof T => Object.hasOwn(table, key)
+
+const readerOf = ({ key, user }: Bearer): Reader => ({
+  apiKey: key.apiKey,
+  userId: user === 'server' ? undefined : user.userId,
+})
+
+const needsAuthToken = () =>
+  new ApiError('UNAUTHENTICATED', 'Only the auth token of the API key may be used here, not a client token.')
+
+function checkSize(bytes: number): void {
+  if (bytes <= limits.messageBytes) return
+  throw new ApiError('INVALID_ARGUMENT', 'An update may have at most 1 MiB.', { httpStatus: 413 })
+}
+
+function updateIn(body: unknown): Uint8Array {
+  if (body instanceof Uint8Array) return body
+  throw new ApiError('INVALID_ARGUMENT', 'The body must be a Yjs update, as application/octet-stream.')
+}
+
+/** Where clients reach this server: at `PUBLIC_URL`, else where the caller has reached it. */
+function addressFor({ headers }: FastifyRequest, config: Config, scheme: 'http' | 'ws'): string {
+  const { publicOrigins, trustedProxyHops } = config
+  const { host = '' } = headers
+  const isForwarded = trustedProxyHops > 0 && headers['x-forwarded-proto'] === 'https'
+  const called = `${isForwarded ? 'https' : 'http'}://${host}`
+  const origin = publicOrigins.find((one) => new URL(one).host === host) ?? publicOrigins[0] ?? called
+  return origin.replace(/^http/, scheme)
+}

@@ -1,0 +1,144 @@
+import { ApiError, type Folder, folderDepth, type Operations } from '@plenum/protocol'
+import { type Call, type Handlers, reply } from '../../calls/call.ts'
+import { findFolderChains } from '../../store/access/access.ts'
+import type { Db } from '../../store/engine/db.ts'
+import { chain, levelsBelow, remove } from '../../store/documents/folder-tree.ts'
+import * as folders from '../../store/documents/folders.ts'
+import { root } from '../../store/documents/folders.ts'
+import * as organizations from '../../store/organizations.ts'
+import { byId, outcomes, unique } from '../batches.ts'
+import { writeFolders } from './json.ts'
+import { AnswerSize, cursorOf, readInside, readList, readTree } from './reads.ts'
+
+export const folderHandlers: Handlers<Operations['folders']> = {
+  async add({ input, caller: { apiKey }, db, now, lock, longReads }) {
+    const { organizationId } = input
+    if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
+    if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
+    else if (!(await organizations.exists(db, apiKey, organizationId))) {
+      throw new ApiError('INVALID_ARGUMENT', 'Organization does not exist.')
+    }
+    const items = byId(input.folders, (item) => item.folderId)
+    const parents = unique([...items.values()].map((item) => item.parentFolderId ?? root))
+    const { pause } = longReads.begin(apiKey)
+    const ids = unique([...items.keys(), ...parents])
+    const tree = await findFolderChains(db, apiKey, organizationId, ids, pause)
+
+    const added = []
+    const failures = new Map<string, string>()
+    for (const [folderId, { folderName = folderId, parentFolderId = root, accessType = null }] of items) {
+      if (tree.has(folderId)) failures.set(folderId, 'Folder already exists.')
+      else if (parentFolderId !== root && !tree.has(parentFolderId)) {
+        failures.set(folderId, 'Parent folder does not exist.')
+      } else if (chain(tree, parentFolderId).length >= folderDepth) {
+        failures.set(folderId, 'Folder nesting is too deep.')
+      } else {
+        const folder = { folderId, folderName, parentFolderId, accessType }
+        tree.set(folderId, folder)
+        added.push(folder)
+      }
+    }
+    await folders.add(db, apiKey, organizationId, added, now)
+    return folderOutcomes(items.keys(), failures, 'Folder added.')
+  },
+
+  async get({ input, caller, db, version, pages, longReads }) {
+    const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
+    const { apiKey } = caller
+    const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
+    const asked = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
+    const read = longReads.begin(apiKey)
+    try {
+      const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
+      const place = { db, apiKey, organizationId, read }
+      const size = new AnswerSize()
+      const rows = await readList(place, folderId ?? (isNested ? root : undefined), asked, size)
+      const { items, nextPageToken } = pages.close(rows, asked, cursorOf)
+      const inside = await readInside(place, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
+      if (folder && items.length > 0) inside.set(folder.folderId, items)
+      const tops = folder ? [folder] : items
+      const tree = await readTree(place, tops, inside)
+      const data = await writeFolders(place, caller, tree, tops, inside)
+      const isOther = version === 'v2' && (folder !== undefined || isNested)
+      return reply(data as unknown as Folder[], {
+        ...(isOther && { message: 'Folder(s) retrieved successfully.' }),
+        extra: { nextPageToken },
+        onSent: () => read.end(),
+      })
+    } catch (error) {
+      read.end()
+      throw error
+    }
+  },
+
+  async update({ input, caller: { apiKey }, db, now, lock }) {
+    const { organizationId } = input
+    const items = byId(input.folders, (item) => item.folderId)
+    if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
+    const failures = new Map<string, string>()
+    for (const [folderId, item] of items) {
+      const failure = await findFault(db, apiKey, organizationId, folderId, item.parentFolderId)
+      if (failure !== undefined) failures.set(folderId, failure)
+      else await folders.update(db, apiKey, organizationId, folderId, item, now)
+    }
+    return folderOutcomes(items.keys(), failures, 'Folder Updated.')
+  },
+
+  async delete({ input: { organizationId, folderId }, caller: { apiKey }, db, emit }) {
+    const documentIds = await remove(db, apiKey, organizationId, folderId)
+    if (!documentIds) throw new ApiError('NOT_FOUND', 'Folder not found.')
+    emit({ kind: 'gone', organizationId, documentIds })
+    return null
+  },
+
+  async updateAccess({ input, caller, db, now }) {
+    const inherit = input.inheritFromParent === true
+    const accessType = inherit ? null : input.accessType
+    if (accessType === undefined) throw new ApiError('INVALID_ARGUMENT', 'accessType is required.')
+    const ids = unique(input.folderIds)
+    const updated = await folders.setAccessType(db, caller.apiKey, input.organizationId, ids, accessType, now)
+    const message = 'Folder access type updated.'
+    const done = { success: true, accessType, ...(inherit && { inheritFromParent: true }), message }
+    const data = Object.fromEntries(
+      ids.map((id) => [id, updated.has(id) ? done : { success: false, message: 'Folder does not exist.' }]),
+    )
+    return inherit ? reply(data, { message }) : data
+  },
+}
+
+/** Whether folders are put into others; what is at the top can neither be too deep nor make a circle. */
+const changesTree = (folders: readonly { parentFolderId?: string }[]) =>
+  folders.some(({ parentFolderId = root }) => parentFolderId !== root)
+
+/** One change of a tree after the other: two that are harmless alone can make a circle, or be too deep, together. */
+const lockTree = (lock: Call['lock'], db: Db, apiKey: string, organizationId: string) =>
+  lock(db, `folders/${apiKey}/${organizationId}`)
+
+async function find(db: Db, apiKey: string, organizationId: string, folderId: string) {
+  const folder = await folders.find(db, apiKey, organizationId, folderId)
+  if (!folder) throw new ApiError('INVALID_ARGUMENT', 'Folder does not exist.')
+  return folder
+}
+
+const folderOutcomes = (ids: Iterable<string>, failures: ReadonlyMap<string, string>, done: string) =>
+  outcomes(ids, (id) => ({ success: !failures.has(id), id, message: failures.get(id) ?? done }))
+
+/** Why the folder cannot be changed or cannot go there. */
+async function findFault(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+  newParentId: string | undefined,
+): Promise<string | undefined> {
+  const folder = await folders.find(db, apiKey, organizationId, folderId)
+  if (!folder) return 'Folder does not exist.'
+  if (newParentId === undefined || newParentId === folder.parentFolderId || newParentId === root)
+    return undefined
+  const tree = await findFolderChains(db, apiKey, organizationId, [newParentId])
+  if (!tree.has(newParentId)) return 'Parent folder does not exist.'
+  const above = chain(tree, newParentId)
+  if (above.includes(folderId)) return 'Folder cannot be moved into itself.'
+  const levels = above.length + 1 + (await levelsBelow(db, apiKey, organizationId, folderId))
+  return levels > folderDepth ? 'Folder nesting is too deep.' : undefined
+}

@@ -1,0 +1,24 @@
+import type { Db } from '../../store/engine/db.ts'
+import type { Filter } from '../../store/notifications/lists.ts'
+import { addressee } from '../../store/notifications/recipients.ts'
+import { unique } from '../batches.ts'
+
+interface Filters {
+  organizationId: string
+  documentId?: string
+  locationId?: string | number
+  userId?: string
+  notificationIds?: string[]
+}
+
+/** The filter that the fields of a request describe. */
+export async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
+  const { organizationId, documentId, locationId, userId, notificationIds } = input
+  return {
+    organizationId,
+    documentId,
+    locationId: locationId === undefined ? undefined : String(locationId),
+    ids: notificationIds && unique(notificationIds),
+    user: userId === undefined ? undefined : await addressee(db, apiKey, userId),
+  }
+}

@@ -1,0 +1,62 @@
+import { ApiError, type NotificationPreferences, type Operations } from '@plenum/protocol'
+import type { Handlers } from '../../calls/call.ts'
+import * as configs from '../../store/notifications/configs.ts'
+import { unique } from '../batches.ts'
+
+/** Far more than anybody has; without an end, a caller could fill the database with names. */
+const mostChannels = 20
+const longestChannel = 100
+
+export const notificationConfigHandlers: Handlers<
+  Pick<Operations['notifications'], 'getConfig' | 'setConfig'>
+> = {
+  async getConfig({ input, caller: { apiKey }, db }) {
+    const { organizationId, userId } = input
+    const ofOrganization = input.getOrganizationConfig === true
+    const documentIds = ofOrganization ? [] : unique(required(input.documentIds))
+    const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
+    const entry = (documentId?: string) => ({
+      config: choices.effective(userId, documentId),
+      // The interface has strings here; the organization's own entry belongs to no document.
+      metadata: { organizationId, apiKey, documentId: documentId ?? '', userId },
+    })
+    return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))
+  },
+
+  async setConfig({ input, caller: { apiKey }, db, version }) {
+    const userIds = unique(input.userIds)
+    const sent = version === 'v1' ? required(input.documentIds) : input.documentIds
+    const documentIds = sent && unique(sent)
+    checkChannels(input.config)
+    const most = await configs.put(db, apiKey, input.organizationId, { userIds, documentIds }, input.config)
+    if (most > mostChannels) throw tooManyChannels()
+    const [documentId] = documentIds ?? []
+    const where = {
+      ...(documentId !== undefined && { documentId }),
+      ...(documentIds && documentIds.length > 1 && { documentIds }),
+    }
+    const message = 'User config set successfully.'
+    return Object.fromEntries(userIds.map((userId) => [userId, { success: true, userId, ...where, message }]))
+  },
+}
+
+function required(documentIds: string[] | undefined): string[] {
+  if (documentIds === undefined) throw new ApiError('INVALID_ARGUMENT', 'documentIds is required.')
+  if (documentIds.length === 0) throw new ApiError('INVALID_ARGUMENT', 'documentIds must not be empty.')
+  return documentIds
+}
+
+function checkChannels(config: NotificationPreferences): void {
+  const channels = Object.keys(config)
+  if (channels.length === 0) throw new ApiError('INVALID_ARGUMENT', 'config must not be empty.')
+  if (channels.length > mostChannels) throw tooManyChannels()
+  if (channels.some((channel) => channel.trim() === '' || channel.length > longestChannel)) {
+    throw new ApiError(
+      'INVALID_ARGUMENT',
+      `The name of a channel must have 1 to ${longestChannel} characters.`,
+    )
+  }
+}
+
+const tooManyChannels = () =>
+  new ApiError('INVALID_ARGUMENT', `config must have at most ${mostChannels} channels.`)

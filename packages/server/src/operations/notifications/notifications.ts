@@ -1,0 +1,121 @@
+import { ApiError, type Notification, type Operations } from '@plenum/protocol'
+import { shortHash } from '../../access/ids.ts'
+import type { Call, Handlers } from '../../calls/call.ts'
+import type { StoredNotification } from '../../store/notifications/lists.ts'
+import * as lists from '../../store/notifications/lists.ts'
+import * as recipients from '../../store/notifications/recipients.ts'
+import * as notifications from '../../store/notifications/notifications.ts'
+import { outcomes, unique } from '../batches.ts'
+import { notificationConfigHandlers } from './notification-configs.ts'
+import { addNotification, later } from './add.ts'
+import { filterOf } from './filters.ts'
+import { updateNotifications } from './update.ts'
+import { WrittenJson } from '../../calls/written-json.ts'
+import { listAll, page, type Window, withPageToken } from '../paging.ts'
+
+/** Each is read with the metadata of its document and its organization, and up to 500 names of users. */
+const rowsAtOnce = 32
+
+const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
+
+export const notificationHandlers: Handlers<Operations['notifications']> = {
+  ...notificationConfigHandlers,
+
+  add: addNotification,
+
+  async get(call) {
+    const { input, caller, db, version } = call
+    const { apiKey } = caller
+    const { organizationId, documentId, userId } = input
+    if (version !== 'v1' && documentId === undefined && userId === undefined) {
+      throw invalid('Either documentId or userId is required.')
+    }
+    const filter = await filterOf(db, apiKey, input)
+    const { order = 'desc' } = input
+    const list = {
+      read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
+      cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
+      rowsAtOnce,
+    }
+    const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
+    return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
+  },
+
+  update: updateNotifications,
+
+  async delete(call) {
+    const { input, caller, db, removedBefore } = call
+    const { apiKey } = caller
+    const { documentId, userId, notificationIds } = input
+    if (documentId === undefined && userId === undefined && notificationIds === undefined) {
+      throw invalid('At least one of documentId, userId or notificationIds is required.')
+    }
+    const { user, ...filter } = await filterOf(db, apiKey, input)
+    const deleted = new Set(removedBefore)
+    if (!user) {
+      for (const id of await notifications.remove(db, apiKey, filter, later(call))) deleted.add(id)
+    } else if (!removedBefore) {
+      // A long list has been looked through before. It is not looked through again, because that takes long.
+      for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
+    }
+    return outcomes(filter.ids ?? deleted, (id) =>
+      deleted.has(id)
+        ? { success: true, message: 'Notification deleted.' }
+        : { success: false, message: 'Failed to delete notification.' },
+    )
+  },
+}
+
+/** Notifications as they are read (spec 22.10). */
+async function present(
+  { db, caller: { apiKey }, longReads }: Call<Operations['notifications']['get']>,
+  organizationId: string,
+  items: readonly StoredNotification[],
+): Promise<Notification[]> {
+  const { pause } = longReads.begin(apiKey)
+  const named = await recipients.named(
+    db,
+    apiKey,
+    organizationId,
+    items.map(({ key }) => key),
+  )
+  const documentIds = unique(items.map(({ documentId }) => documentId))
+  const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
+  const shown: Notification[] = []
+  for (const {
+    id,
+    key,
+    documentId,
+    content: { locationId, location, ...content },
+    timestamp,
+    state,
+  } of items) {
+    await pause()
+    const addressed = named.get(key) ?? []
+    shown.push({
+      id,
+      ...content,
+      notifyUsers: hashes(addressed.flatMap(({ email }) => email ?? [])),
+      notifyUsersByUserId: hashes(addressed.flatMap(({ userId }) => userId ?? [])),
+      metadata: {
+        apiKey,
+        organizationId,
+        documentId,
+        locationId,
+        location,
+        documentMetadata: written(surroundings.documents.get(documentId)),
+        organizationMetadata: written(surroundings.organization),
+      },
+      timestamp,
+      ...state,
+    })
+  }
+  return shown
+}
+
+/** Many notifications show the same: it is not parsed and written for each. */
+const written = (metadata = '{}') =>
+  new WrittenJson(Buffer.from(metadata)) as unknown as Record<string, unknown>
+
+const hashes = (values: readonly string[]) =>
+  Object.fromEntries(values.map((value) => [shortHash(value), true]))

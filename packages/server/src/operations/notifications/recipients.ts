@@ -1,0 +1,135 @@
+import { ApiError, type NotificationUser } from '@plenum/protocol'
+import { decide } from '../../access/permissions.ts'
+import { loadSubjects } from '../../access/subjects.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Db } from '../../store/engine/db.ts'
+import * as configs from '../../store/notifications/configs.ts'
+import type { NewRecipient, Recipient } from '../../store/notifications/recipients.ts'
+import * as recipients from '../../store/notifications/recipients.ts'
+
+export interface Audience {
+  organizationId: string
+  documentId: string
+  notifyUsers: readonly NotificationUser[]
+  notifyAll: boolean
+  /** Leaves out who may not read the document. */
+  verifyUserPermissions: boolean
+}
+
+/** Members who are looked at together: an organization may have very many. */
+const membersTogether = 200
+/** Members, and users with the addresses that are named, that one transaction notifies: each takes about 15 ms of SQLite. */
+const maxTogether = 500
+
+/** Whether there may be too many recipients for one transaction. */
+export async function areMany(
+  db: Db,
+  apiKey: string,
+  { organizationId, notifyUsers, notifyAll }: Audience,
+  now: number,
+): Promise<boolean> {
+  const emails = notifyUsers.flatMap(({ userId, email }) => (userId === undefined ? addressOf(email) : []))
+  if (
+    await recipients.areShared(
+      db,
+      apiKey,
+      emails.filter((email) => email !== null),
+      maxTogether,
+    )
+  )
+    return true
+  const page = { after: '', limit: maxTogether + 1 }
+  return notifyAll && (await recipients.members(db, apiKey, organizationId, now, page)).length > maxTogether
+}
+
+const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || null
+
+/** Those whom the caller named and, with `notifyAll`, all users of the organization; each one once, some at a time. */
+export async function* findRecipients(
+  db: Db,
+  caller: ApiKey,
+  audience: Audience,
+  now: number,
+): AsyncGenerator<NewRecipient[]> {
+  const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
+  const wanted = async (among: readonly NewRecipient[]) => {
+    const willing = await thoseWhoWantIt(db, caller.apiKey, audience, among)
+    if (!verifyUserPermissions) return willing
+    return willing.filter(await readersOf(db, caller, audience, willing, now))
+  }
+  const named = new Set<string>()
+  for await (const some of findNamed(db, caller.apiKey, notifyUsers)) {
+    const others = some.filter((one) => !named.has(keyOf(one)))
+    for (const one of others) named.add(keyOf(one))
+    yield wanted(others.map((one) => ({ ...one, named: true })))
+  }
+
+  for (let after = '', found = notifyAll ? membersTogether : 0; found === membersTogether;) {
+    const page = { after, limit: membersTogether }
+    const userIds = await recipients.members(db, caller.apiKey, organizationId, now, page)
+    found = userIds.length
+    after = userIds.at(-1) ?? after
+    const members = userIds.map((userId) => ({ userId, email: null, named: false }))
+    yield wanted(members.filter((member) => !named.has(keyOf(member))))
+  }
+}
+
+const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null, userId ?? email])
+
+/** Tells who may read the document. An address that belongs to nobody has no grant, and enters what is public. */
+export async function readersOf(
+  db: Db,
+  caller: ApiKey,
+  { organizationId, documentId }: Pick<Audience, 'organizationId' | 'documentId'>,
+  among: readonly Recipient[],
+  now: number,
+): Promise<(recipient: Recipient) => boolean> {
+  const userIds = among.flatMap(({ userId }) => userId ?? [])
+  const subjects = await loadSubjects(db, caller, organizationId, userIds, { documentIds: [documentId] })
+  return ({ userId }) => {
+    const subject = subjects?.document(userId ?? '', documentId)
+    return subject !== undefined && decide(subject, now / 1000).allowed
+  }
+}
+
+/** Those whom the caller named. An address stands for all users who have it, or for itself if none has. */
+async function* findNamed(
+  db: Db,
+  apiKey: string,
+  sent: readonly NotificationUser[],
+): AsyncGenerator<Recipient[]> {
+  const emails = new Map<string, string | null>()
+  const addresses = new Set<string>()
+  for (const [index, { userId, email }] of sent.entries()) {
+    const address = addressOf(email)
+    if (userId !== undefined) emails.set(userId, emails.get(userId) ?? address)
+    else if (address !== null) addresses.add(address)
+    else throw new ApiError('INVALID_ARGUMENT', `notifyUsers[${index}] must have a userId or an email.`)
+  }
+  for (const { userId, email } of await recipients.findUsers(db, apiKey, [...emails.keys()])) {
+    emails.set(userId, emails.get(userId) ?? email)
+  }
+  yield [...emails].map(([userId, email]) => ({ userId, email }))
+
+  const ownerless = new Set(addresses)
+  for await (const owners of recipients.findByEmail(db, apiKey, [...addresses])) {
+    for (const { email } of owners) if (email !== null) ownerless.delete(email)
+    yield owners
+  }
+  yield [...ownerless].map((email) => ({ userId: null, email }))
+}
+
+/** By the preference for the inbox (spec 18.6): what a user is named in involves them. */
+async function thoseWhoWantIt(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Audience,
+  among: readonly NewRecipient[],
+): Promise<NewRecipient[]> {
+  const userIds = among.flatMap(({ userId }) => userId ?? [])
+  const choices = await configs.find(db, apiKey, organizationId, [documentId], userIds)
+  return among.filter(({ userId, named }) => {
+    const { inbox } = userId === null ? {} : choices.effective(userId, documentId)
+    return inbox === 'MINE' ? named : inbox !== 'NONE'
+  })
+}

@@ -1,0 +1,169 @@
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { Histogram } from './histogram.ts'
+import { type LiveNumbers, liveMetrics } from './live-metrics.ts'
+import { breathe } from '../turns/loop-time.ts'
+import { createRequestMetrics } from './request-metrics.ts'
+
+/** All durations are seconds. */
+export interface Metrics {
+  request(operation: string, code: number, seconds: number): void
+  readonly database: DatabaseObserver
+  /** Adds a kind of background work; called once for each. */
+  job(name: string): JobObserver
+  /** Adds what is read when somebody asks for the metrics. */
+  follow(sources: Sources): void
+  render(): Promise<{ contentType: string; text: string }>
+}
+
+export interface DatabaseObserver {
+  statement(seconds: number): void
+  commit(seconds: number): void
+  /** Only where the server itself syncs. */
+  sync(seconds: number): void
+}
+
+export interface JobObserver {
+  ran(seconds: number): void
+  failed(): void
+}
+
+export interface Sources {
+  build: { version: string; database: string }
+  live: () => LiveNumbers
+  /** Bytes of each part of the database. */
+  databaseSize: () => Promise<Readonly<Record<string, number>>>
+  onFailure: (error: unknown) => void
+}
+
+const statementBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.25, 1]
+const diskBounds = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
+const jobBounds = [0.005, 0.05, 0.25, 1, 5, 30, 120, 600]
+
+/** PostgreSQL looks at every file of the database for its size. */
+const databaseSizeEveryMs = 60_000
+
+/** Gauges of the library whose names end as only counters should. The same by type stays. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
+/** Prometheus metrics of one server. Those of the library include the lag of the event loop. */
+export function createMetrics(): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  for (const name of misnamed) registry.removeSingleMetric(name)
+  const histogram = (name: string, help: string, bounds: readonly number[]) =>
+    new Histogram(registry, { name, help, bounds })
+
+  const request = createRequestMetrics(registry)
+  const statements = histogram(
+    'plenum_database_statement_duration_seconds',
+    'Time of one database statement, without commits.',
+    statementBounds,
+  )
+  const commits = histogram(
+    'plenum_database_commit_duration_seconds',
+    'Time of one commit. PostgreSQL syncs within it; SQLite does not.',
+    diskBounds,
+  )
+  const syncs = histogram(
+    'plenum_database_sync_duration_seconds',
+    'Time of one sync of the log of SQLite, which many commits share.',
+    diskBounds,
+  )
+  const jobs = histogram('plenum_job_duration_seconds', 'Time of one run of a background job.', jobBounds)
+  const jobFailures = new Counter({
+    name: 'plenum_job_failures_total',
+    help: 'Runs of a background job that failed.',
+    labelNames: ['job'],
+    registers,
+  })
+  let readLive: () => void = () => {}
+
+  return {
+    request,
+    database: {
+      statement: statements.series().observe,
+      commit: commits.series().observe,
+      sync: syncs.series().observe,
+    },
+    job(job) {
+      const failures = jobFailures.labels({ job })
+      failures.inc(0)
+      return { ran: jobs.series({ job }).observe, failed: () => failures.inc() }
+    },
+    follow({ build, live, databaseSize, onFailure }) {
+      let numbers = live()
+      readLive = () => {
+        numbers = live()
+      }
+      const info = new Gauge({
+        name: 'plenum_build_info',
+        help: 'Always 1. The labels say what runs here.',
+        labelNames: ['version', 'node_version', 'database'],
+        registers,
+      })
+      info.set({ ...build, node_version: process.versions.node }, 1)
+      for (const { type, read, ...description } of liveMetrics) {
+        const configuration = {
+          ...description,
+          registers: [],
+          collect(this: Counter | Gauge) {
+            this.reset()
+            for (const { labels = {}, value } of read(numbers)) this.inc(labels, value)
+          },
+        }
+        registry.registerMetric(type === 'counter' ? new Counter(configuration) : new Gauge(configuration))
+      }
+      const sizes = readInBackground(databaseSize, onFailure)
+      registry.registerMetric(
+        new Gauge({
+          name: 'plenum_database_size_bytes',
+          help: 'Size of the database: its data and, with SQLite, its log. Read at most once a minute.',
+          labelNames: ['part'],
+          registers: [],
+          collect() {
+            this.reset()
+            for (const [part, bytes] of Object.entries(sizes() ?? {})) this.set({ part }, bytes)
+          },
+        }),
+      )
+    },
+    async render() {
+      readLive()
+      const texts: string[] = []
+      for (const { name } of registry.getMetricsAsArray()) {
+        await breathe()
+        texts.push(await registry.getSingleMetricAsString(name))
+      }
+      return { contentType: registry.contentType, text: `${texts.join('\n\n')}\n` }
+    },
+  }
+}
+
+/** Gives what was read last, without waiting, and reads again if that is too old. Nothing, if it could not be read. */
+function readInBackground<T>(
+  read: () => Promise<T>,
+  onFailure: (error: unknown) => void,
+): () => T | undefined {
+  let value: T | undefined
+  let readAt = -Infinity
+  const refresh = async () => {
+    try {
+      value = await read()
+    } catch (error) {
+      value = undefined
+      onFailure(error)
+    }
+  }
+  return () => {
+    if (performance.now() - readAt >= databaseSizeEveryMs) {
+      readAt = performance.now()
+      void refresh()
+    }
+    return value
+  }
+}

@@ -1,0 +1,160 @@
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import { FairQueue } from './fair-queue.ts'
+import { FairTurns } from './fair-turns.ts'
+import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
+
+beforeEach(freeIteration)
+
+/** Holds the event loop. */
+function busy(ms: number): void {
+  for (const endsAt = performance.now() + ms; performance.now() < endsAt;);
+}
+
+const times = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+/** Queues of clients that share one event loop, and the order in which their work is done. */
+function scene() {
+  const turns = new FairTurns()
+  const done: string[] = []
+  function client(userId: string, options: WorkQueueOptions = {}, apiKey = 'key') {
+    let held = 0
+    const host = { turns, owner: { apiKey, userId }, hold: () => void held++, release: () => void held-- }
+    const queue = new WorkQueue(host, options)
+    const work = (name: string, ms = 0) => {
+      busy(ms)
+      done.push(name)
+    }
+    return {
+      queue,
+      run: (name: string, ms?: number) => queue.do(() => work(name, ms)),
+      push: (name: string, ms?: number) => queue.push(() => work(name, ms)),
+      isHeld: () => held === 1,
+      isFree: () => held === 0,
+    }
+  }
+  return { turns, done, client }
+}
+
+describe('work of clients', () => {
+  test('[S2] is done at once while there is little of it', () => {
+    const { client, done } = scene()
+    const ada = client('ada')
+    ada.run('first')
+    expect(done).toEqual(['first'])
+    expect(ada.isFree()).toBe(true)
+  })
+
+  test('[S2] [S8] lets the event loop go on when it takes long, in order, and is all done', async () => {
+    const { client, done, turns } = scene()
+    const ada = client('ada')
+    for (const i of times(30)) ada.run(`${i}`, 1)
+    expect(done.length).toBeLessThan(20)
+    expect(ada.isHeld()).toBe(true)
+    const before = done.length
+    await nextLoop()
+    expect(done.length).toBeLessThan(before + 20)
+    await turns.idle()
+    expect(done).toEqual(times(30).map(String))
+    expect(ada.isFree()).toBe(true)
+  })
+
+  test('[S1] [S8] of a client with little to do is not behind the backlog of others', async () => {
+    const { client, done, turns } = scene()
+    const loud = times(10).map((i) => client(`loud ${i}`))
+    for (const one of loud) for (const i of times(10)) one.run(`loud ${i}`, 1)
+    const [quiet, elsewhere] = [client('quiet'), client('loud 1', {}, 'another key')]
+    quiet.run('quiet')
+    elsewhere.run('elsewhere')
+    await turns.idle()
+    expect(done).toHaveLength(102)
+    // Eight milliseconds at the beginning, and a slice of two for each whose time is the same.
+    expect(done.indexOf('quiet')).toBeLessThan(50)
+    expect(done.indexOf('elsewhere')).toBeLessThan(20)
+  })
+
+  test('[R9] stops while it may not be done, and goes on where it stopped', async () => {
+    const { client, done, turns } = scene()
+    let mayRun = false
+    let blocked = 0
+    const ada = client('ada', { mayRun: () => mayRun, onBlocked: () => void blocked++ })
+    for (const i of times(3)) ada.push(`${i}`)
+    ada.queue.start()
+    await turns.idle()
+    expect([done, blocked, ada.isHeld()]).toEqual([[], 1, true])
+    mayRun = true
+    ada.queue.start()
+    await turns.idle()
+    expect([done, blocked, ada.isFree()]).toEqual([['0', '1', '2'], 1, true])
+  })
+
+  test('[R8] goes on after an error, and ends when it is cleared', async () => {
+    const { client, done, turns } = scene()
+    const errors: unknown[] = []
+    const ada = client('ada', { onError: (error) => errors.push(error) })
+    ada.queue.push(() => {
+      throw new Error('malformed')
+    })
+    ada.push('after')
+    ada.queue.push(() => ada.queue.clear())
+    ada.push('cleared')
+    ada.queue.start()
+    await turns.idle()
+    expect(done).toEqual(['after'])
+    expect(errors).toHaveLength(1)
+    expect(ada.isFree()).toBe(true)
+    ada.queue.clear()
+    expect(ada.isFree()).toBe(true)
+  })
+
+  test('[S2] that adds work comes after what waits', async () => {
+    const { client, done, turns } = scene()
+    const ada = client('ada')
+    ada.queue.push(() => ada.run('added'))
+    ada.push('waiting')
+    ada.queue.start()
+    await turns.idle()
+    expect(done).toEqual(['waiting', 'added'])
+    expect(ada.isFree()).toBe(true)
+  })
+})
+
+describe('a fair queue', () => {
+  test('[S8] gives the next turn to the tenant, then to the user, with the least time', () => {
+    let now = 0
+    const queue = new FairQueue<string>(() => now)
+    const owners = { a: 'k1/u1', b: 'k1/u1', c: 'k1/u2', d: 'k2/u1', e: 'k2/u1', f: 'k2/u1' }
+    for (const [item, owner] of Object.entries(owners)) {
+      const [apiKey = '', userId = ''] = owner.split('/')
+      queue.add(item, { apiKey, userId })
+    }
+    const order: string[] = []
+    while (queue.size > 0) {
+      queue.takeNext((item) => {
+        order.push(item)
+        now += item === 'a' ? 5 : 1
+      })
+    }
+    // The second user of the first tenant comes before the second item of its first user.
+    expect(order.join('')).toBe('adefcb')
+  })
+
+  test('[S8] has each item once, and not after it was deleted', () => {
+    const queue = new FairQueue<string>()
+    const owner = { apiKey: 'k1', userId: 'u1' }
+    for (const item of ['a', 'b', 'a']) queue.add(item, owner)
+    queue.delete('b')
+    expect(queue.size).toBe(1)
+    let isAgain = true
+    const order: string[] = []
+    while (queue.size > 0) {
+      queue.takeNext((item) => {
+        order.push(item)
+        if (isAgain) queue.add(item, owner)
+        isAgain = false
+      })
+    }
+    expect(order).toEqual(['a', 'a'])
+  })
+})

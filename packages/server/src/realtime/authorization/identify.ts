@@ -1,0 +1,120 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import type { CloseReason } from '@plenum/protocol/realtime'
+import { backendUserIds } from '../../access/backend-users.ts'
+import type { Credentials } from '../../access/credentials.ts'
+import type { Deletions } from '../../access/deletions.ts'
+import { identifyServer } from '../../access/server-credentials.ts'
+import type { SessionUser } from '../../access/session-access.ts'
+import { signIn } from '../../access/tokens/sign-in.ts'
+import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
+import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
+import type { Bus } from '../../platform/bus.ts'
+import type { Database } from '../../store/engine/db.ts'
+import { type Look, lookOf } from '../../store/users/profiles.ts'
+import type { OpenPage, OpenPages } from './open-pages.ts'
+
+/** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
+export interface Identity {
+  readonly apiKey: string
+  readonly userId: string
+  readonly name: string | undefined
+  readonly email: string | undefined
+  readonly look: Look
+  readonly access: SessionUser
+  /** Unix seconds. */
+  readonly expiresAt: number
+  /** Whether the credentials still fit, if they may end at any time. */
+  readonly isAccepted?: () => Promise<boolean>
+}
+
+/** Why somebody is not let in. */
+export class Denial extends Error {
+  readonly reason: CloseReason
+
+  constructor(reason: CloseReason, message: string) {
+    super(message)
+    this.reason = reason
+  }
+}
+
+export interface IdentityParts {
+  database: Database
+  deletions: Deletions
+  credentials: Credentials
+  userTokens: UserTokens
+  bus: Bus
+  now: () => number
+  pages: OpenPages
+}
+
+/** Why a client is closed that sent no token in time. */
+export const didNotSay = 'token_missing: The client did not say who it is.'
+
+/** Why a page is closed or not let in. */
+export const originDenied =
+  'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
+
+/** A browser must come from an allowed domain of the API key; others send no origin. */
+async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {
+  if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDenied)
+}
+
+/** Throws a `Denial`. */
+export async function identifyUser(
+  { database, credentials, deletions, userTokens, bus, now, pages }: IdentityParts,
+  token: string,
+  page: OpenPage,
+): Promise<Identity> {
+  if (token === '') throw new Denial('unauthenticated', 'token_missing: The client sent no token.')
+  const user = await userTokens.verify(token, now()).catch((error: unknown) => {
+    if (error instanceof TokenError) throw new Denial('unauthenticated', `${error.code}: ${error.message}`)
+    throw error
+  })
+  const known = await credentials.apiKey(user.apiKey)
+  if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
+  await requireOrigin(pages, user.apiKey, page)
+  const { apiKey, resources } = user
+  if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
+    throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
+  }
+  const { isNewMember, look } = await signIn(database, known.caller, user, now())
+  if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
+  return identityOf(user, look)
+}
+
+export function identityOf(user: VerifiedUser, look: Look = lookOf(user.userId, {})): Identity {
+  const { apiKey, userId, name, email, resources, isLimited, expiresAt } = user
+  return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
+}
+
+/** Those that signing in creates, and makes the user a member of. */
+const organizationsIn = (resources: VerifiedUser['resources']) => ({
+  isLive: true as const,
+  organizationIds: resources.flatMap(({ type, id }) => (type === 'organization' ? id : [])),
+  documentIds: [],
+  folderIds: [],
+})
+
+/** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
+export async function identifyBackend(
+  { credentials, pages }: IdentityParts,
+  { 'x-svc-api-key': id, 'x-svc-auth-token': token }: IncomingHttpHeaders,
+  page: OpenPage,
+): Promise<Identity | undefined> {
+  if (token === undefined) return undefined
+  const identify = () => identifyServer(credentials, { 'x-svc-api-key': id, 'x-svc-auth-token': token })
+  const key = await identify()
+  if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
+  await requireOrigin(pages, key.apiKey, page)
+  return { ...backendOf(key.apiKey), isAccepted: async () => (await identify()) !== undefined }
+}
+
+export const backendOf = (apiKey: string): Identity => ({
+  apiKey,
+  userId: backendUserIds.socket,
+  name: undefined,
+  email: undefined,
+  look: lookOf(backendUserIds.socket, {}),
+  access: 'server',
+  expiresAt: Infinity,
+})

@@ -1,0 +1,13 @@
+import type { ErrorStatus } from '@plenum/protocol'
+import type { Fault } from '../../crdt/updates/validate-update.ts'
+
+const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
+  read_only: 'PERMISSION_DENIED',
+  foreign_client: 'PERMISSION_DENIED',
+  full: 'RESOURCE_EXHAUSTED',
+  too_many_ids: 'RESOURCE_EXHAUSTED',
+}
+
+/** The status with which an operation is answered that is refused for the same reason. */
+export const statusOfFault = ({ code }: Fault, otherwise: ErrorStatus = 'FAILED_PRECONDITION'): ErrorStatus =>
+  statuses[code] ?? otherwise

@@ -1,0 +1,418 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import type { Decision } from '../../access/permissions.ts'
+import { Connection } from '../sockets/connection.ts'
+import { smallCrdt } from '../../../test/support/updates/document-work.ts'
+import type { Crdt } from '../../crdt/crdt.ts'
+import { DocumentIndex } from '../../crdt/updates/document-index.ts'
+import { EditorRoom } from '../rooms/room.ts'
+import { EditorSession, type Voice } from './session.ts'
+import { binaryMessage } from '../sockets/frames.ts'
+import { OpenDocument } from '../documents/open-document.ts'
+import { Participant } from '../documents/participant.ts'
+
+const as = (accessRole: 'viewer' | 'editor'): Decision => ({
+  allowed: true,
+  accessRole,
+  accessType: 'restricted',
+})
+
+const voice: Voice = {
+  key: 'plain',
+  syncStep1: () => Buffer.from('syncStep1;'),
+  syncStep2: () => binaryMessage(Buffer.from('syncStep2;')),
+  update: () => Buffer.from('update;'),
+  awareness: () => Buffer.from('awareness;'),
+  saved: (number) => Buffer.from(`saved ${number};`),
+  refused: (number) => Buffer.from(`refused ${number};`),
+}
+
+/** The parts of a server around one document, with what tests must have in their hands. */
+function scene({
+  crdt = smallCrdt(),
+  loads = Promise.resolve(),
+}: { crdt?: Crdt; loads?: Promise<void> } = {}) {
+  let epoch = 0
+  let decide = async (_userId: string): Promise<Decision> => as('editor')
+  const failures: unknown[] = []
+  const waiting = new Set<EditorRoom>()
+  const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
+  const document = new OpenDocument({
+    apiKey: 'k1',
+    organizationId: 'o1',
+    documentId: 'd1',
+    now: () => 1_000,
+    epochOf: () => epoch,
+    evaluate: (_document, participants) =>
+      Promise.all(participants.map(({ identity }) => decide(identity.userId))),
+    load: async () => {
+      await loads
+      return newRoom()
+    },
+    grown() {},
+    readPresence: async () => [],
+    readLiveStates: async () => undefined,
+    pauseReading: async () => {},
+    ended() {},
+    run: (_document, steps) => {
+      while (!steps.next().done);
+    },
+    onUpdateRefused() {},
+    failed: (error) => failures.push(error),
+  })
+  const newRoom = (): EditorRoom =>
+    new EditorRoom({
+      apiKey: 'k1',
+      place,
+      index: DocumentIndex.of([]),
+      stored: undefined,
+      crdt,
+      maxBytes: Infinity,
+      wake: (one) => void waiting.add(one),
+      makeSpace() {},
+      run() {},
+      drop: (one, reason, message) => {
+        document.forget(one)
+        for (const member of one.members) member.end(reason, message)
+      },
+    })
+
+  function join(userId: string) {
+    const socket = new PassThrough()
+    const ends: string[] = []
+    let isPaused = false
+    const ws = Object.assign(new EventEmitter(), {
+      close: (code: number) => ends.push(`closed ${code}`),
+      pause: () => (isPaused = true),
+      resume: () => (isPaused = false),
+      terminate() {},
+    })
+    const connection = new Connection(`c-${userId}`, ws as unknown as WebSocket, socket as unknown as Socket)
+    connection.inbox.start(
+      () => {},
+      () => {},
+    )
+    const identity = {
+      apiKey: 'k1',
+      userId,
+      name: undefined,
+      email: undefined,
+      look: { color: '#364fc7' },
+      access: { userId, resources: [] },
+      expiresAt: 1e9,
+    }
+    const ended = (reason: string, message: string) => {
+      ends.push(`${reason}: ${message}`)
+      session.leave()
+      participant.leave()
+    }
+    const participant = new Participant(connection, identity, document, {
+      opened: () => session.open('e1'),
+      changed() {},
+      ended,
+    })
+    const session = new EditorSession({ sessionId: `s-${userId}`, connection, participant, voice, ended })
+    document.join(participant)
+    return {
+      session,
+      participant,
+      ends,
+      isPaused: () => isPaused,
+      heard: () => String(socket.read() ?? ''),
+    }
+  }
+
+  return {
+    document,
+    failures,
+    join,
+    room: () => document.editors.get('e1')?.room as EditorRoom,
+    /** Access changes. */
+    decide(decision: typeof decide) {
+      decide = decision
+      epoch++
+      void document.judge()
+    },
+  }
+}
+
+/** What somebody types, as updates. */
+function typed(...texts: string[]): Uint8Array[] {
+  const doc = new Y.Doc()
+  const updates: Uint8Array[] = []
+  doc.on('update', (update: Uint8Array) => updates.push(update))
+  for (const text of texts) doc.getText('content').insert(0, text)
+  return updates
+}
+
+const deferred = <T>() => {
+  let resolve!: (value: T) => void
+  const promise = new Promise<T>((done) => (resolve = done))
+  return { promise, resolve }
+}
+
+describe('access that changes in between', () => {
+  test('[R9] what was sent while the editor was loading counts under the judgement of then', async () => {
+    const loads = deferred<void>()
+    const { join, room, decide } = scene({ loads: loads.promise })
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.update(1, typed('a')[0] as Uint8Array, false)
+    const judgement = deferred<Decision>()
+    decide(() => judgement.promise)
+    loads.resolve()
+    await setImmediate()
+    expect(room().queuedBytes).toBe(0)
+    judgement.resolve(as('viewer'))
+    await setImmediate()
+    expect(room().queuedBytes).toBe(0)
+    expect(ada.heard()).toContain('refused 1;')
+    expect(ada.isPaused()).toBe(false)
+  })
+
+  test('[R9] who was sent away while an answer was being made does not get it', async () => {
+    const merging = deferred<Uint8Array>()
+    const { join, decide } = scene({ crdt: { ...smallCrdt(), merge: () => merging.promise } })
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.syncStep1(Uint8Array.of(0), false)
+    await setImmediate()
+    ada.heard()
+    decide(async () => ({ allowed: false, reason: 'no_grant', accessType: 'restricted' }))
+    await setImmediate()
+    merging.resolve(Uint8Array.of(0, 0))
+    await setImmediate()
+    expect(ada.ends).toEqual(['permissionDenied: The user may not open this document.'])
+    expect(ada.heard()).toBe('')
+  })
+
+  test('[R9] an update that waits for its base is not stored any more when its sender may not write', async () => {
+    const { join, room, decide } = scene()
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [base] = typed('base') as [Uint8Array]
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, base)
+    doc.on('update', (update: Uint8Array) => bob.session.update(1, update, false))
+    doc.getText('content').insert(4, '!')
+    decide(async (userId) => as(userId === 'bob' ? 'viewer' : 'editor'))
+    await setImmediate()
+    ada.session.update(1, base, false)
+    expect(room().takeBatch().pending).toHaveLength(1)
+    decide(async () => as('editor'))
+    await setImmediate()
+    room().takeOwn({ seq: 1, bytes: base })
+    expect(room().takeBatch().pending).toHaveLength(1)
+  })
+})
+
+describe('updates in the queue of somebody who may not write any more', () => {
+  /** A document that everyone has, and who may write now: everybody but ada. */
+  async function withBase() {
+    const { join, room, decide } = scene()
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [base] = typed('base text') as [Uint8Array]
+    bob.session.update(1, base, false)
+    room().settled(room().takeBatch(), 1)
+    room().log.append(1, base)
+    const demote = async () => {
+      decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
+      await setImmediate()
+      expect(room().mustReview).toBe(true)
+      await room().review()
+    }
+    const copy = () => {
+      const doc = new Y.Doc()
+      Y.applyUpdate(doc, base)
+      return doc
+    }
+    return { ada, bob, room, demote, copy, base }
+  }
+  const changeOf = (doc: Y.Doc, change: (text: Y.Text) => void): Uint8Array => {
+    const known = Y.encodeStateVector(doc)
+    change(doc.getText('content'))
+    return Y.encodeStateAsUpdate(doc, known)
+  }
+
+  test('[R32] are refused, and what others sent is stored as it was sent', async () => {
+    const { ada, bob, room, demote, copy, base } = await withBase()
+    const remove = changeOf(copy(), (text) => text.delete(0, 5))
+    ada.session.update(1, remove, false)
+    // Known from what ada sent, so that of this one nothing would be stored.
+    bob.session.update(2, remove, false)
+    await demote()
+    expect(ada.heard()).toContain('refused 1;')
+    const batch = room().takeBatch()
+    const doc = new Y.Doc()
+    for (const update of [base, batch.entry?.update as Uint8Array]) Y.applyUpdate(doc, update)
+    expect(doc.getText('content').toJSON()).toBe('text')
+    bob.heard()
+    room().settled(batch, 2)
+    expect(bob.heard()).toContain('saved 2;')
+    expect(ada.ends).toEqual([])
+  })
+
+  test('[R32] leave nothing behind that others could build upon', async () => {
+    const { ada, bob, room, demote, copy } = await withBase()
+    const doc = copy()
+    const first = changeOf(doc, (text) => text.insert(0, 'ada '))
+    doc.clientID++
+    const second = changeOf(doc, (text) => text.insert(0, 'bob '))
+    ada.session.update(1, first, false)
+    bob.session.update(2, second, false)
+    bob.heard()
+    await demote()
+    expect(room().hasWaiting).toBe(false)
+    expect(bob.heard()).not.toContain('saved')
+  })
+
+  test('[R32] give back the client ids that they would have owned', async () => {
+    const { ada, bob, room, demote, copy } = await withBase()
+    const doc = copy()
+    const insert = changeOf(doc, (text) => text.insert(0, 'ada '))
+    ada.session.update(1, insert, false)
+    await demote()
+    bob.session.update(2, insert, false)
+    expect(room().takeBatch().entry?.owners).toEqual([[doc.clientID, 'bob']])
+  })
+
+  test('[R32] and what comes while they are taken out is stored in its order', async () => {
+    const crdt = smallCrdt()
+    const indexing = deferred<void>()
+    const { join, room, decide } = scene({
+      crdt: { ...crdt, index: (...parts) => indexing.promise.then(() => crdt.index(...parts)) },
+    })
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [one, two, three] = typed('1', '2', '3') as [Uint8Array, Uint8Array, Uint8Array]
+    ada.session.update(1, typed('ada')[0] as Uint8Array, false)
+    bob.session.update(1, one, false)
+    decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
+    await setImmediate()
+    const reviewing = room().review()
+    await setImmediate()
+    bob.session.update(2, two, false)
+    bob.session.update(3, three, false)
+    expect(room().isIdle).toBe(false)
+    indexing.resolve()
+    await reviewing
+    const { entry, pending } = room().takeBatch()
+    expect(pending).toHaveLength(3)
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, entry?.update as Uint8Array)
+    expect(doc.getText('content').toJSON()).toBe('321')
+  })
+})
+
+describe('a connection', () => {
+  test('[R8] is read again after an update that was refused while much waited', async () => {
+    const { join, room } = scene()
+    const [ada, bob] = [join('ada'), join('bob')]
+    await setImmediate()
+    const [large, more] = typed('x'.repeat(300_000), 'y') as [Uint8Array, Uint8Array]
+    ada.session.update(1, large, false)
+    expect(ada.isPaused()).toBe(true)
+    bob.session.update(1, more, false)
+    expect(bob.heard()).toContain('refused 1;')
+    expect(bob.isPaused()).toBe(false)
+    room().settled(room().takeBatch(), 1)
+    expect(ada.isPaused()).toBe(false)
+  })
+
+  test.each(['editor', 'viewer'] as const)(
+    '[R8] is not read while much that its %s sent waits, even if all of it is known',
+    async (role) => {
+      const { join, room, decide } = scene()
+      const [ada, bob] = [join('ada'), join('bob')]
+      await setImmediate()
+      const [large, more] = typed('x'.repeat(300_000), 'y') as [Uint8Array, Uint8Array]
+      ada.session.update(1, large, true)
+      room().settled(room().takeBatch(), 1)
+      decide(async (userId) => as(userId === 'bob' ? role : 'editor'))
+      await setImmediate()
+      ada.session.update(2, more, false)
+      const storing = room().takeBatch()
+      bob.session.update(1, large, true)
+      expect(bob.isPaused()).toBe(true)
+      room().settled(storing, 2)
+      room().settled(room().takeBatch(), 2)
+      expect(bob.heard()).toContain('saved 1;')
+      expect(bob.isPaused()).toBe(false)
+    },
+  )
+
+  test('[R8] is not read while a great many empty updates wait', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.update(1, typed('x')[0] as Uint8Array, false)
+    const storing = room().takeBatch()
+    for (let number = 2; !ada.isPaused(); number++) {
+      expect(number).toBeLessThan(10_000)
+      ada.session.update(number, Uint8Array.of(0, 0), false)
+    }
+    room().settled(storing, 1)
+    while (room().hasWaiting) room().settled(room().takeBatch(), 1)
+    expect(ada.isPaused()).toBe(false)
+  })
+
+  test('[R8] is read again when its editor ends with updates that were not stored', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    ada.session.update(1, typed('x'.repeat(300_000))[0] as Uint8Array, false)
+    expect(ada.isPaused()).toBe(true)
+    room().drop('gone', 'The document does not exist any more.')
+    expect(ada.ends).toEqual(['gone: The document does not exist any more.'])
+    expect(ada.isPaused()).toBe(false)
+  })
+
+  test('[R8] is read again, and its document closed, when a message that waited cannot be dealt with', async () => {
+    const { join, failures } = scene()
+    const [ada, bob] = [join('ada'), join('bob')]
+    ada.participant.run(() => {
+      throw new Error('no message')
+    })
+    await setImmediate()
+    await setImmediate()
+    expect(ada.ends).toEqual(['badMessage: The message is malformed.'])
+    expect(ada.isPaused()).toBe(false)
+    expect(bob.ends).toEqual([])
+    expect(failures).toEqual([])
+  })
+})
+
+describe('a room that is dropped', () => {
+  test('[R7] stores nothing of what waited in it: it may build upon what is not stored', async () => {
+    const { join, room } = scene()
+    const ada = join('ada')
+    await setImmediate()
+    const [first, second] = typed('a', 'b') as [Uint8Array, Uint8Array]
+    const held = room()
+    ada.session.update(1, first, false)
+    held.takeBatch()
+    ada.session.update(2, second, false)
+    held.drop('unavailable', 'What was sent could not be stored.')
+    expect(held.takeBatch()).toEqual({ entry: undefined, pending: [] })
+  })
+
+  test('[R7] takes nobody in who was just about to join', async () => {
+    const { document, join, room } = scene()
+    join('ada')
+    await setImmediate()
+    const held = room()
+    const bob = join('bob')
+    bob.session.open('e1')
+    held.drop('restarting', 'The document is loaded anew.')
+    await setImmediate()
+    expect(held.members.size).toBe(0)
+    expect(bob.ends).toContain('restarting: The document is loaded anew.')
+    expect(document.editors.get('e1')?.room).not.toBe(held)
+  })
+})

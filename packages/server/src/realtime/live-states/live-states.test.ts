@@ -1,0 +1,172 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
+import type { Stored } from '../../store/documents/live-state-log.ts'
+import { LiveStates } from './live-states.ts'
+import type { RefFrames } from '../sockets/ref-frames.ts'
+
+/** A store whose answers come when a test says so. */
+let stored: Map<string, Stored>
+let position: Position | undefined
+let answers: { answer: () => void; fail: (error: Error) => void }[]
+let events: string[]
+let liveStates: LiveStates
+
+const set = (liveStateDataId: string, value: unknown) => {
+  position = { epoch: position?.epoch ?? 'e', seq: (position?.seq ?? 0) + 1 }
+  const json = JSON.stringify({ value })
+  stored.set(liveStateDataId, { liveStateDataId, json, seq: position.seq, userId: 'u', lastUpdated: 1 })
+}
+const answer = async () => {
+  answers.shift()?.answer()
+  await new Promise((resolve) => setImmediate(resolve))
+}
+const load = async () => {
+  const loading = liveStates.load()
+  await answer()
+  await loading
+}
+const values = (seq: number) =>
+  (JSON.parse(liveStates.bytesSince(seq).toString()) as LiveStateValue[]).map(({ liveStateDataId, data }) => [
+    liveStateDataId,
+    data.value,
+  ])
+
+beforeEach(() => {
+  stored = new Map()
+  position = { epoch: 'e', seq: 0 }
+  answers = []
+  events = []
+  liveStates = new LiveStates({
+    gone: () => events.push('gone'),
+    failed: () => events.push('failed'),
+    read: (seq) => {
+      const at = position && { ...position }
+      const states = [...stored.values()].filter((state) => state.seq > seq)
+      return new Promise((resolve, reject) => {
+        answers.push({ answer: () => resolve(at && { position: at, states }), fail: reject })
+      })
+    },
+  })
+})
+
+class Subscriber {
+  readonly told: [from: number, to: number | undefined][] = []
+  lost = 0
+  liveStatesChanged(_frames: RefFrames | undefined, from: number): void {
+    this.told.push([from, liveStates.position?.seq])
+  }
+  liveStatesLost(): void {
+    this.lost++
+  }
+}
+
+describe('[R11] the live states of an open document', () => {
+  test('[R11] changes that come while others are read are read next, and told once', async () => {
+    set('a', 1)
+    await load()
+    const subscriber = new Subscriber()
+    liveStates.subscribe(subscriber)
+    set('a', 2)
+    liveStates.changed()
+    set('b', 1)
+    liveStates.changed()
+    set('a', 3)
+    liveStates.changed()
+    expect(answers).toHaveLength(1)
+    await answer()
+    await answer()
+    expect(answers).toHaveLength(0)
+    expect(subscriber.told).toEqual([
+      [1, 2],
+      [2, 4],
+    ])
+    expect(values(0)).toEqual([
+      ['a', 3],
+      ['b', 1],
+    ])
+    expect(values(2)).toEqual([
+      ['a', 3],
+      ['b', 1],
+    ])
+    expect(values(3)).toEqual([['a', 3]])
+    expect(values(4)).toEqual([])
+  })
+
+  test('[R11] messages in the wrong order, twice or too many tell nothing twice', async () => {
+    await load()
+    const subscriber = new Subscriber()
+    liveStates.subscribe(subscriber)
+    set('a', 1)
+    set('b', 1)
+    liveStates.changed()
+    liveStates.changed()
+    await answer()
+    await answer()
+    liveStates.changed()
+    await answer()
+    expect(subscriber.told).toEqual([[0, 2]])
+  })
+
+  test('[R11] a document that is gone, or another one under its id, is told as gone', async () => {
+    set('a', 1)
+    await load()
+    liveStates.subscribe(new Subscriber())
+    position = { epoch: 'another', seq: 1 }
+    liveStates.changed()
+    await answer()
+    position = undefined
+    liveStates.changed()
+    await answer()
+    expect(events).toEqual(['gone', 'gone'])
+  })
+
+  test('[R11] what was forgotten while it was read is not believed', async () => {
+    set('a', 1)
+    const loading = liveStates.load()
+    liveStates.forget()
+    await answer()
+    await loading
+    expect(liveStates.position).toBeUndefined()
+    await load()
+    expect(liveStates.position).toEqual({ epoch: 'e', seq: 1 })
+  })
+
+  test('[R11] changes that nobody follows are not read', async () => {
+    await load()
+    set('a', 1)
+    liveStates.changed()
+    expect(answers).toHaveLength(0)
+    await load()
+    expect(values(0)).toEqual([['a', 1]])
+  })
+
+  test('[R11] subscribers learn that changes could not be read', async () => {
+    await load()
+    const subscriber = new Subscriber()
+    liveStates.subscribe(subscriber)
+    liveStates.changed()
+    answers.shift()?.fail(new Error('The database is away.'))
+    await answer()
+    expect([events, subscriber.lost]).toEqual([['failed'], 1])
+    const loading = liveStates.load()
+    answers.shift()?.fail(new Error('The database is still away.'))
+    await expect(loading).rejects.toThrow('still away')
+    await load()
+    expect(liveStates.position).toEqual({ epoch: 'e', seq: 0 })
+  })
+
+  test('[R13] 1,000 values, or 16 MiB, is all that clients may set', async () => {
+    set('large', 'x'.repeat(16 * 1024 * 1024 - 1000))
+    await load()
+    expect(liveStates.hasRoomFor('other', 2000, false)).toBe(false)
+    expect(liveStates.hasRoomFor('large', 2000, true)).toBe(false)
+    expect(liveStates.hasRoomFor('large', 2000, false)).toBe(true)
+    expect(liveStates.hasRoomFor('other', 100, false)).toBe(true)
+    stored.clear()
+    liveStates.forget()
+    for (let index = 0; index < 1000; index++) set(`s${index}`, 1)
+    await load()
+    expect(liveStates.hasRoomFor('other', 1, false)).toBe(false)
+    expect(liveStates.hasRoomFor('s1', 1, true)).toBe(true)
+  })
+})

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { limits } from '@plenum/protocol/realtime'
+import { Malformed, readMessage, types, Unstorable } from './message.ts'
+
+const read = (text: string) => readMessage(Buffer.from(text), limits.jsonBytes)
+const readObject = (message: object) => read(JSON.stringify(message))
+
+describe('[R10] messages of clients', () => {
+  test('[R10] every message is read as it was sent, without what it should not have', () => {
+    const position = { epoch: 'a', seq: 3 }
+    const place = { organizationId: 'o', documentId: 'd' }
+    const messages = [
+      { type: 'auth', token: 'x' },
+      { type: 'open', ref: 1, ...place, topics: ['presence', 'liveState'], since: position },
+      { type: 'open', ref: 0, ...place, topics: [] },
+      { type: 'close', ref: 1 },
+      { type: 'setPresence', ref: 1, status: 'away', data: { a: [1, null] } },
+      { type: 'setPresence', ref: 1, data: null },
+      { type: 'setPresence', ref: 1 },
+      { type: 'setLiveState', ref: 1, id: 2, liveStateDataId: 'a', data: {}, merge: true },
+      { type: 'openEditor', ref: 1, channel: 2, editorId: 'e', contentType: 'xml', contentKey: 'k' },
+      { type: 'closeEditor', channel: 2 },
+      { type: 'listVersions', channel: 2, id: 3, pageSize: 10, pageToken: 't' },
+      { type: 'listVersions', channel: 2, id: 3 },
+      { type: 'addVersion', channel: 2, id: 3, name: 'Draft' },
+      { type: 'restoreVersion', channel: 2, id: 3, versionId: 'v' },
+      { type: 'ping' },
+    ]
+    for (const message of messages) {
+      const read = readObject({ ...message, userId: 'somebody else', extra: {} })
+      const json = 'data' in message && message.data ? { data: JSON.stringify(message.data) } : {}
+      expect(JSON.parse(JSON.stringify(read))).toEqual({ ...message, ...json })
+    }
+  })
+
+  test('[R10] a topic that is named twice is one', () => {
+    const topics = ['liveState', 'presence', 'liveState']
+    const message = readObject({ type: 'open', ref: 1, organizationId: 'o', documentId: 'd', topics })
+    expect(message).toMatchObject({ topics: ['presence', 'liveState'] })
+  })
+
+  test('[R10] depth, keys, values and bytes are bounded before a value is made of them', () => {
+    const set = (data: string) =>
+      read(`{"type":"setLiveState","ref":1,"id":1,"liveStateDataId":"a","data":{"a":${data}}}`)
+    const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+    const keys = (count: number) => `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`
+    expect(set(deep(62))).toMatchObject({ type: 'setLiveState' })
+    expect(() => set(deep(63))).toThrow('nested deeper than 64')
+    expect(set(keys(9_994))).toMatchObject({ type: 'setLiveState' })
+    expect(() => set(keys(9_995))).toThrow('more than 10000 keys')
+    const values = (count: number) =>
+      `[${Array.from({ length: count }, (_, i) => ['[]', '{}', '"x"', 1][i % 4]).join()}]`
+    // Beside the numbers, which do not count, and the five that lead there.
+    expect(set(values(66_000))).toMatchObject({ type: 'setLiveState' })
+    expect(() => set(values(67_000))).toThrow('more than 50000 strings, arrays and objects')
+    expect(() => set(`"${'x'.repeat(limits.jsonBytes)}"`)).toThrow('bytes')
+    expect(() => readMessage(Buffer.from('{"type":"ping"}'), 5)).toThrow('at most 5 bytes')
+    expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')
+  })
+
+  test('[R10] whatever is sent is a message or malformed', () => {
+    const values = fc.oneof(
+      fc.json({ maxDepth: 4 }),
+      fc.string(),
+      fc
+        .record({
+          type: fc.constantFrom(...types),
+          ref: fc.jsonValue(),
+          id: fc.jsonValue(),
+          channel: fc.jsonValue(),
+          topics: fc.jsonValue(),
+          data: fc.jsonValue(),
+          since: fc.jsonValue(),
+          token: fc.jsonValue(),
+          name: fc.jsonValue(),
+          versionId: fc.jsonValue(),
+          pageSize: fc.jsonValue(),
+          pageToken: fc.jsonValue(),
+        })
+        .map((value) => JSON.stringify(value)),
+    )
+    fc.assert(
+      fc.property(values, (text) => {
+        try {
+          expect(read(text)).toHaveProperty('type')
+        } catch (error) {
+          expect(error instanceof Malformed || error instanceof Unstorable).toBe(true)
+        }
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

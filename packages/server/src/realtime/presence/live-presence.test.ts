@@ -1,0 +1,202 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import type { PresentUser } from '@plenum/protocol/realtime'
+import type { Present } from '../../store/documents/presence.ts'
+import { LivePresence } from './live-presence.ts'
+import type { Known } from './present-person.ts'
+
+const minute = 60_000
+let now = 0
+let rows: Present[] = []
+let presence: LivePresence
+const run = (steps: Iterator<unknown>) => {
+  while (!steps.next().done);
+}
+beforeEach(() => {
+  now = 1_000_000
+  rows = []
+  presence = new LivePresence({
+    now: () => now,
+    run,
+    failed: () => {},
+    read: async (userIds) => rows.filter(({ userId }) => userIds?.includes(userId) ?? true),
+  })
+})
+
+const somebody = (userId: string): Known => ({
+  identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
+  canWrite: true,
+})
+const row = (userId: string, fields: Partial<Present> = {}): Present => ({
+  userId,
+  look: { color: '#364fc7' },
+  status: 'online',
+  source: 'rest',
+  lastUpdated: now,
+  ...fields,
+})
+const all = () => JSON.parse(presence.all().json) as PresentUser[]
+const shown = () => Object.fromEntries(all().map(({ userId, onlineStatus }) => [userId, onlineStatus]))
+
+describe('[R12] the presence list', () => {
+  test('[R12] a client that tells nothing of idleness is away after 5 and offline after 10 minutes', () => {
+    const ada = somebody('ada')
+    presence.enter(ada, false)
+    now += 5 * minute - 1
+    // A sign of life is no activity.
+    presence.heard(ada)
+    presence.sweep(now)
+    expect(shown()).toEqual({ ada: 'online' })
+    now += 1
+    presence.sweep(now)
+    expect(shown()).toEqual({ ada: 'away' })
+    now += 5 * minute
+    presence.sweep(now)
+    expect(shown()).toEqual({ ada: 'offline' })
+    presence.active(ada)
+    expect(shown()).toEqual({ ada: 'online' })
+  })
+
+  test('[R12] a client that tells it is believed as long as it says anything', () => {
+    const ada = somebody('ada')
+    presence.enter(ada, true)
+    for (let at = 0; at < 20; at++) {
+      now += minute
+      presence.heard(ada)
+      presence.sweep(now)
+      expect(shown()).toEqual({ ada: 'online' })
+    }
+    presence.set(ada, { status: 'away', data: undefined })
+    now += minute
+    presence.heard(ada)
+    presence.active(ada)
+    expect(shown()).toEqual({ ada: 'away' })
+    now += 10 * minute
+    presence.sweep(now)
+    expect(shown()).toEqual({ ada: 'offline' })
+    presence.heard(ada)
+    expect(shown()).toEqual({ ada: 'away' })
+  })
+
+  test('[R12] the time of an entry is that of its last change, not of the last sign of life', () => {
+    const ada = somebody('ada')
+    presence.enter(ada, true)
+    const [{ timestamp } = { timestamp: 0 }] = all()
+    expect(timestamp).toBe(now)
+    now += 1000
+    presence.heard(ada)
+    presence.active(ada)
+    expect(all()).toMatchObject([{ timestamp }])
+    presence.set(ada, { status: undefined, data: '{"a":1}' })
+    expect(all()).toMatchObject([{ timestamp: now, data: { a: 1 } }])
+  })
+
+  test('[R12] of two words of one millisecond the later counts', async () => {
+    const ada = somebody('ada')
+    presence.enter(ada, true)
+    rows = [row('ada', { status: 'away' })]
+    await presence.told(['ada'], false)
+    expect(all()).toMatchObject([{ onlineStatus: 'away', source: 'rest' }])
+    presence.heard(ada)
+    expect(all()).toMatchObject([{ onlineStatus: 'online', source: 'client' }])
+    rows = []
+    await presence.told(['ada'], true)
+    expect(shown()).toEqual({})
+    presence.heard(ada)
+    expect(shown()).toEqual({ ada: 'online' })
+  })
+
+  test('[R12] an update of a backend for users it never added hides nobody', async () => {
+    presence.enter(somebody('ada'), true)
+    await presence.told(['ada', 'nobody'], false)
+    expect(shown()).toEqual({ ada: 'online' })
+  })
+
+  test('[R12] entries from before the first client give way to it, and stand when it leaves', async () => {
+    rows = [row('ada', { status: 'away', lastUpdated: now - 1000 }), row('bob')]
+    const ada = somebody('ada')
+    presence.enter(ada, true)
+    await presence.load()
+    expect(shown()).toEqual({ ada: 'online', bob: 'online' })
+    presence.leave(ada)
+    expect(shown()).toEqual({ ada: 'away', bob: 'online' })
+  })
+
+  test('[R12] an answer that comes late does not bring back who was removed', async () => {
+    const answers: ((rows: Present[]) => void)[] = []
+    const slow = new LivePresence({
+      now: () => now,
+      run,
+      failed: () => {},
+      read: () => new Promise((resolve) => answers.push(resolve)),
+    })
+    const words = [slow.told(['ada'], false), slow.told(['ada'], true)]
+    for (const found of [[row('ada')], []]) {
+      await vi.waitFor(() => expect(answers).toHaveLength(1))
+      answers.pop()?.(found)
+    }
+    await Promise.all(words)
+    expect(slow.all()).toEqual({ json: '[]', rest: [] })
+  })
+
+  test('[R12] a document that is gone takes along what backends said, also what is still being read', async () => {
+    rows = [row('bob')]
+    await presence.load()
+    expect(shown()).toEqual({ bob: 'online' })
+    const reading = presence.told(['cleo'], false)
+    rows = [row('cleo')]
+    presence.forget()
+    await reading
+    expect(shown()).toEqual({})
+    rows = [row('dan')]
+    await presence.load()
+    expect(shown()).toEqual({ dan: 'online' })
+  })
+
+  test('[R12] subscribers are told of changes together, and not of what is as it was', () => {
+    vi.useFakeTimers()
+    try {
+      const told: string[][] = []
+      const frames: unknown[] = []
+      const subscriber = {
+        presenceChanged: (frame: { of(ref: number): Buffer }, userIds: readonly string[]) => {
+          told.push([...userIds])
+          frames.push(
+            JSON.parse(
+              frame
+                .of(3)
+                .subarray(frame.of(3)[1] === 126 ? 4 : 2)
+                .toString(),
+            ),
+          )
+          return true
+        },
+      }
+      presence.subscribe(subscriber)
+      const [ada, bob] = [somebody('ada'), somebody('bob')]
+      presence.enter(ada, true)
+      presence.enter(bob, true)
+      expect(told).toEqual([])
+      vi.advanceTimersByTime(15)
+      expect(told).toEqual([['ada', 'bob']])
+      for (let n = 0; n < 100; n++) presence.active(ada)
+      presence.set(bob, { status: 'online', data: undefined })
+      vi.advanceTimersByTime(15)
+      expect(told).toHaveLength(1)
+      presence.leave(bob)
+      presence.set(ada, { status: 'away', data: undefined })
+      vi.advanceTimersByTime(15)
+      expect(frames.at(-1)).toMatchObject({
+        type: 'presence',
+        ref: 3,
+        users: [{ userId: 'ada', onlineStatus: 'away' }],
+        left: ['bob'],
+      })
+      presence.unsubscribe(subscriber)
+      presence.leave(ada)
+      vi.advanceTimersByTime(15)
+      expect(told).toHaveLength(2)
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+})

@@ -1,0 +1,24 @@
+import type { AwarenessStates } from './awareness.ts'
+import { framesBy } from '../broadcast.ts'
+import type { Member } from '../member.ts'
+import { type BroadcastPart, PacedBroadcast } from '../../../platform/turns/paced-broadcast.ts'
+
+/** Sends to all members of an editor which awareness states have changed. */
+export function createAwarenessBroadcast({
+  states,
+  members,
+  run,
+}: {
+  states: AwarenessStates
+  members: ReadonlySet<Member>
+  run: (steps: Iterator<unknown>) => void
+}): PacedBroadcast<Member> {
+  const takePart = (): BroadcastPart<Member> => {
+    const { clients, update, waitMs } = states.takeChanges()
+    const changes = clients.length
+    const frameFor = framesBy((framing) => framing.awareness(update))
+    const send = (member: Member) => member.sendAwareness(frameFor(member.framing), clients)
+    return { changes, bytes: update.length, send: changes > 0 ? send : undefined, waitMs }
+  }
+  return new PacedBroadcast({ recipients: members, waiting: () => states.changes, takePart, run })
+}

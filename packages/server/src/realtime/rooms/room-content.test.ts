@@ -1,0 +1,117 @@
+import { afterAll, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { CommittedLog } from './committed-log.ts'
+import { createCrdt, type Crdt } from '../../crdt/crdt.ts'
+import { DocumentIndex } from '../../crdt/updates/document-index.ts'
+import { createDocumentThreads } from '../../crdt/create-document-threads.ts'
+import { type Content, RoomContent } from './room-content.ts'
+
+const nothing = Uint8Array.of(0)
+const anything = () => true
+
+const threads = createDocumentThreads()
+const own = createCrdt(threads)
+afterAll(() => threads.close())
+
+/** A room with a writer whose every change is a row. */
+function scene(crdt: Partial<Crdt> = {}) {
+  const doc = new Y.Doc()
+  const log = new CommittedLog(undefined)
+  doc.on('update', (row: Uint8Array) => log.append(log.seq + 1, row))
+  const text = doc.getText('content')
+  const content = new RoomContent({
+    log,
+    crdt: { ...own, ...crdt },
+    source: () => ({ apiKey: 'key', content: `${log.seq}` }),
+    index: () => DocumentIndex.of(log.parts),
+    isOpen: () => true,
+  })
+  return { doc, log, text, content }
+}
+
+/** What a client has that was sent this. */
+function textOf({ recent, body }: Content, known?: Y.Doc): string {
+  const doc = known ?? new Y.Doc()
+  if (recent) Y.applyUpdate(doc, recent)
+  Y.applyUpdate(doc, body)
+  return doc.getText('content').toString()
+}
+
+const large = 'x'.repeat(300_000)
+
+describe('the content of a room', () => {
+  test('[R14] a large document is the same bytes for every reader, and changes since it was joined come apart', async () => {
+    const { text, content, log } = scene()
+    text.insert(0, large)
+    const first = await content.missingFor(nothing, anything)
+    text.insert(0, 'a')
+    text.insert(3, 'b')
+    const second = await content.missingFor(nothing, anything)
+    expect(second.body).toBe(first.body)
+    expect(second.recent?.length).toBeLessThan(100)
+    expect(textOf(second)).toBe(text.toString())
+    text.insert(1, 'c')
+    text.delete(2, 10)
+    const third = await content.missingFor(nothing, anything)
+    expect(third.body).toBe(first.body)
+    expect(textOf(third)).toBe(text.toString())
+    expect(third.isHeld()).toBe(true)
+    log.compacted(log.seq, Y.encodeStateAsUpdate(new Y.Doc()))
+    expect(third.isHeld()).toBe(false)
+  })
+
+  test('[R14] a small document comes as one update, with nothing before it', async () => {
+    const { text, content } = scene()
+    expect(textOf(await content.missingFor(nothing, anything))).toBe('')
+    text.insert(0, 'one ')
+    text.insert(4, 'two')
+    const answer = await content.missingFor(nothing, anything)
+    expect(answer.recent).toBeUndefined()
+    expect(textOf(answer)).toBe('one two')
+  })
+
+  test('[R14] readers who ask together wait for the same work, and miss nothing that came meanwhile', async () => {
+    let joins = 0
+    const { text, content } = scene({
+      merge: async (source, parts) => {
+        joins++
+        const merged = await own.merge(source, parts)
+        await new Promise((resolve) => setImmediate(resolve))
+        return merged
+      },
+    })
+    for (let part = 0; part < 10; part++) text.insert(0, `${part}`.repeat(100_000))
+    const early = [content.missingFor(nothing, anything), content.missingFor(nothing, anything)]
+    text.insert(0, 'late ')
+    const late = content.missingFor(nothing, anything)
+    const answers = await Promise.all([...early, late])
+    expect(joins).toBe(1)
+    expect(answers[1]?.body).toBe(answers[0]?.body)
+    expect(textOf(answers[2] as Content)).toBe(text.toString())
+  })
+
+  test('[R14] a reader that knows most of it gets what it lacks; if there is no room for that, all of it', async () => {
+    const { doc, text, content } = scene()
+    text.insert(0, large)
+    const known = new Y.Doc()
+    Y.applyUpdate(known, Y.encodeStateAsUpdate(doc))
+    const stateVector = Y.encodeStateVector(known)
+    text.insert(0, 'y'.repeat(100_000))
+    const difference = await content.missingFor(stateVector, anything)
+    expect(difference.body.length).toBeLessThan(110_000)
+    expect(difference.isHeld()).toBe(false)
+    const whole = await content.missingFor(stateVector, () => false)
+    expect(whole.body.length).toBeGreaterThan(300_000)
+    expect(whole.isHeld()).toBe(true)
+    expect(textOf(whole, known)).toBe(text.toString())
+  })
+
+  test('[R14] a reader that knows little of a large document gets all of it, without work for this reader alone', async () => {
+    const { doc, text, content } = scene({ diff: () => Promise.reject(new Error('not needed')) })
+    text.insert(0, large)
+    for (const clock of [1, 100_000]) {
+      const stateVector = Y.encodeStateVector(new Map([[doc.clientID, clock]]))
+      expect((await content.missingFor(stateVector, anything)).isHeld()).toBe(true)
+    }
+  })
+})

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import type { Member } from './member.ts'
+import { StatelessRelay, type StatelessRefusal } from './stateless-relay.ts'
+
+test('[R47] empty messages count too, so no number of them fills the memory', () => {
+  const relay = new StatelessRelay(new Set(), () => {})
+  const refusals: StatelessRefusal[] = []
+  const from = { canWrite: true } as Member
+  for (let sent = 0; sent < 5_000; sent++) {
+    relay.send(from, new Uint8Array(), (refusal) => refusals.push(refusal))
+  }
+  expect(refusals).toHaveLength(5_000 - 4_096)
+  expect(refusals[0]?.status).toBe('RESOURCE_EXHAUSTED')
+})

@@ -1,0 +1,68 @@
+import type { ErrorStatus } from '@plenum/protocol'
+import { framesBy } from './broadcast.ts'
+import type { Member } from './member.ts'
+import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
+
+/** Bytes of messages that may wait in one editor. */
+const maxWaitingBytes = 1024 * 1024
+/** What a message counts for at least: an empty one takes memory too. */
+const minBytes = 256
+
+/** Why a message is not sent to anybody. */
+export interface StatelessRefusal {
+  status: ErrorStatus
+  message: string
+}
+
+const mayNotWrite: StatelessRefusal = {
+  status: 'PERMISSION_DENIED',
+  message: 'The user may read this document, but not send stateless messages.',
+}
+const tooManyWait: StatelessRefusal = {
+  status: 'RESOURCE_EXHAUSTED',
+  message: 'The clients of this editor send more stateless messages than it can pass on.',
+}
+
+interface StatelessMessage {
+  from: Member
+  payload: Uint8Array
+}
+
+/** Sends messages that are not stored to the other clients that have the editor open, in the order in which they came. */
+export class StatelessRelay {
+  readonly #waiting: StatelessMessage[] = []
+  #waitingBytes = 0
+  readonly #broadcast: PacedBroadcast<Member>
+
+  constructor(members: ReadonlySet<Member>, run: (steps: Iterator<unknown>) => void) {
+    this.#broadcast = new PacedBroadcast({
+      recipients: members,
+      waiting: () => this.#waiting.length,
+      takePart: () => this.#takePart(),
+      run,
+    })
+  }
+
+  send(from: Member, payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
+    if (!from.canWrite) return onRefused(mayNotWrite)
+    const bytes = bytesOf(payload)
+    if (this.#waitingBytes + bytes > maxWaitingBytes) return onRefused(tooManyWait)
+    this.#waiting.push({ from, payload })
+    this.#waitingBytes += bytes
+    this.#broadcast.start()
+  }
+
+  #takePart(): BroadcastPart<Member> {
+    const { from, payload } = this.#waiting.shift() as StatelessMessage
+    this.#waitingBytes -= bytesOf(payload)
+    const frameFor = framesBy((framing) => framing.stateless?.(payload))
+    const send = (member: Member) => {
+      const frame = member === from ? undefined : frameFor(member.framing)
+      if (frame) member.send(frame)
+      return frame !== undefined
+    }
+    return { changes: 1, bytes: payload.length, send, waitMs: 0 }
+  }
+}
+
+export const bytesOf = ({ length }: Uint8Array): number => Math.max(length, minBytes)

@@ -1,0 +1,46 @@
+import { closeCodes } from '@plenum/protocol/realtime'
+import type { Sample } from '../../platform/metrics/live-metrics.ts'
+
+/** Close codes of the WebSocket protocol that browsers, libraries and proxies send. */
+const standardCodes = [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011]
+const namedCodes = new Set<number>([...standardCodes, ...Object.values(closeCodes)])
+
+interface Count {
+  open: number
+  /** By code. Clients may send any code, so that those without a name are one. */
+  readonly closes: Map<string, number>
+}
+
+/** Counts the connections of each dialect for the metrics: those that are open, and how the others ended. */
+export class ConnectionCounts<Dialect extends string> {
+  readonly #counts: Map<Dialect, Count>
+
+  constructor(dialects: readonly Dialect[]) {
+    this.#counts = new Map(dialects.map((dialect) => [dialect, { open: 0, closes: new Map() }]))
+  }
+
+  opened(dialect: Dialect): void {
+    this.#of(dialect).open++
+  }
+
+  closed(dialect: Dialect, closeCode: number): void {
+    const count = this.#of(dialect)
+    const code = namedCodes.has(closeCode) ? String(closeCode) : 'other'
+    count.open--
+    count.closes.set(code, (count.closes.get(code) ?? 0) + 1)
+  }
+
+  get connections(): Sample[] {
+    return Array.from(this.#counts, ([dialect, { open }]) => ({ labels: { dialect }, value: open }))
+  }
+
+  get closes(): Sample[] {
+    return Array.from(this.#counts).flatMap(([dialect, { closes }]) =>
+      Array.from(closes, ([code, value]) => ({ labels: { dialect, code }, value })),
+    )
+  }
+
+  #of(dialect: Dialect): Count {
+    return this.#counts.get(dialect) as Count
+  }
+}

@@ -1,0 +1,121 @@
+import { EventEmitter } from 'node:events'
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import type { WebSocket } from 'ws'
+import { ConnectionInbox } from './connection-inbox.ts'
+import { FairTurns } from '../../platform/turns/fair-turns.ts'
+
+beforeEach(freeIteration)
+
+const kilobyte = Buffer.alloc(1_000)
+
+/** A socket that says whether it is read. */
+function client(turns = new FairTurns(), { isIdentified = true } = {}) {
+  const state = { isRead: true }
+  const ws = Object.assign(new EventEmitter(), {
+    pause: () => void (state.isRead = false),
+    resume: () => void (state.isRead = true),
+  })
+  const host = { turns, owner: { apiKey: 'key', userId: 'ada' }, isIdentified }
+  const inbox = new ConnectionInbox(ws as unknown as WebSocket, host)
+  const delivered: string[] = []
+  const start = (work: (text: string) => void = () => {}) =>
+    inbox.start(
+      (data) => {
+        delivered.push(data.toString().replaceAll('\0', ''))
+        work(data.toString())
+      },
+      () => {},
+    )
+  const send = (data: string | Buffer) => ws.emit('message', Buffer.from(data), true)
+  return { inbox, state, delivered, start, send }
+}
+
+test('[R18] a socket is not read before its dialect listens, and messages are delivered as they arrive then', () => {
+  const { state, start, send, delivered } = client()
+  expect(state.isRead).toBe(false)
+  start()
+  expect(state.isRead).toBe(true)
+  send('a')
+  expect(delivered).toEqual(['a'])
+})
+
+test('[R18] a client on hold is read until 64 KiB wait, and gets its messages delivered in order', async () => {
+  const { inbox, state, start, send, delivered } = client()
+  start()
+  inbox.hold()
+  let sent = 0
+  for (; state.isRead && sent < 1_000; sent++) send(Buffer.concat([Buffer.from(`${sent}`), kilobyte]))
+  // What the dialect is given to keep, and as much that waits before it.
+  expect(delivered.length).toBeGreaterThan(10)
+  expect(sent).toBeLessThan(140)
+  expect(delivered.length).toBeLessThan(sent / 2 + 2)
+  inbox.release()
+  while (inbox.hasWaiting) await setImmediate()
+  expect(delivered).toEqual(Array.from({ length: sent }, (_, index) => `${index}`))
+  expect(state.isRead).toBe(true)
+})
+
+test('[R18] messages without bytes count as well', () => {
+  const { inbox, state, start, send } = client()
+  start()
+  inbox.hold()
+  let sent = 0
+  for (; state.isRead && sent < 10_000; sent++) send('')
+  expect(sent).toBeLessThan(1_000)
+})
+
+test('[R16] a client that is not identified is not read while it is on hold', () => {
+  const { inbox, state, start } = client(new FairTurns(), { isIdentified: false })
+  start()
+  expect(state.isRead).toBe(true)
+  inbox.hold()
+  expect(state.isRead).toBe(false)
+  inbox.release()
+  expect(state.isRead).toBe(true)
+})
+
+test('[R1] what a client sent before it left is delivered before its dialect hears that it left', async () => {
+  const { inbox, start, send, delivered } = client()
+  start()
+  inbox.hold()
+  for (let sent = 0; sent < 100; sent++) send(kilobyte)
+  expect(inbox.hasWaiting).toBe(true)
+  const left = new Promise<number>((resolve) => inbox.finish(() => resolve(delivered.length)))
+  expect(await left).toBe(100)
+})
+
+test('[R18] a connection that the server has closed is read to its end, and nothing more of it is accepted', async () => {
+  const { inbox, state, start, send, delivered } = client()
+  start()
+  inbox.hold()
+  let sent = 0
+  for (; state.isRead; sent++) send(kilobyte)
+  inbox.stop()
+  expect(state.isRead).toBe(true)
+  send(kilobyte)
+  inbox.release()
+  while (inbox.hasWaiting) await setImmediate()
+  expect(delivered.length).toBe(sent)
+})
+
+test('[S1] a socket with much to handle gives way to the others after a few milliseconds', async () => {
+  const turns = new FairTurns()
+  const order: string[] = []
+  const busy = client(turns)
+  const other = client(turns)
+  busy.start((text) => {
+    order.push(text)
+    for (const began = performance.now(); performance.now() - began < 3;);
+  })
+  other.start((text) => order.push(text))
+  for (let sent = 0; sent < 30; sent++) busy.send(`busy ${sent}`)
+  other.send('other')
+  while (busy.inbox.hasWaiting) await setImmediate()
+  expect(order).toHaveLength(31)
+  expect(order.indexOf('other')).toBeLessThan(8)
+  expect(order.filter((text) => text !== 'other')).toEqual(
+    Array.from({ length: 30 }, (_, index) => `busy ${index}`),
+  )
+})

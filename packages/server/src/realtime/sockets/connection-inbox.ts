@@ -1,0 +1,163 @@
+import type { WebSocket } from 'ws'
+import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
+import type { FairTurns, TurnTaker } from '../../platform/turns/fair-turns.ts'
+
+/** Bytes of messages that wait here before the socket is paused. A paused socket reads no pings either. */
+const maxQueuedBytes = 64 * 1024
+/**
+ * Bytes that are delivered while the connection is on hold, so that a client that opens many documents at once has them
+ * opened side by side. The dialect keeps what it cannot handle yet.
+ */
+const maxBytesOnHold = 64 * 1024
+/** What a message costs besides its bytes; bounds the number of small ones. */
+const messageOverheadBytes = 256
+
+/** The connection whose messages these are. */
+export interface InboxHost {
+  readonly turns: FairTurns
+  readonly owner: WorkOwner
+  /** Whether it is known who the client is. */
+  readonly isIdentified: boolean
+}
+
+interface Waiting {
+  bytes: number
+  deliver: () => void
+}
+
+/**
+ * The messages of one client between its socket and its dialect, in order. What is held back is the messages: pings, pongs
+ * and the closing handshake are read as long as there is room. Invariant: the socket is paused while the inbox has not
+ * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait.
+ */
+export class ConnectionInbox implements TurnTaker {
+  readonly #ws: WebSocket
+  readonly #host: InboxHost
+  readonly #queue: Waiting[] = []
+  #queuedBytes = 0
+  #bytesOnHold = 0
+  #holds = 0
+  #isStarted = false
+  #isStopped = false
+  #isFinishing = false
+  #isPaused = false
+  #isScheduled = false
+
+  constructor(ws: WebSocket, host: InboxHost) {
+    this.#ws = ws
+    this.#host = host
+    this.#updatePause()
+  }
+
+  get owner(): WorkOwner {
+    return this.#host.owner
+  }
+
+  /** Whether the client is not listened to, so that its silence says nothing. */
+  get isPaused(): boolean {
+    return this.#isPaused
+  }
+
+  get hasWaiting(): boolean {
+    return this.#queue.length > 0
+  }
+
+  /** `heard` is called as soon as a message arrives. */
+  start(deliver: (data: Buffer, isBinary: boolean) => void, heard: () => void): void {
+    this.#isStarted = true
+    const { turns } = this.#host
+    this.#ws.on('message', (data: Buffer, isBinary) => {
+      heard()
+      if (this.#isStopped) return
+      if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
+      const startedAt = turns.begin()
+      try {
+        deliver(data, isBinary)
+      } finally {
+        turns.end(startedAt)
+      }
+    })
+    this.#updatePause()
+  }
+
+  /** Holds back further messages until every holder has called `release`. */
+  hold(): void {
+    this.#holds++
+    this.#updatePause()
+  }
+
+  release(): void {
+    if (--this.#holds > 0) return
+    this.#bytesOnHold = 0
+    // Not at once: whoever releases it may be in the middle of something.
+    if (this.hasWaiting && !this.#isScheduled) {
+      this.#isScheduled = true
+      setImmediate(() => {
+        this.#isScheduled = false
+        this.#host.turns.add(this)
+      })
+    }
+    this.#updatePause()
+  }
+
+  /** No further messages are accepted; the socket is read to its end. What came before is still delivered. */
+  stop(): void {
+    this.#isStopped = true
+    this.#updatePause()
+  }
+
+  /** The client is gone: does the work after everything that it sent is delivered, which now nothing holds back. */
+  finish(work: () => void): void {
+    this.#isStopped = true
+    this.#isFinishing = true
+    this.#add(0, work)
+  }
+
+  #add(bytes: number, deliver: () => void): void {
+    const { turns } = this.#host
+    const message = { bytes: bytes + messageOverheadBytes, deliver }
+    if (this.#mayDeliver) return turns.spend(() => this.#deliver(message))
+    this.#queue.push(message)
+    this.#queuedBytes += message.bytes
+    this.#updatePause()
+    if (this.#isReady) turns.add(this)
+  }
+
+  run(deadline: number): boolean {
+    while (this.hasWaiting && this.#isReady) {
+      const message = this.#queue.shift() as Waiting
+      this.#queuedBytes -= message.bytes
+      this.#deliver(message)
+      if (performance.now() >= deadline) break
+    }
+    this.#updatePause()
+    return this.hasWaiting && this.#isReady
+  }
+
+  #deliver({ bytes, deliver }: Waiting): void {
+    if (this.#holds > 0) this.#bytesOnHold += bytes
+    deliver()
+  }
+
+  /** Whether a message that comes now need not wait. */
+  get #mayDeliver(): boolean {
+    return this.#queue.length === 0 && this.#host.turns.isFree && this.#isReady
+  }
+
+  get #isReady(): boolean {
+    return this.#holds === 0 || this.#bytesOnHold < maxBytesOnHold || this.#isFinishing
+  }
+
+  get #mustPause(): boolean {
+    if (this.#isStopped) return false
+    const isUnidentified = this.#holds > 0 && !this.#host.isIdentified
+    return !this.#isStarted || isUnidentified || this.#queuedBytes > maxQueuedBytes
+  }
+
+  #updatePause(): void {
+    if (this.#mustPause === this.#isPaused) return
+    this.#isPaused = !this.#isPaused
+    if (this.#isPaused) this.#ws.pause()
+    else this.#ws.resume()
+  }
+}

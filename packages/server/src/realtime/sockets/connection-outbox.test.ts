@@ -1,0 +1,109 @@
+import type { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { beforeEach, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import * as ws from 'ws'
+import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
+import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { binaryFrame, binaryMessage } from './frames.ts'
+
+beforeEach(freeIteration)
+
+// Exported by `ws`, but not typed.
+const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable }
+
+/** A client that takes what waits when it is told to, and reads it with `ws`. */
+function client() {
+  const taken: Uint8Array[] = []
+  let done: (() => void) | undefined
+  const socket = new Writable({
+    write(chunk: Uint8Array, _encoding, callback) {
+      taken.push(chunk)
+      done = callback
+    },
+  })
+  const messages: Buffer[] = []
+  const receiver = new Receiver({ isServer: false })
+  receiver.on('message', (data: Buffer) => messages.push(data))
+  const host = { turns: new FairTurns(), owner: { apiKey: 'key', userId: 'ada' } }
+  const outbox = new ConnectionOutbox(socket as unknown as Socket, host)
+  /** Takes one write; false if there is none. */
+  const take = async (): Promise<boolean> => {
+    await setImmediate()
+    if (!done) return false
+    const callback = done
+    done = undefined
+    callback()
+    for (const chunk of taken.splice(0)) receiver.write(chunk)
+    await setImmediate()
+    return true
+  }
+  return { outbox, socket, take, messages, receiver }
+}
+
+const bytesOf = (length: number, seed: number) =>
+  Uint8Array.from({ length }, (_, index) => (index * 31 + seed) % 251)
+
+test('[R14] a large answer waits in pieces of the bytes that all its readers share', async () => {
+  const { outbox, socket, take, messages } = client()
+  const head = bytesOf(10, 1)
+  const body = bytesOf(5 * fragmentBytes + 1234, 2)
+  let isSent = false
+  outbox.answer(binaryMessage(head, body), () => (isSent = true))
+  outbox.send(binaryFrame(Uint8Array.of(7)))
+  await setImmediate()
+  expect(socket.writableLength).toBeLessThan(2 * fragmentBytes)
+  expect(outbox.unsentBytes).toBeGreaterThan(5 * fragmentBytes)
+  expect(outbox.waitingBytes).toBe(3)
+  while (!isSent) expect(await take()).toBe(true)
+  while (await take());
+  expect(messages).toHaveLength(2)
+  expect(messages[0]?.equals(Buffer.concat([head, body]))).toBe(true)
+  expect(messages[1]).toEqual(Buffer.of(7))
+  expect(outbox.unsentBytes).toBe(0)
+  expect(socket.listenerCount('drain')).toBe(0)
+})
+
+test('[R14] a ping may come between the pieces of an answer', async () => {
+  const { outbox, socket, take, messages, receiver } = client()
+  const pings: Buffer[] = []
+  receiver.on('ping', (data: Buffer) => pings.push(data))
+  const body = bytesOf(4 * fragmentBytes, 3)
+  outbox.answer(binaryMessage(body))
+  await setImmediate()
+  await take()
+  // As `ws` does it, whatever was written before.
+  socket.write(Buffer.of(0x89, 0))
+  while (await take());
+  expect(pings).toHaveLength(1)
+  expect(messages[0]?.equals(body)).toBe(true)
+})
+
+test('[R14] an answer that is not sent when the connection closes is let go', async () => {
+  const { outbox, socket, take } = client()
+  let ends = 0
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 4)), () => ends++)
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 5)), () => ends++)
+  const drained = outbox.drained(0)
+  await take()
+  outbox.close()
+  await drained
+  expect(ends).toBe(2)
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 6)), () => ends++)
+  expect(ends).toBe(3)
+  expect(socket.listenerCount('drain')).toBe(0)
+  expect(socket.listenerCount('close')).toBe(0)
+})
+
+test.each([0, 1, 125, 126, fragmentBytes, fragmentBytes + 1, 3 * fragmentBytes, 3 * fragmentBytes + 1])(
+  '[R14] an answer of %i bytes arrives as it is, in whatever parts it comes',
+  async (length) => {
+    const { outbox, take, messages } = client()
+    const body = bytesOf(length, 8)
+    const middle = Math.floor(length / 3)
+    outbox.answer(binaryMessage(body.subarray(0, middle), new Uint8Array(), body.subarray(middle)))
+    while (await take());
+    expect(messages[0]?.equals(body)).toBe(true)
+  },
+)

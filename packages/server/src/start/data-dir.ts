@@ -1,0 +1,41 @@
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { ConfigError } from '../config.ts'
+
+const reasons: Record<string, string> = {
+  EACCES: 'the user of the server has no permission',
+  EPERM: 'the user of the server has no permission',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'a part of its path is a file',
+  ENOENT: 'the file system does not allow new files there',
+  ENOSPC: 'the disk is full',
+}
+
+/** Makes the folder unless it is there, and tries to write to it. Throws what an operator can mend. */
+export function prepareDataDir(dataDir: string): void {
+  const folder = resolve(dataDir)
+  try {
+    makeFolder(folder)
+    const file = join(folder, `.write-test-${process.pid}`)
+    writeFileSync(file, '')
+    rmSync(file)
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException
+    const reason = reasons[code] === undefined ? message : `${reasons[code]} (${code})`
+    throw new ConfigError(`DATA_DIR must be a folder that can be written, but ${folder} is not: ${reason}.`)
+  }
+}
+
+/** Not `mkdir` with `recursive`: it never returns below /proc, where a folder neither exists nor can be made. */
+function makeFolder(folder: string): void {
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found !== undefined) throw new Error(`${folder} is a file`)
+  makeFolder(dirname(folder))
+  try {
+    mkdirSync(folder, { mode: 0o700 })
+  } catch (error) {
+    // Another process made it at the same moment.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

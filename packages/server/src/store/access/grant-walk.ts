@@ -1,0 +1,133 @@
+import type { User } from '@plenum/protocol'
+import { type RawBuilder, sql } from 'kysely'
+import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import type { Cursor, Db } from '../engine/db.ts'
+import { parse } from '../engine/json.ts'
+import type { Filter, Member, Read } from '../users/member-lists.ts'
+import { toUser } from '../users/profiles.ts'
+
+/** Rows that one statement looks through: about 3 ms of SQLite. */
+const scannedTogether = 1000
+/** A filter that leaves no more users is read user by user, whatever else is in the organization. */
+const maxFew = 30
+
+export interface Row {
+  user_id: string
+  resource_id: string
+  access_role: User['accessRole']
+  created_at: number
+}
+
+/** Whether the row is to be shown. */
+export type Flagged = Row & { fits: number }
+
+/** Some rows in order, and the place behind which there may be more. */
+export interface Step {
+  rows: readonly Flagged[]
+  last: Cursor | undefined
+}
+
+/** The rows that a step looks through. */
+export interface Window {
+  after: Cursor | undefined
+  limit: number
+}
+
+/** The grants of one organization, as statements are told of them. */
+export interface Grants {
+  inOrganization: RawBuilder<boolean>
+  isLive: RawBuilder<boolean>
+  /** What the list is ordered by. */
+  order: readonly (keyof Row)[]
+}
+
+export const grantsOf = (
+  apiKey: string,
+  organizationId: string,
+  now: number,
+  order: Grants['order'],
+): Grants => ({
+  inOrganization: sql`api_key = ${apiKey} and organization_id = ${organizationId}`,
+  isLive: sql`(expires_at is null or expires_at > ${Math.floor(now / 1000)})`,
+  order,
+})
+
+/** Takes steps until there are enough rows that fit. */
+export async function collect(
+  db: Db,
+  apiKey: string,
+  { after, limit }: Read,
+  step: (window: Window) => Promise<Step>,
+): Promise<Member[]> {
+  const found: Row[] = []
+  // Often all that comes next fits.
+  for (let window: Window = { after, limit }; ;) {
+    const { rows, last } = await step(window)
+    for (const row of rows) if (row.fits === 1) found.push(row)
+    if (!last || found.length >= limit) break
+    window = { after: last, limit: scannedTogether }
+    await breathe()
+  }
+  return withProfiles(db, apiKey, found.slice(0, limit))
+}
+
+/** The users whom the filter lets through, if they are few. */
+export async function findFew(
+  db: Db,
+  { inOrganization }: Grants,
+  { userIds, groupIds }: Filter,
+): Promise<readonly string[] | undefined> {
+  if (userIds?.length === 0 || groupIds?.length === 0) return []
+  if (!groupIds) return userIds && [...new Set(userIds)]
+  const among = userIds ? sql`user_id in (${sql.join(userIds)})` : sql`1 = 1`
+  const { rows } = await sql<{ user_id: string }>`
+    select distinct user_id from user_group_members
+    where ${inOrganization} and group_id in (${sql.join(groupIds)}) and ${among}
+    limit ${sql.lit(maxFew + 1)}`.execute(db)
+  return rows.length <= maxFew ? rows.map((row) => row.user_id) : undefined
+}
+
+/** The next grants of these, and whether each is live and of a user whom the filter lets through. */
+export async function walk(
+  db: Db,
+  { inOrganization, isLive, order }: Grants,
+  there: RawBuilder<boolean>,
+  { groupIds }: Filter,
+  { after, limit }: Window,
+): Promise<Step> {
+  const isMember = groupIds
+    ? sql`exists (
+        select 1 from user_group_members as members
+        where ${inOrganization} and group_id in (${sql.join(groupIds)}) and members.user_id = grants.user_id)`
+    : sql`1 = 1`
+  const { rows } = await sql<Flagged>`
+    select ${columns}, ${flag(sql`${isLive} and ${isMember}`)} as fits from grants
+    where ${inOrganization} and ${there} and ${isBehind(order, after)}
+    order by ${listed(order)} limit ${sql.lit(limit)}`.execute(db)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return { rows, last: last && placeOf(order, last) }
+}
+
+export const columns = sql.raw('user_id, resource_id, access_role, created_at')
+export const flag = (condition: RawBuilder<unknown>) => sql`case when ${condition} then 1 else 0 end`
+export const listed = (order: Grants['order']) => sql.raw(order.join(', '))
+export const isBehind = (order: Grants['order'], after: Cursor | undefined) =>
+  after ? sql<boolean>`(${listed(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
+export const placeOf = (order: Grants['order'], row: Row): Cursor =>
+  order.map((column) => row[column] as string | number)
+
+async function withProfiles(db: Db, apiKey: string, rows: readonly Row[]): Promise<Member[]> {
+  if (rows.length === 0) return []
+  const stored = await db
+    .selectFrom('users')
+    .select(['user_id', 'profile'])
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', [...new Set(rows.map((row) => row.user_id))])
+    .execute()
+  const profiles = new Map(stored.map((row) => [row.user_id, row.profile]))
+  return mapInTurns(rows, ({ user_id: userId, resource_id, access_role: accessRole, created_at }) => ({
+    user: Object.assign(toUser(userId, parse(profiles.get(userId) ?? '{}')), { accessRole }),
+    resourceId: resource_id,
+    createdAt: created_at,
+  }))
+}

@@ -1,0 +1,182 @@
+import type { Db } from '../engine/db.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import { prepared } from '../engine/prepared.ts'
+
+/** Where a user can be: an organization, one of its folders, one of its documents. */
+export interface Level {
+  organizationId: string
+  type: 'organization' | 'folder' | 'document'
+  /** The organization's own id at that level. */
+  id: string
+}
+
+export interface Grant {
+  userId: string
+  accessRole: 'viewer' | 'editor'
+  /** Unix seconds; null is for ever. */
+  expiresAt: number | null
+}
+
+export const organizationLevel = (organizationId: string): Level => ({
+  organizationId,
+  type: 'organization',
+  id: organizationId,
+})
+
+/** One grant for each user and level: a second one replaces role and expiry, and keeps its place in lists. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  grants: readonly Grant[],
+  now: number,
+): Promise<void> {
+  await putAll(
+    db,
+    apiKey,
+    grants.map((grant) => ({ ...grant, level })),
+    now,
+  )
+}
+
+/** As `put`, on many levels; no user may be named twice on one of them. `setAt`: when they were decided on. */
+export async function putAll(
+  db: Db,
+  apiKey: string,
+  grants: readonly (Grant & { level: Level })[],
+  now: number,
+  setAt = now,
+): Promise<void> {
+  if (grants.length === 0) return
+  await db
+    .insertInto('grants')
+    .values(
+      inLockOrder(grants, ({ level, userId }) => `${level.type}\0${level.id}\0${userId}`).map(
+        ({ level, userId, accessRole, expiresAt }) => ({
+          api_key: apiKey,
+          organization_id: level.organizationId,
+          resource_type: level.type,
+          resource_id: level.id,
+          user_id: userId,
+          access_role: accessRole,
+          expires_at: expiresAt,
+          set_at: setAt,
+          created_at: now,
+        }),
+      ),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'])
+        .doUpdateSet((eb) => ({
+          access_role: eb.ref('excluded.access_role'),
+          expires_at: eb.ref('excluded.expires_at'),
+          set_at: eb.ref('excluded.set_at'),
+          created_at: eb
+            .case()
+            .when('grants.expires_at', '<=', Math.floor(now / 1000))
+            .then(eb.ref('excluded.created_at'))
+            .else(eb.ref('grants.created_at'))
+            .end(),
+        })),
+    )
+    .execute()
+}
+
+/** The grants of these users at that level, expired ones left out. */
+export async function find(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+  now: number,
+): Promise<Map<string, Grant>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('grants')
+    .select(['user_id', 'access_role', 'expires_at'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', level.organizationId)
+    .where('resource_type', '=', level.type)
+    .where('resource_id', '=', level.id)
+    .where('user_id', 'in', userIds)
+    .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', Math.floor(now / 1000))]))
+    .execute()
+  return new Map(
+    rows.map((row) => [
+      row.user_id,
+      { userId: row.user_id, accessRole: row.access_role, expiresAt: row.expires_at },
+    ]),
+  )
+}
+
+const selectMemberships = prepared(
+  (
+    db,
+    of: {
+      apiKey: string
+      userId: string
+      organizationIds: readonly string[]
+      since: number
+      seconds: number
+    },
+  ) =>
+    db
+      .selectFrom('grants')
+      .select(['organization_id', 'expires_at'])
+      .where('api_key', '=', of.apiKey)
+      .where('organization_id', 'in', of.organizationIds)
+      .where('resource_type', '=', 'organization')
+      .where('user_id', '=', of.userId)
+      .where((eb) =>
+        eb.or([
+          eb('expires_at', 'is', null),
+          eb('expires_at', '>', of.seconds),
+          eb('set_at', '>=', of.since),
+        ]),
+      ),
+)
+
+/**
+ * Of these organizations, at most 500: those that the user is a member of, and those of which it is none because of what
+ * was set or removed since that time.
+ */
+export async function memberships(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  organizationIds: readonly string[],
+  { since, now }: { since: number; now: number },
+): Promise<{ current: Set<string>; endedSince: Set<string> }> {
+  const current = new Set<string>()
+  const endedSince = new Set<string>()
+  if (organizationIds.length > 0) {
+    const seconds = Math.floor(now / 1000)
+    const rows = await selectMemberships(db, { apiKey, userId, organizationIds, since, seconds })
+    for (const { organization_id: id, expires_at: end } of rows) {
+      if (end === null || end > seconds) current.add(id)
+      else endedSince.add(id)
+    }
+  }
+  return { current, endedSince }
+}
+
+export async function setRole(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+  accessRole: Grant['accessRole'],
+  now: number,
+): Promise<void> {
+  if (userIds.length === 0) return
+  await db
+    .updateTable('grants')
+    .set({ access_role: accessRole, set_at: now })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', level.organizationId)
+    .where('resource_type', '=', level.type)
+    .where('resource_id', '=', level.id)
+    .where('user_id', 'in', userIds)
+    .execute()
+}

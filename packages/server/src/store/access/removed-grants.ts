@@ -1,0 +1,114 @@
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
+import type { Level } from './grants.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import type { GrantTable, Schema } from '../schema/schema.ts'
+import { grantsByUser } from '../engine/some-rows.ts'
+
+/** Longer than a user token lives: after this none is left that a removal counts against. */
+export const keptMs = 49 * 60 * 60 * 1000
+
+/** A removed grant is one that ended before all time. */
+const removed = 0
+
+/** Grants without the traces of removed ones. */
+export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>
+  eb.or([eb('grants.expires_at', 'is', null), eb('grants.expires_at', '>', removed)])
+
+/** The same as `notRemoved`, for statements that are written by hand. */
+export const areNotRemoved = sql<boolean>`(expires_at is null or expires_at > ${sql.lit(removed)})`
+
+/** Removes the grants of these users at these levels. One that was never stored is removed too: a token may give it. */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  grants: readonly { level: Level; userId: string }[],
+  now: number,
+): Promise<void> {
+  await leaveTraces(
+    db,
+    apiKey,
+    grants.map(({ level, userId }) => ({ ...level, userId })),
+    now,
+  )
+}
+
+/** Removes every grant of these users on what is inside the organization. */
+export async function removeInside(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  userIds: readonly string[],
+  now: number,
+): Promise<void> {
+  await sql`
+    delete from ${grantsByUser(db)}
+    where api_key = ${apiKey} and organization_id = ${organizationId}
+      and resource_type in ('folder', 'document') and user_id in (${sql.join(userIds)})`.execute(db)
+  const all = { organizationId, type: 'inside', id: organizationId } as const
+  await leaveTraces(
+    db,
+    apiKey,
+    userIds.map((userId) => ({ ...all, userId })),
+    now,
+  )
+}
+
+interface Trace {
+  organizationId: string
+  type: GrantTable['resource_type']
+  id: string
+  userId: string
+}
+
+async function leaveTraces(db: Db, apiKey: string, traces: readonly Trace[], now: number): Promise<void> {
+  if (traces.length === 0) return
+  await db
+    .insertInto('grants')
+    .values(
+      inLockOrder(traces, ({ type, id, userId }) => `${type}\0${id}\0${userId}`).map(
+        ({ organizationId, type, id, userId }) => ({
+          api_key: apiKey,
+          organization_id: organizationId,
+          resource_type: type,
+          resource_id: id,
+          user_id: userId,
+          access_role: 'viewer' as const,
+          expires_at: removed,
+          set_at: now,
+          created_at: now,
+        }),
+      ),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'])
+        .doUpdateSet((eb) => ({
+          expires_at: eb.ref('excluded.expires_at'),
+          set_at: eb.ref('excluded.set_at'),
+        })),
+    )
+    .execute()
+}
+
+/** Deletes grants that have ended, of every tenant, once no token is left that is older; at most so many, and tells how many. */
+export async function prune(db: Db, now: number, most: number): Promise<number> {
+  const key = ['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'] as const
+  const { numDeletedRows } = await db
+    .deleteFrom('grants')
+    .where((eb) =>
+      eb(
+        eb.refTuple(...key),
+        'in',
+        eb
+          .selectFrom('grants')
+          .select(key)
+          .where('expires_at', '<=', Math.floor(now / 1000))
+          .where('set_at', '<=', now - keptMs)
+          .limit(most)
+          .$asTuple(...key),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,170 @@
+import { findDocuments, findFolderChains } from '../access/access.ts'
+import type { Database, Db } from '../engine/db.ts'
+import { parse } from '../engine/json.ts'
+
+/**
+ * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
+ * from an organization, with what they are granted in it; all members of a group; the notifications of a document;
+ * notifications that are hidden already, by their keys; or one user from the notifications that went to them. Of
+ * documents that were moved, what moves in steps goes to the target first. Of documents that are reserved, which are about
+ * to be moved, it takes nothing.
+ */
+export type Scope =
+  | { organizationIds: readonly string[] }
+  | { organizationId: string; folderId: string }
+  | { organizationId: string; documentIds: readonly string[]; movedTo?: string }
+  | Leaving
+  | { organizationId: string; groupId: string }
+  | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
+  | { organizationId: string; hiddenNotifications: readonly string[] }
+  | { organizationId: string; inboxOf: Inbox }
+  | { organizationId: string; reserved: readonly string[] }
+
+export interface Leaving {
+  organizationId: string
+  userIds: readonly string[]
+  /** Memberships that had ended by then (Unix seconds) are none. */
+  atSeconds: number
+}
+
+/** What went to a user, in one document or at one location if given. */
+export interface Inbox {
+  userId: string
+  documentId?: string
+  locationId?: string
+}
+
+/** A deletion that has begun. It is too large for one transaction, and is carried on until nothing is left. */
+export interface Deletion {
+  deletionId: string
+  apiKey: string
+  scope: Scope
+}
+
+/** Another server carries a deletion on when the one that works on it has not said so for this long. */
+const leaseMs = 30_000
+
+/** With a lease the caller works on it. Without one, the next server that looks for deletions does. */
+export async function add(
+  db: Db,
+  { deletionId, apiKey, scope }: Deletion,
+  now: number,
+  { isLeased }: { isLeased: boolean },
+): Promise<void> {
+  await db
+    .insertInto('deletions')
+    .values({
+      deletion_id: deletionId,
+      api_key: apiKey,
+      scope: JSON.stringify(scope),
+      leased_until: isLeased ? now + leaseMs : 0,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** False if it is finished. */
+export async function renew(db: Db, deletionId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('deletions')
+    .set({ leased_until: now + leaseMs })
+    .where('deletion_id', '=', deletionId)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** False if it was finished before. */
+export async function finish(db: Db, deletionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('deletions')
+    .where('deletion_id', '=', deletionId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+interface Row {
+  deletion_id: string
+  api_key: string
+  scope: string
+}
+
+const columns = ['deletion_id', 'api_key', 'scope'] as const
+const toDeletion = (row: Row): Deletion => ({
+  deletionId: row.deletion_id,
+  apiKey: row.api_key,
+  scope: parse<Scope>(row.scope),
+})
+
+/** The organizations, documents and folders that a request or a live session names. */
+export interface Mention {
+  /** Live sessions see no notifications, and do not wait for their deletion. */
+  isLive?: true
+  organizationIds: readonly string[]
+  documentIds: readonly string[]
+  folderIds: readonly string[]
+}
+
+async function scopesOf(db: Db, apiKey: string): Promise<Scope[]> {
+  const rows = await db.selectFrom('deletions').select(columns).where('api_key', '=', apiKey).execute()
+  return rows.map((row) => toDeletion(row).scope)
+}
+
+/** Whether a deletion that is not finished takes away something that is named. */
+export async function meets(db: Db, apiKey: string, mention: Mention): Promise<boolean> {
+  for (const scope of await scopesOf(db, apiKey)) {
+    if (await overlaps(db, apiKey, scope, mention)) return true
+  }
+  return false
+}
+
+/** Whether parts of the one document are still to be moved to the other. */
+export async function isMoving(
+  db: Db,
+  apiKey: string,
+  move: { organizationId: string; documentId: string; newDocumentId: string },
+): Promise<boolean> {
+  const scopes = await scopesOf(db, apiKey)
+  return scopes.some(
+    (scope) =>
+      'movedTo' in scope &&
+      scope.organizationId === move.organizationId &&
+      scope.movedTo === move.newDocumentId &&
+      scope.documentIds.includes(move.documentId),
+  )
+}
+
+/** Documents that are named and not deleted can be used meanwhile; whatever else is in the organization cannot. */
+export async function overlaps(
+  db: Db,
+  apiKey: string,
+  scope: Scope,
+  { isLive, organizationIds, documentIds, folderIds }: Mention,
+): Promise<boolean> {
+  if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
+  // Nobody can see them.
+  if ('hiddenNotifications' in scope) return false
+  if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
+  const { organizationId } = scope
+  if (!organizationIds.includes(organizationId)) return false
+  // Signing in changes members, and nothing else in the organization.
+  if (isLive && documentIds.length === 0) return 'userIds' in scope
+  if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
+  if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
+  if ('notificationsOf' in scope) return documentIds.includes(scope.notificationsOf.documentId)
+  if ('inboxOf' in scope) {
+    const { documentId } = scope.inboxOf
+    return documentId === undefined || documentIds.includes(documentId)
+  }
+  if ('documentIds' in scope)
+    return documentIds.some((id) => scope.documentIds.includes(id) || id === scope.movedTo)
+  const named = await findDocuments(db, apiKey, organizationId, documentIds.slice(0, 500))
+  const around = [...named.values()].flatMap(({ folderId }) => folderId ?? [])
+  const chains = await findFolderChains(db, apiKey, organizationId, [...new Set([...around, ...folderIds])])
+  return chains.has(scope.folderId)
+}
+
+/** Those that nobody works on. A server that is alone on its database is asked for all of them when it starts. */
+export async function abandoned({ read }: Database, now: number): Promise<Deletion[]> {
+  const rows = await read.selectFrom('deletions').select(columns).where('leased_until', '<', now).execute()
+  return rows.map(toDeletion)
+}

@@ -1,0 +1,283 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Cursor, Db } from '../engine/db.ts'
+import type { Inbox, Leaving, Scope } from './deletions.ts'
+import { leafFolders } from '../documents/folder-tree.ts'
+import { moversOf } from './moved-rows.ts'
+import { someInInbox } from '../notifications/lists.ts'
+import { addressee, namesOf, removeFrom } from '../notifications/recipients.ts'
+import { paceOf } from '../engine/pace.ts'
+import { sqliteOf } from '../engine/prepared.ts'
+import { areNotRemoved } from '../access/removed-grants.ts'
+import { grantsByUser, someRows, type Table } from '../engine/some-rows.ts'
+import * as users from '../users/users.ts'
+
+/**
+ * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more; a cursor: there may be
+ * more behind it, and the next call gets it as `after`. `ids` gets the documents of a folder that lost something, and the
+ * members and notifications that were removed.
+ */
+export type Remover = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
+
+/** Where a removal goes on. A transaction that runs again begins at the same place again. */
+export interface Position {
+  remover: number
+  after?: Cursor
+}
+
+/** Documents that are emptied together on SQLite. */
+const documentsTogether = 50
+
+/**
+ * Rows of one statement on SQLite, from the leaves of the foreign keys upwards: what a row still holds when it is removed
+ * goes with it in the same statement, however much that is.
+ */
+const inDocuments: readonly [Table, number][] = [
+  ['notifications', 100],
+  ['editor_updates', 50],
+  ['editor_snapshot_parts', 50],
+  ['editor_snapshots', 50],
+  ['editor_version_parts', 50],
+  ['editor_version_authors', 200],
+  ['editor_versions', 50],
+  ['editor_clients', 200],
+  ['editors', 50],
+  ['live_states', 50],
+  ['presence', 200],
+]
+const inOrganizations: readonly [Table, number][] = [
+  ['notification_recipients', 200],
+  ...inDocuments,
+  ['documents', 100],
+  ['user_group_members', 200],
+  ['user_groups', 100],
+  ['document_migrations', 200],
+  ['notification_configs', 200],
+]
+
+/** What removes everything inside the scope, in this order. The organizations, folder or documents themselves are left. */
+export function removersOf(apiKey: string, scope: Scope): Remover[] {
+  if ('organizationIds' in scope) {
+    const there = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
+    return [
+      ...inOrganizations.map(([table, max]) => rows(table, there, max)),
+      grantsWithUsers(apiKey, there),
+      parentsOfFolders(there),
+      rows('folders', there, 100),
+    ]
+  }
+  if ('reserved' in scope) return []
+  const { organizationId } = scope
+  if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), 200, grantsByUser)]
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  if ('groupId' in scope) {
+    return [members(sql`${inOrganization} and group_id = ${scope.groupId}`)]
+  }
+  if ('notificationsOf' in scope)
+    return [withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
+  if ('hiddenNotifications' in scope) {
+    const keys = sql.join(scope.hiddenNotifications)
+    const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
+    return [withRecipients(inOrganization, there)]
+  }
+  if ('inboxOf' in scope) {
+    return [false, true].map((byEmail) => insideInbox(apiKey, organizationId, scope.inboxOf, byEmail))
+  }
+  if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
+  const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
+    scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
+  )
+  const { movedTo } = scope
+  const movers =
+    movedTo === undefined
+      ? []
+      : scope.documentIds.flatMap((documentId) =>
+          moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
+        )
+  return [...movers, ...groups.flatMap((ids) => insideDocuments(apiKey, organizationId, ids))]
+}
+
+/** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
+export async function removeSome(
+  db: Db,
+  removers: readonly Remover[],
+  from: Position,
+  ids: string[],
+): Promise<Position | undefined> {
+  const beganAt = performance.now()
+  const { budgetMs } = paceOf(db)
+  let { remover: next, after } = from
+  for (let remover = removers[next]; remover; remover = removers[next]) {
+    const rest = await remover(db, ids, after)
+    after = typeof rest === 'object' ? rest : undefined
+    if (rest === false) next++
+    if (performance.now() - beganAt > budgetMs) break
+  }
+  return next < removers.length ? { remover: next, after } : undefined
+}
+
+const rows =
+  (table: Table, which: RawBuilder<boolean>, max: number, from?: (db: Db) => RawBuilder<unknown>): Remover =>
+  async (db) => {
+    if (sqliteOf(db) && withBytes.has(table)) return removeBytes(db, table, which, max)
+    const most = max * paceOf(db).factor
+    return (await removeRows(db, table, which, most, from?.(db))) === most
+  }
+
+const withBytes: ReadonlySet<Table> = new Set([
+  'editor_updates',
+  'editor_snapshots',
+  'editor_snapshot_parts',
+  'editor_versions',
+  'editor_version_parts',
+])
+/** Of one statement on SQLite, which walks over all that it frees: 10 to 20 ms a mebibyte. A single row may have more. */
+const maxBytes = 512 * 1024
+
+async function removeBytes(db: Db, table: Table, which: RawBuilder<boolean>, max: number): Promise<boolean> {
+  const { rows: found } = await sql<{ id: number; bytes: number }>`
+    select rowid as id, length(bytes) as bytes from ${sql.table(table)} where ${which} limit ${sql.lit(max)}`.execute(
+    db,
+  )
+  let bytes = 0
+  const ids = found
+    .filter((row, index) => (bytes += row.bytes) <= maxBytes || index === 0)
+    .map(({ id }) => id)
+  if (ids.length > 0) await sql`delete from ${sql.table(table)} where rowid in (${sql.join(ids)})`.execute(db)
+  return ids.length === max || ids.length < found.length
+}
+
+async function removeRows(
+  db: Db,
+  table: Table,
+  which: RawBuilder<boolean>,
+  max: number,
+  from?: RawBuilder<unknown>,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${sql.table(table)} where ${someRows(db, table, which, max, from)}`.execute(db)
+  return Number(numAffectedRows)
+}
+
+/** What the users are granted inside the organization, if they are members of it. */
+export const grantsInside = (apiKey: string, { organizationId, userIds, atSeconds }: Leaving) => sql<boolean>`
+  api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document')
+  and user_id in (
+    select user_id from grants
+    where api_key = ${apiKey} and organization_id = ${organizationId} and resource_type = 'organization'
+      and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
+      and (expires_at is null or expires_at > ${atSeconds}))`
+
+/** Grants, and the users who have none left anywhere. */
+const grantsWithUsers =
+  (apiKey: string, there: RawBuilder<boolean>): Remover =>
+  async (db) => {
+    const max = 100
+    const { rows } = await sql<{ user_id: string }>`
+      delete from grants where ${someRows(db, 'grants', sql`${there} and ${areNotRemoved}`, max)}
+      returning user_id`.execute(db)
+    const userIds = [...new Set(rows.map((row) => row.user_id))]
+    if (userIds.length > 0) await users.removeUnplaced(db, apiKey, userIds)
+    return rows.length === max
+  }
+
+/** Folders that are in no other can be removed in any order, and take no others along. */
+const parentsOfFolders =
+  (there: RawBuilder<boolean>): Remover =>
+  async (db) => {
+    const max = 100
+    const nested = sql<boolean>`${there} and parent_folder_id is not null`
+    const { numAffectedRows = 0n } = await sql`
+      update folders set parent_folder_id = null where ${someRows(db, 'folders', nested, max)}`.execute(db)
+    return Number(numAffectedRows) === max
+  }
+
+function insideDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): Remover[] {
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  const there = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+  const granted = sql<boolean>`
+    ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${areNotRemoved}`
+  return [
+    withRecipients(inOrganization, there),
+    ...inDocuments.map(([table, max]) => rows(table, there, max)),
+    rows('grants', granted, 200),
+    rows('notification_configs', there, 200),
+  ]
+}
+
+export const notificationsOf = (
+  inOrganization: RawBuilder<unknown>,
+  { documentId, locationId }: { documentId: string; locationId?: string },
+): RawBuilder<boolean> => {
+  const ofDocument = sql<boolean>`${inOrganization} and document_id = ${documentId}`
+  return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
+}
+
+/** Recipients do not say of which document they are. Each round takes a few notifications with all of theirs. */
+const withRecipients =
+  (inOrganization: RawBuilder<boolean>, there: RawBuilder<boolean>): Remover =>
+  async (db, removed) => {
+    const [max, together] = [200, 20].map((count) => count * paceOf(db).factor) as [number, number]
+    const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
+      select notification_id, public_id from notifications where ${there} limit ${sql.lit(together)}`.execute(
+      db,
+    )
+    if (found.length === 0) return false
+    const keys = found.map((row) => row.notification_id)
+    const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
+    if ((await removeRows(db, 'notification_recipients', theirs, max)) === max) return true
+    await removeRows(db, 'notifications', theirs, together)
+    removed.push(...found.flatMap((row) => row.public_id ?? []))
+    return true
+  }
+
+/** Takes notifications from one user, in the order of the user's list. */
+const insideInbox =
+  (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
+  async (db, removed, after) => {
+    const user = await addressee(db, apiKey, userId)
+    const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
+    if (!name) return false
+    const max = 50 * paceOf(db).factor
+    const some = await someInInbox(db, apiKey, { organizationId, ...filter }, name, { max, after })
+    if (some.keys.length > 0) removed.push(...(await removeFrom(db, apiKey, organizationId, some.keys, user)))
+    return some.next ?? false
+  }
+
+const members =
+  (there: RawBuilder<boolean>): Remover =>
+  async (db, removed) => {
+    const max = 200 * paceOf(db).factor
+    const { rows } = await sql<{ user_id: string }>`
+      delete from user_group_members where ${someRows(db, 'user_group_members', there, max)}
+      returning user_id`.execute(db)
+    for (const { user_id: userId } of rows) removed.push(userId)
+    return rows.length === max
+  }
+
+/** From the deepest folders up: documents first, then the folders that are empty. */
+const insideFolder =
+  (apiKey: string, organizationId: string, folderId: string): Remover =>
+  async (db, touched) => {
+    const together = documentsTogether * paceOf(db).factor
+    const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+    const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
+    const folderIds = leaves.length > 0 ? leaves : [folderId]
+    const inFolders = sql<boolean>`${inOrganization} and folder_id in (${sql.join(folderIds)})`
+    const { rows: found } = await sql<{ document_id: string }>`
+      select document_id from documents where ${inFolders} limit ${sql.lit(together)}`.execute(db)
+    if (found.length > 0) {
+      const documentIds = found.map((row) => row.document_id)
+      touched.push(...documentIds)
+      for (const remove of insideDocuments(apiKey, organizationId, documentIds)) {
+        if (await remove(db, [], undefined)) return true
+      }
+      const those = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+      await removeRows(db, 'documents', those, together)
+      return true
+    }
+    const granted = sql<boolean>`
+      ${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)}) and ${areNotRemoved}`
+    if ((await removeRows(db, 'grants', granted, 200)) === 200) return true
+    if (leaves.length > 0) await removeRows(db, 'folders', inFolders, leaves.length)
+    return leaves.length > 0
+  }

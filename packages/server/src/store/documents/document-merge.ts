@@ -1,0 +1,149 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
+import * as documents from './documents.ts'
+import { sqliteOf } from '../engine/prepared.ts'
+import { type Position, removersOf, removeSome } from '../deletions/removal.ts'
+import { someRows, type Table } from '../engine/some-rows.ts'
+
+/**
+ * Tables whose rows belong to a document, what tells the rows of one document apart, and how many rows one statement
+ * moves on SQLite, which holds the event loop meanwhile. The rows of an editor bring its log along.
+ */
+const inside: readonly [Table, key: string, rowsTogether: number][] = [
+  ['presence', 'user_id', 500],
+  ['live_states', 'live_state_data_id', 200],
+  ['editors', 'editor_id', 20],
+]
+
+/**
+ * Moves a document with its editors, live states and presence to another id. What the other one has already stays as it
+ * is there. The caller has the rest moved: by `moveRest`, or by a deletion in steps. False: there is no such document.
+ */
+export async function mergeInto(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+  now: number,
+): Promise<boolean> {
+  const found = await documents.findMany(db, apiKey, organizationId, [documentId, newDocumentId])
+  const source = found.find((document) => document.documentId === documentId)
+  const target = found.find((document) => document.documentId === newDocumentId)
+  if (!source) return false
+  await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
+  await countOn(db, apiKey, organizationId, documentId, newDocumentId)
+
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  for (const [table, key, rowsTogether] of inside) {
+    const isThere = sql`
+      exists (
+        select 1 from ${sql.table(table)} as there
+        where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
+          and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
+      )`
+    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${isThere}`
+    const move = (rows: RawBuilder<boolean>) =>
+      sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
+    if (sqliteOf(db)) await inSteps(rowsTogether, () => move(someRows(db, table, which, rowsTogether)))
+    else await move(which)
+  }
+  return true
+}
+
+/** Does the rest of a move: grants and notifications move as well, and what is then left of the document is deleted. */
+export async function moveRest(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+): Promise<void> {
+  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
+  for (let next: Position | undefined = { remover: 0 }; next;) next = await removeSome(db, removers, next, [])
+  await documents.remove(db, apiKey, organizationId, [documentId])
+}
+
+/** Runs a statement until it changes fewer rows than it may. */
+async function inSteps(
+  rowsTogether: number,
+  change: () => Promise<{ numAffectedRows?: bigint }>,
+): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await change()
+    if (numAffectedRows < rowsTogether) return
+  }
+}
+
+/** What the target does not say, the source does. A document that was shut stays shut. */
+const merge = (source: documents.Document, target: documents.Document | undefined): documents.Document => ({
+  documentId: source.documentId,
+  folderId: target?.folderId ?? source.folderId,
+  accessType: target?.accessType ?? source.accessType,
+  disabled: source.disabled || target?.disabled === true,
+  data: { ...source.data, ...target?.data },
+  createdAt: target?.createdAt ?? source.createdAt,
+  lastUpdated: source.lastUpdated,
+})
+
+async function putTarget(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  document: documents.Document,
+  now: number,
+): Promise<void> {
+  const values = {
+    folder_id: document.folderId,
+    access_type: document.accessType,
+    disabled: document.disabled ? 1 : 0,
+    data: JSON.stringify(document.data),
+    last_updated: now,
+  }
+  await db
+    .insertInto('documents')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      document_id: document.documentId,
+      event_seq: 0,
+      created_at: document.createdAt,
+      ...values,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'organization_id', 'document_id']).doUpdateSet(values),
+    )
+    .execute()
+}
+
+/** What moves is the newest change of the target, whatever number either document has come to. */
+async function countOn(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  newDocumentId: string,
+): Promise<void> {
+  const { seq } = await db
+    .updateTable('documents')
+    .set((eb) => ({
+      event_seq: eb
+        .selectFrom('documents as both')
+        .select((eb) => eb(eb.fn.max('both.event_seq'), '+', 1).as('seq'))
+        .where('both.api_key', '=', apiKey)
+        .where('both.organization_id', '=', organizationId)
+        .where('both.document_id', 'in', [documentId, newDocumentId]),
+    }))
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', newDocumentId)
+    .returning('event_seq as seq')
+    .executeTakeFirstOrThrow()
+  await db
+    .updateTable('live_states')
+    .set({ seq })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .execute()
+}

@@ -1,0 +1,122 @@
+import type { Db } from '../engine/db.ts'
+import type { MigrationTable } from '../schema/schema.ts'
+
+export type MigrationStatus = MigrationTable['status']
+
+export interface Migration {
+  migrationId: string
+  documentId: string
+  newDocumentId: string
+  status: MigrationStatus
+}
+
+const running = ['pending', 'in_progress'] as const
+
+/** How long a migration that ended can be asked for (spec 10.9). */
+const keptMs = 30 * 24 * 60 * 60 * 1000
+
+export async function add(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  migration: Omit<Migration, 'status'>,
+  now: number,
+): Promise<void> {
+  await db
+    .insertInto('document_migrations')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      migration_id: migration.migrationId,
+      document_id: migration.documentId,
+      new_document_id: migration.newDocumentId,
+      status: 'pending',
+      created_at: now,
+      last_updated: now,
+    })
+    .execute()
+}
+
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  migrationId: string,
+): Promise<Migration | undefined> {
+  const row = await db
+    .selectFrom('document_migrations')
+    .select(['migration_id', 'document_id', 'new_document_id', 'status'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('migration_id', '=', migrationId)
+    .executeTakeFirst()
+  return (
+    row && {
+      migrationId: row.migration_id,
+      documentId: row.document_id,
+      newDocumentId: row.new_document_id,
+      status: row.status,
+    }
+  )
+}
+
+/** Whether a migration that has not ended takes from or gives to one of the documents. */
+export async function isRunning(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentIds: readonly string[],
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('document_migrations')
+    .select('migration_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('status', 'in', running)
+    .where((eb) => eb.or([eb('document_id', 'in', documentIds), eb('new_document_id', 'in', documentIds)]))
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Changes the state of a migration that has not ended; one that has, or that is gone, gives false. */
+export async function advance(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  migrationId: string,
+  status: MigrationStatus,
+  now: number,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('document_migrations')
+    .set({ status, last_updated: now })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('migration_id', '=', migrationId)
+    .where('status', 'in', running)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Removes those that ended long ago, of every tenant; at most so many, and tells how many. */
+export async function prune(db: Db, now: number, most: number): Promise<number> {
+  const key = ['api_key', 'organization_id', 'migration_id'] as const
+  const { numDeletedRows } = await db
+    .deleteFrom('document_migrations')
+    .where((eb) =>
+      eb(
+        eb.refTuple(...key),
+        'in',
+        eb
+          .selectFrom('document_migrations')
+          .select(key)
+          .where('status', 'not in', running)
+          .where('last_updated', '<', now - keptMs)
+          .limit(most)
+          .$asTuple(...key),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}

@@ -1,0 +1,286 @@
+import type { SelectQueryBuilder } from 'kysely'
+import type { StoredDocument } from '../access/access.ts'
+import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import type { Cursor, Db } from '../engine/db.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import { mergeKeys, parse, stringifyData } from '../engine/json.ts'
+import * as organizations from '../organizations.ts'
+import { prepared } from '../engine/prepared.ts'
+import { notRemoved } from '../access/removed-grants.ts'
+import type { DocumentTable, Schema } from '../schema/schema.ts'
+
+export type AccessType = NonNullable<StoredDocument['accessType']>
+
+export interface Document extends StoredDocument {
+  documentId: string
+  /** documentName and the caller's own metadata. */
+  data: Record<string, unknown>
+  createdAt: number
+  lastUpdated: number
+}
+
+const columns = [
+  'document_id',
+  'folder_id',
+  'access_type',
+  'disabled',
+  'data',
+  'created_at',
+  'last_updated',
+] as const
+type Row = Pick<DocumentTable, (typeof columns)[number]>
+
+const toDocument = (row: Row): Document => ({
+  documentId: row.document_id,
+  folderId: row.folder_id,
+  accessType: row.access_type as AccessType | null,
+  disabled: row.disabled === 1,
+  data: parse(row.data),
+  createdAt: row.created_at,
+  lastUpdated: row.last_updated,
+})
+
+const selectByIds = prepared(
+  (db, { apiKey, organizationId, ids }: { apiKey: string; organizationId: string; ids: readonly string[] }) =>
+    db
+      .selectFrom('documents')
+      .select(columns)
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', 'in', ids)
+      .orderBy('created_at')
+      .orderBy('document_id'),
+)
+
+const selectIds = prepared(
+  (db, { apiKey, organizationId, ids }: { apiKey: string; organizationId: string; ids: readonly string[] }) =>
+    db
+      .selectFrom('documents')
+      .select('document_id')
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', 'in', ids),
+)
+
+export async function findMany(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Document[]> {
+  if (ids.length === 0) return []
+  return mapInTurns(await selectByIds(db, { apiKey, organizationId, ids }), toDocument)
+}
+
+export async function exists(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<boolean> {
+  return (await countOf(db, apiKey, organizationId, [documentId])) > 0
+}
+
+/** How many of them exist. */
+export async function countOf(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<number> {
+  return (await selectIds(db, { apiKey, organizationId, ids })).length
+}
+
+/** By creation time, then id: all, or those directly in a folder; null are those in none. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  { folderId, limit, after }: { folderId?: string | null; limit: number; after: Cursor | undefined },
+): Promise<Document[]> {
+  let query = db
+    .selectFrom('documents')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .orderBy('created_at')
+    .orderBy('document_id')
+    .limit(limit)
+  if (folderId === null) query = query.where('folder_id', 'is', null)
+  else if (folderId !== undefined) query = query.where('folder_id', '=', folderId)
+  if (after) {
+    const [createdAt, id] = after as [number, string]
+    query = query.where((eb) => eb(eb.refTuple('created_at', 'document_id'), '>', eb.tuple(createdAt, id)))
+  }
+  return mapInTurns(await query.execute(), toDocument)
+}
+
+/** Adds those that are not there yet, and tells which. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documents: readonly Pick<Document, 'documentId' | 'folderId' | 'accessType' | 'data'>[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .insertInto('documents')
+    .values(
+      inLockOrder(documents, (document) => document.documentId).map((document) => ({
+        api_key: apiKey,
+        organization_id: organizationId,
+        document_id: document.documentId,
+        folder_id: document.folderId,
+        access_type: document.accessType,
+        disabled: 0,
+        data: stringifyData(document.data, `document ${document.documentId}`),
+        event_seq: 0,
+        created_at: now,
+        last_updated: now,
+      })),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('document_id')
+    .execute()
+  return new Set(rows.map((row) => row.document_id))
+}
+
+/** The document and its organization exist afterwards (spec 0.8). */
+export async function ensure(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  now: number,
+): Promise<void> {
+  await organizations.ensure(db, apiKey, organizationId, now)
+  await add(db, apiKey, organizationId, [{ documentId, folderId: null, accessType: null, data: {} }], now)
+}
+
+/** Merges the keys into those that exist, and tells which. */
+export async function update(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  changes: ReadonlyMap<string, { accessType?: AccessType; keys: Record<string, unknown> }>,
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const { documentId, data } of await findMany(db, apiKey, organizationId, [...changes.keys()])) {
+    await breathe()
+    found.add(documentId)
+    const { accessType, keys } = changes.get(documentId) ?? { keys: {} }
+    await db
+      .updateTable('documents')
+      .set({
+        data: stringifyData(mergeKeys(data, keys), `document ${documentId}`),
+        ...(accessType && { access_type: accessType }),
+        last_updated: now,
+      })
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', '=', documentId)
+      .execute()
+  }
+  return found
+}
+
+/** Sets the same for all of them that exist, and tells which. */
+export async function set(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentIds: readonly string[],
+  values: Partial<Pick<Document, 'folderId' | 'accessType' | 'disabled'>>,
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .updateTable('documents')
+    .set({
+      ...(values.folderId !== undefined && { folder_id: values.folderId }),
+      ...(values.accessType !== undefined && { access_type: values.accessType }),
+      ...(values.disabled !== undefined && { disabled: values.disabled ? 1 : 0 }),
+      last_updated: now,
+    })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', 'in', documentIds)
+    .returning('document_id')
+    .execute()
+  return new Set(rows.map((row) => row.document_id))
+}
+
+/** Where a document is in its changes. */
+export interface Position {
+  /** Another one when the document was deleted and made anew. */
+  epoch: string
+  seq: number
+}
+
+export const positionOf = (row: { created_at: number; event_seq: number }): Position => ({
+  epoch: row.created_at.toString(36),
+  seq: row.event_seq,
+})
+
+/** Counts a change of the document, whose number no other change has; undefined if it is gone. */
+export async function countChange(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<Position | undefined> {
+  const [row] = await updateSeq(db, { apiKey, organizationId, documentId })
+  return row && positionOf(row)
+}
+
+const updateSeq = prepared((db, place: { apiKey: string; organizationId: string; documentId: string }) =>
+  db
+    .updateTable('documents')
+    .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
+    .where('api_key', '=', place.apiKey)
+    .where('organization_id', '=', place.organizationId)
+    .where('document_id', '=', place.documentId)
+    .returning(['created_at', 'event_seq']),
+)
+
+/** Removes them with everything inside, and tells which were there. */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .deleteFrom('documents')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', 'in', documentIds)
+    .returning('document_id')
+    .execute()
+  const removed = rows.map((row) => row.document_id)
+  if (removed.length > 0) await removeKeptById(db, apiKey, organizationId, removed)
+  return new Set(removed)
+}
+
+/** Removes what belongs to documents but is kept by id alone, without a foreign key that would take it along. */
+export async function removeKeptById(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentIds: readonly string[] | SelectQueryBuilder<Schema, 'documents', { document_id: string }>,
+): Promise<void> {
+  await db
+    .deleteFrom('grants')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('resource_type', '=', 'document')
+    .where('resource_id', 'in', documentIds)
+    .where(notRemoved)
+    .execute()
+  await db
+    .deleteFrom('notification_configs')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', 'in', documentIds)
+    .execute()
+}

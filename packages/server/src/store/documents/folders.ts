@@ -1,0 +1,217 @@
+import type { StoredFolder } from '../access/access.ts'
+import type { Cursor, Db } from '../engine/db.ts'
+import type { FolderTable } from '../schema/schema.ts'
+import { slices } from '../engine/slices.ts'
+
+/** The parent of top-level folders; no folder has this id. */
+export const root = 'root'
+
+export type AccessType = NonNullable<StoredFolder['accessType']>
+
+export interface Folder extends StoredFolder {
+  folderId: string
+  folderName: string
+  createdAt: number
+  lastUpdated: number
+}
+
+const columns = [
+  'folder_id',
+  'folder_name',
+  'parent_folder_id',
+  'access_type',
+  'created_at',
+  'last_updated',
+] as const
+type Row = Pick<FolderTable, (typeof columns)[number]>
+
+const toFolder = (row: Row): Folder => ({
+  folderId: row.folder_id,
+  folderName: row.folder_name,
+  parentFolderId: row.parent_folder_id ?? root,
+  accessType: row.access_type as AccessType | null,
+  createdAt: row.created_at,
+  lastUpdated: row.last_updated,
+})
+
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+): Promise<Folder | undefined> {
+  const row = await db
+    .selectFrom('folders')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('folder_id', '=', folderId)
+    .executeTakeFirst()
+  return row && toFolder(row)
+}
+
+export async function exists(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+): Promise<boolean> {
+  return (await find(db, apiKey, organizationId, folderId)) !== undefined
+}
+
+export interface Window {
+  limit: number
+  after: Cursor | undefined
+}
+
+/** All folders, or those directly inside one or inside `root`: by creation time, then id. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  parentFolderId: string | undefined,
+  { limit, after }: Window,
+): Promise<Folder[]> {
+  let query = db
+    .selectFrom('folders')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .limit(limit)
+  if (parentFolderId !== undefined) {
+    const parent = parentColumn(parentFolderId)
+    // Also by the parent, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
+    query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
+  }
+  query = query.orderBy('created_at').orderBy('folder_id')
+  if (after) {
+    const [createdAt, id] = after as [number, string]
+    query = query.where((eb) => eb(eb.refTuple('created_at', 'folder_id'), '>', eb.tuple(createdAt, id)))
+  }
+  return (await query.execute()).map(toFolder)
+}
+
+/** What is directly inside the folders, in any order. */
+export async function children(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderIds: readonly string[],
+): Promise<Folder[]> {
+  const found: Folder[] = []
+  for (const some of slices(folderIds)) {
+    for (const folder of await someChildren(db, apiKey, organizationId, some)) found.push(folder)
+  }
+  return found
+}
+
+/** The same for few folders, and at most `limit` of them. */
+export async function someChildren(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderIds: readonly string[],
+  limit?: number,
+): Promise<Folder[]> {
+  let query = db
+    .selectFrom('folders')
+    .select(columns)
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('parent_folder_id', 'in', folderIds)
+  if (limit !== undefined) query = query.limit(limit)
+  return (await query.execute()).map(toFolder)
+}
+
+/** Adds folders of which none exists yet. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folders: readonly Omit<Folder, 'createdAt' | 'lastUpdated'>[],
+  now: number,
+): Promise<void> {
+  if (folders.length === 0) return
+  await db
+    .insertInto('folders')
+    .values(folders.map((folder) => toRow(apiKey, organizationId, folder, now)))
+    // Never meets a folder it can see; one that is added at the same time makes the transaction run again.
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** The folder exists afterwards, at the top and named by its id if it is new (spec 0.8). */
+export async function addRoot(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+  now: number,
+): Promise<void> {
+  if (folderId === root) return
+  const folder = { folderId, folderName: folderId, parentFolderId: root, accessType: null }
+  await db
+    .insertInto('folders')
+    .values(toRow(apiKey, organizationId, folder, now))
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+const parentColumn = (parentFolderId: string) => (parentFolderId === root ? null : parentFolderId)
+
+const toRow = (
+  apiKey: string,
+  organizationId: string,
+  folder: Omit<Folder, 'createdAt' | 'lastUpdated'>,
+  now: number,
+): FolderTable => ({
+  api_key: apiKey,
+  organization_id: organizationId,
+  folder_id: folder.folderId,
+  folder_name: folder.folderName,
+  parent_folder_id: parentColumn(folder.parentFolderId),
+  access_type: folder.accessType,
+  created_at: now,
+  last_updated: now,
+})
+
+export async function update(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderId: string,
+  { folderName, parentFolderId }: { folderName?: string; parentFolderId?: string },
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('folders')
+    .set({
+      ...(folderName !== undefined && { folder_name: folderName }),
+      ...(parentFolderId !== undefined && { parent_folder_id: parentColumn(parentFolderId) }),
+      last_updated: now,
+    })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('folder_id', '=', folderId)
+    .execute()
+}
+
+/** Gives the folders a type of their own, or none with null; tells which were there. */
+export async function setAccessType(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  folderIds: readonly string[],
+  accessType: AccessType | null,
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .updateTable('folders')
+    .set({ access_type: accessType, last_updated: now })
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('folder_id', 'in', folderIds)
+    .returning('folder_id')
+    .execute()
+  return new Set(rows.map((row) => row.folder_id))
+}

@@ -1,0 +1,127 @@
+import { sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
+import * as documents from './documents.ts'
+import type { Place } from './live-states.ts'
+import { prepared } from '../engine/prepared.ts'
+
+/** A live state as it is stored. */
+export interface Stored {
+  liveStateDataId: string
+  /** JSON object. */
+  json: string
+  /** The change of the document that set it. */
+  seq: number
+  userId: string
+  lastUpdated: number
+}
+
+/** Larger values are read by statements of their own. 1,000 of this size take 2 ms. */
+const smallBytes = 1024
+/** What one statement reads of larger values, unless a single one is larger. */
+const maxBytesAtOnce = 1024 * 1024
+/** A value that changes again and again while it is read is taken as it is then. */
+const maxAttempts = 5
+
+/**
+ * Where the document is in its changes, and the live states that changes after that one have set; undefined if it is
+ * gone. `pause` is called before each part of large values.
+ */
+export async function readSince(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Place,
+  seq: number,
+  pause: () => Promise<void> = async () => {},
+): Promise<{ position: documents.Position; states: Stored[] } | undefined> {
+  const place = { apiKey, organizationId, documentId }
+  const large = new Map<string, Stored>()
+  for (let attempt = 1; ; attempt++) {
+    // The position and what has changed come from one statement: between two, another change could be made.
+    const rows = await selectSince(db, { ...place, seq })
+    const [document] = rows
+    if (!document) return undefined
+    const changed = rows.flatMap(({ live_state_data_id: id, bytes, ...row }) =>
+      id === null ? [] : { ...row, id, seq: row.seq as number, bytes: Number(bytes) },
+    )
+    const isRead = (row: { id: string; seq: number; data: string | null }) =>
+      row.data !== null || large.get(row.id)?.seq === row.seq
+    for (const ids of parts(changed.filter((row) => !isRead(row)))) {
+      await pause()
+      for (const row of await selectMany(db, place, ids)) large.set(row.live_state_data_id, toStored(row))
+    }
+    if (!changed.every(isRead) && attempt < maxAttempts) continue
+    const states = changed.flatMap(({ id, data, ...row }) =>
+      data === null ? (large.get(id) ?? []) : toStored({ ...row, data, live_state_data_id: id }),
+    )
+    return { position: documents.positionOf(document), states }
+  }
+}
+
+/** Ids of values that are read together. */
+function* parts(values: readonly { id: string; bytes: number }[]): Generator<string[]> {
+  let ids: string[] = []
+  let sum = 0
+  for (const { id, bytes } of values) {
+    if (ids.length > 0 && sum + bytes > maxBytesAtOnce) {
+      yield ids
+      ids = []
+      sum = 0
+    }
+    ids.push(id)
+    sum += bytes
+  }
+  if (ids.length > 0) yield ids
+}
+
+interface Row {
+  live_state_data_id: string
+  data: string
+  seq: number
+  updated_by: string | null
+  last_updated: number | null
+}
+
+const toStored = (row: Row): Stored => ({
+  liveStateDataId: row.live_state_data_id,
+  json: row.data,
+  seq: row.seq,
+  userId: row.updated_by as string,
+  lastUpdated: row.last_updated as number,
+})
+
+type Document = { apiKey: string; organizationId: string; documentId: string }
+
+const bytesOfData = sql<number | null>`octet_length(live_states.data)`
+const smallData = sql<
+  string | null
+>`case when ${bytesOfData} <= ${sql.lit(smallBytes)} then live_states.data end`
+
+const selectSince = prepared((db, place: Document & { seq: number }) =>
+  db
+    .selectFrom('documents')
+    .leftJoin('live_states', (join) =>
+      join
+        .onRef('live_states.api_key', '=', 'documents.api_key')
+        .onRef('live_states.organization_id', '=', 'documents.organization_id')
+        .onRef('live_states.document_id', '=', 'documents.document_id')
+        .on('live_states.seq', '>', place.seq),
+    )
+    .select(['documents.created_at', 'documents.event_seq'])
+    .select(['live_states.live_state_data_id', 'live_states.seq'])
+    .select([bytesOfData.as('bytes'), smallData.as('data')])
+    .select(['live_states.updated_by', 'live_states.last_updated'])
+    .where('documents.api_key', '=', place.apiKey)
+    .where('documents.organization_id', '=', place.organizationId)
+    .where('documents.document_id', '=', place.documentId)
+    .orderBy('live_states.live_state_data_id'),
+)
+
+const selectMany = (db: Db, { apiKey, organizationId, documentId }: Document, ids: readonly string[]) =>
+  db
+    .selectFrom('live_states')
+    .select(['live_state_data_id', 'data', 'seq', 'updated_by', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('live_state_data_id', 'in', ids)
+    .execute()

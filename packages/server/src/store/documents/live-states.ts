@@ -1,0 +1,265 @@
+import { hash } from 'node:crypto'
+import type { ErrorStatus } from '@plenum/protocol'
+import { sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
+import type { Db } from '../engine/db.ts'
+import * as documents from './documents.ts'
+import { JsonMembers } from './json-members.ts'
+import { parse } from '../engine/json.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import { prepared } from '../engine/prepared.ts'
+
+/** A value that everyone in a document shares, under a name of the caller's (spec 16.1). */
+export interface LiveState {
+  id: string
+  liveStateDataId: string
+  data: Record<string, unknown>
+  lastUpdated: number
+  updatedBy: { userId: string }
+}
+
+export async function find(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  liveStateDataId: string,
+): Promise<LiveState | undefined> {
+  const row = await inDocument(db, apiKey, organizationId, documentId)
+    .where('live_state_data_id', '=', liveStateDataId)
+    .executeTakeFirst()
+  return row && toLiveState(row)
+}
+
+/** All of a document, by name. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+): Promise<LiveState[]> {
+  return (await inDocument(db, apiKey, organizationId, documentId).execute()).map(toLiveState)
+}
+
+/** What a live state is to become. */
+export interface Change {
+  liveStateDataId: string
+  /** An object, as `JSON.stringify` writes it. */
+  data: string
+  /** Lays the keys over the stored value instead of replacing it; one level deep. */
+  merge: boolean
+  userId: string
+  /** A large value that was merged before the transaction. Counts only if `below` is still what is stored. */
+  merged?: {
+    below: string
+    /** Undefined: it would be too large. */
+    json: string | undefined
+  }
+}
+
+/** Merging adds up: without a bound a value would grow past what a client can be sent. */
+export const maxValueBytes = 1024 * 1024
+/** All live states of a document: a client that opens it is sent everything. */
+export const maxOfDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
+
+/** Why a change was not made. */
+export interface Refusal {
+  status: ErrorStatus
+  message: string
+}
+export const tooLarge: Refusal = {
+  status: 'INVALID_ARGUMENT',
+  message: 'Live state must not be larger than 1 MiB.',
+}
+export const documentFull: Refusal = {
+  status: 'RESOURCE_EXHAUSTED',
+  message:
+    'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
+}
+
+/** What one call may work on: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
+const maxBytesOfCall = 1024 * 1024
+
+export interface Made {
+  /** Undefined if all changes were refused. */
+  position: documents.Position | undefined
+  refused: ReadonlyMap<Change, Refusal>
+  /** The first of the changes are made or refused; the others are left, because the values are large. */
+  count: number
+  /** The stored value, if the first change that is left has to be merged with it before the next call. */
+  mergeWith?: string
+}
+
+/**
+ * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value or
+ * all values of the document too large are refused. Values of more than `maxMergeBytes` are not merged here. Undefined if
+ * the document is gone.
+ */
+export async function set(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Place,
+  changes: readonly Change[],
+  now: number,
+  maxMergeBytes = Infinity,
+): Promise<Made | undefined> {
+  const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
+  const refused = new Map<Change, Refusal>()
+  const values = new Map<string, Value>()
+  let count = 0
+  let mergeWith: string | undefined
+  for (let bytes = 0; count < changes.length && bytes < maxBytesOfCall; count++) {
+    const change = changes[count] as Change
+    const { liveStateDataId: id, data, merge, merged, userId } = change
+    const made = values.get(id)?.members
+    const stored = async () => (await selectData(db, { ...key, live_state_data_id: id }))[0]?.data
+    let members = merge ? (made ?? new JsonMembers(await stored())) : new JsonMembers()
+    bytes += data.length + members.bytes
+    let fits: boolean
+    if (members.isEmpty || data.length + members.bytes <= maxMergeBytes)
+      fits = members.lay(data, maxValueBytes)
+    else {
+      // What was made of the value here is stored first.
+      if (made) break
+      const below = String(members)
+      if (merged?.below !== below) {
+        mergeWith = below
+        break
+      }
+      fits = merged.json !== undefined
+      members = new JsonMembers(merged.json)
+    }
+    if (fits) values.set(id, { members, userId })
+    else refused.set(change, tooLarge)
+  }
+  const excess = await findExcess(db, key, values)
+  for (const change of changes.slice(0, count)) {
+    if (excess.has(change.liveStateDataId) && !refused.has(change)) refused.set(change, documentFull)
+  }
+  const rows = inLockOrder(values, ([id]) => id).flatMap(([live_state_data_id, { members, userId }]) =>
+    excess.has(live_state_data_id)
+      ? []
+      : { ...key, live_state_data_id, data: String(members), user_id: userId, now },
+  )
+  if (rows.length === 0) return { position: undefined, refused, count, mergeWith }
+  const position = await documents.countChange(db, apiKey, organizationId, documentId)
+  if (!position) return undefined
+  await put(
+    db,
+    rows.map((row) => ({ ...row, seq: position.seq })),
+  )
+  return { position, refused, count, mergeWith }
+}
+
+/**
+ * The values for which the document has no room. Concurrent changes of a document collide when they are counted, so what
+ * is read here still holds at the end of the transaction.
+ */
+async function findExcess(
+  db: Db,
+  place: Omit<Key, 'live_state_data_id'>,
+  values: ReadonlyMap<string, Value>,
+): Promise<ReadonlySet<string>> {
+  const excess = new Set<string>()
+  const [total] = await selectTotal(db, place)
+  let [states, bytes] = [total?.states ?? 0, total?.bytes ?? 0]
+  const fits = () => states <= maxOfDocument.states && bytes <= maxOfDocument.bytes
+  const sent = [...values.values()].reduce((sum, { members }) => sum + members.bytes, 0)
+  if (states + values.size <= maxOfDocument.states && bytes + sent <= maxOfDocument.bytes) return excess
+  const sizes = await selectSizes(db, place)
+  const before = new Map(sizes.map((row) => [row.live_state_data_id, row.bytes]))
+  for (const [id, { members }] of values) {
+    const known = before.get(id)
+    const growth = members.bytes - (known ?? 0)
+    if (known === undefined) states++
+    bytes += growth
+    // A value that does not grow is accepted in any case: that is the way back below the limits.
+    if (fits() || (known !== undefined && growth <= 0)) continue
+    excess.add(id)
+    if (known === undefined) states--
+    bytes -= growth
+  }
+  return excess
+}
+
+/** Neither database reads the values for that. */
+const bytesOfData = sql<number>`octet_length(data)`
+
+const selectTotal = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+  db
+    .selectFrom('live_states')
+    .select((eb) => [
+      eb.fn.countAll<number>().as('states'),
+      sql<number | null>`sum(${bytesOfData})`.as('bytes'),
+    ])
+    .where((eb) => eb.and(place)),
+)
+
+const selectSizes = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+  db
+    .selectFrom('live_states')
+    .select(['live_state_data_id', bytesOfData.as('bytes')])
+    .where((eb) => eb.and(place)),
+)
+
+/** What a value becomes, and by whom. */
+interface Value {
+  members: JsonMembers
+  userId: string
+}
+
+const selectData = prepared((db, key: Key) =>
+  db
+    .selectFrom('live_states')
+    .select('data')
+    .where((eb) => eb.and(key)),
+)
+
+const put = batched<keyof Key | 'data' | 'seq' | 'user_id' | 'now'>(
+  {
+    api_key: 'text',
+    organization_id: 'text',
+    document_id: 'text',
+    live_state_data_id: 'text',
+    data: 'text',
+    seq: 'bigint',
+    user_id: 'text',
+    now: 'bigint',
+  },
+  ({ row, fromRows }) => sql`
+    insert into live_states (api_key, organization_id, document_id, live_state_data_id, data, seq, updated_by, last_updated)
+    select ${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.live_state_data_id},
+      ${row.data}, ${row.seq}, ${row.user_id}, ${row.now} ${fromRows}
+    where true
+    on conflict (api_key, organization_id, document_id, live_state_data_id) do update
+      set data = excluded.data, seq = excluded.seq, updated_by = excluded.updated_by, last_updated = excluded.last_updated`,
+)
+
+export interface Place {
+  organizationId: string
+  documentId: string
+}
+
+type Key = { api_key: string; organization_id: string; document_id: string; live_state_data_id: string }
+
+const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: string) =>
+  db
+    .selectFrom('live_states')
+    .select(['live_state_data_id', 'data', 'updated_by', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .orderBy('live_state_data_id')
+
+type Row = Awaited<ReturnType<ReturnType<typeof inDocument>['execute']>>[number]
+
+/** The id that a live state has beside its name. */
+export const idOf = (liveStateDataId: string) => hash('sha256', liveStateDataId, 'hex').slice(0, 32)
+
+const toLiveState = (row: Row): LiveState => ({
+  id: idOf(row.live_state_data_id),
+  liveStateDataId: row.live_state_data_id,
+  data: parse(row.data),
+  lastUpdated: row.last_updated,
+  updatedBy: { userId: row.updated_by },
+})

@@ -1,0 +1,152 @@
+import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
+import type { Db } from '../engine/db.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import { parse } from '../engine/json.ts'
+import { type Look, lookOf } from '../users/profiles.ts'
+
+/** A document whose users are meant. */
+export interface Place {
+  organizationId: string
+  documentId: string
+}
+
+/** A user in a document's presence list. */
+export interface Present {
+  userId: string
+  name?: string
+  email?: string
+  /** From the profile when the entry was written. */
+  look: Look
+  status: PresenceStatus
+  source: 'rest'
+  lastUpdated: number
+}
+
+/** Entries of the REST interface have no heartbeat, so they end after this long without a word (spec 15). */
+export const keptMs = 24 * 60 * 60 * 1000
+
+/** How many a document has, counted up to `max`. */
+export async function count(db: Db, apiKey: string, place: Place, now: number, max: number): Promise<number> {
+  const { entries } = await db
+    .selectFrom(current(db, apiKey, place, now).limit(max).as('present'))
+    .select((eb) => eb.fn.countAll<number>().as('entries'))
+    .executeTakeFirstOrThrow()
+  return entries
+}
+
+/** Sets the entries of these users, whatever they were. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Place,
+  users: readonly (PresenceUser & { look: Look })[],
+  now: number,
+): Promise<void> {
+  if (users.length === 0) return
+  await db
+    .insertInto('presence')
+    .values(
+      inLockOrder(users, (user) => user.userId).map(({ userId, status = 'online', name, email, look }) => ({
+        api_key: apiKey,
+        organization_id: organizationId,
+        document_id: documentId,
+        user_id: userId,
+        source: 'rest' as const,
+        status,
+        data: JSON.stringify({ name, email, ...look }),
+        last_updated: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'organization_id', 'document_id', 'user_id']).doUpdateSet((eb) => ({
+        source: eb.ref('excluded.source'),
+        status: eb.ref('excluded.status'),
+        data: eb.ref('excluded.data'),
+        last_updated: eb.ref('excluded.last_updated'),
+      })),
+    )
+    .execute()
+}
+
+/** Everyone present, by user id. */
+export async function list(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentId: string,
+  now: number,
+): Promise<Present[]> {
+  return (await current(db, apiKey, { organizationId, documentId }, now).execute()).map(toPresent)
+}
+
+/** Those of these users who are present. */
+export async function findMany(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  userIds: readonly string[],
+  now: number,
+): Promise<Present[]> {
+  if (userIds.length === 0) return []
+  return (await current(db, apiKey, place, now).where('user_id', 'in', userIds).execute()).map(toPresent)
+}
+
+export async function remove(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Place,
+  userIds: readonly string[],
+): Promise<void> {
+  await db
+    .deleteFrom('presence')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('user_id', 'in', userIds)
+    .execute()
+}
+
+/** Removes entries whose time is over, of every tenant; at most so many, and tells how many. */
+export async function prune(db: Db, now: number, most: number): Promise<number> {
+  const key = ['api_key', 'organization_id', 'document_id', 'user_id'] as const
+  const { numDeletedRows } = await db
+    .deleteFrom('presence')
+    .where((eb) =>
+      eb(
+        eb.refTuple(...key),
+        'in',
+        eb
+          .selectFrom('presence')
+          .select(key)
+          .where('last_updated', '<=', now - keptMs)
+          .limit(most)
+          .$asTuple(...key),
+      ),
+    )
+    .executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+const current = (db: Db, apiKey: string, { organizationId, documentId }: Place, now: number) =>
+  db
+    .selectFrom('presence')
+    .select(['user_id', 'source', 'status', 'data', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .where('last_updated', '>', now - keptMs)
+    .orderBy('user_id')
+
+type Row = Awaited<ReturnType<ReturnType<typeof current>['execute']>>[number]
+
+function toPresent(row: Row): Present {
+  const { photoUrl, color, ...names } = parse<Pick<Present, 'name' | 'email'> & Partial<Look>>(row.data)
+  return {
+    ...names,
+    look: lookOf(row.user_id, { photoUrl, color }),
+    userId: row.user_id,
+    status: row.status,
+    source: row.source,
+    lastUpdated: row.last_updated,
+  }
+}

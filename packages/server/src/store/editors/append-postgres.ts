@@ -1,0 +1,205 @@
+import { type RawBuilder, sql } from 'kysely'
+import { batched } from '../engine/batched.ts'
+import type { Db } from '../engine/db.ts'
+import type { Appended, Entry } from './append.ts'
+import { type Key, keyOf } from './editors.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+
+const keyColumns = {
+  api_key: 'text',
+  organization_id: 'text',
+  document_id: 'text',
+  editor_id: 'text',
+} as const
+type KeyColumn = keyof typeof keyColumns
+
+const keyNames = sql.join(Object.keys(keyColumns).map((column) => sql.ref(column)))
+const keyValues = (row: Record<KeyColumn, RawBuilder<unknown>>) =>
+  sql`${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}`
+
+/** An entry is named by its place in the batch. */
+interface Numbered {
+  entry: number
+  seq: number
+  created_at: number
+}
+
+const isEditorOf = (row: Record<KeyColumn | 'created_at', RawBuilder<unknown>>) => sql`
+  editors.api_key = ${row.api_key} and editors.organization_id = ${row.organization_id}
+  and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
+  and (${row.created_at} is null or editors.created_at = ${row.created_at})`
+
+const advanceThose = (whenLocked: RawBuilder<unknown>) =>
+  batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
+    {
+      ...keyColumns,
+      entry: 'bigint',
+      user_id: 'text',
+      session_id: 'text',
+      created_at: 'bigint',
+      now: 'bigint',
+    },
+    // Two servers that append to the same editors take their rows in one order.
+    ({ row, fromRows }) => sql`
+      update editors
+      set seq = editors.seq + 1, last_updated = ${row.now}, last_updated_by = ${row.user_id}, session_id = ${row.session_id}
+      from (
+        select r.* ${fromRows} join editors using (${keyNames}) order by ${keyNames}
+        for no key update of editors ${whenLocked}) r
+      where ${isEditorOf(row)}
+      returning ${row.entry} as entry, editors.seq as seq, editors.created_at as created_at`,
+  )
+
+const advance = {
+  wait: advanceThose(sql``),
+  skip: advanceThose(sql`skip locked`),
+}
+/** What to do about editors that other transactions write, and documents that they delete. */
+type WhenLocked = keyof typeof advance
+
+const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: number }>(
+  { ...keyColumns, entry: 'bigint', created_at: 'bigint' },
+  ({ row, fromRows }) => sql`
+    select ${row.entry} as entry ${fromRows}, editors
+    where ${isEditorOf(row)}`,
+)
+
+const createThose = (whenLocked: RawBuilder<unknown>) =>
+  batched<
+    KeyColumn | 'type' | 'content_key' | 'user_id' | 'session_id' | 'now',
+    Key & { seq: number; created_at: number }
+  >(
+    {
+      ...keyColumns,
+      type: 'text',
+      content_key: 'text',
+      user_id: 'text',
+      session_id: 'text',
+      now: 'bigint',
+    },
+    ({ row, fromRows }) => sql`
+      insert into editors (${keyNames}, type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at)
+      select ${keyValues(row)}, ${row.type}, ${row.content_key}, 1, 0, ${row.now}, ${row.user_id}, ${row.session_id}, ${row.now}
+      ${fromRows}
+      where exists (
+        select 1 from documents where documents.api_key = ${row.api_key}
+          and documents.organization_id = ${row.organization_id} and documents.document_id = ${row.document_id}
+        for key share ${whenLocked})
+      on conflict do nothing
+      returning ${keyNames}, seq, created_at`,
+  )
+
+const create = {
+  wait: createThose(sql``),
+  skip: createThose(sql`skip locked`),
+}
+
+const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
+  { ...keyColumns, seq: 'bigint', bytes: 'bytea', user_id: 'text', now: 'bigint' },
+  ({ row, fromRows }) => sql`
+    insert into editor_updates (${keyNames}, seq, bytes, user_id, created_at)
+    select ${keyValues(row)}, ${row.seq}, ${row.bytes}, ${row.user_id}, ${row.now} ${fromRows}`,
+)
+
+/** An update of more bytes has a statement of its own: lists of bytes travel as text of twice their length. */
+const maxListedBytes = 64 * 1024
+
+const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
+  { ...keyColumns, client_id: 'bigint', user_id: 'text' },
+  ({ row, fromRows }) => sql`
+    insert into editor_clients (${keyNames}, client_id, user_id)
+    select ${keyValues(row)}, ${row.client_id}, ${row.user_id} ${fromRows}
+    on conflict do nothing`,
+)
+
+interface Pending {
+  entry: Entry
+  /** The editor, as one string. */
+  id: string
+  row: Key & { user_id: string; session_id: string | null; now: number }
+  appended: Appended | 'locked' | undefined
+}
+
+/** All at once: every statement is a way to the database and back. */
+export async function appendOnPostgres(
+  db: Db,
+  entries: readonly Entry[],
+  now: number,
+  whenLocked: WhenLocked,
+): Promise<Pending['appended'][]> {
+  const all = entries.map((entry): Pending => {
+    const { apiKey, place, writer } = entry
+    const key = keyOf(apiKey, place)
+    return {
+      entry,
+      id: idOf(key),
+      row: { ...key, user_id: writer.userId, session_id: writer.sessionId, now },
+      appended: undefined,
+    }
+  })
+  let waiting = all
+  while (waiting.length > 0) {
+    const round = new Map<string, Pending>()
+    for (const one of waiting) if (!round.has(one.id)) round.set(one.id, one)
+    await appendRound(db, round, whenLocked)
+    waiting = waiting.filter((one) => round.get(one.id) !== one)
+  }
+  return all.map(({ appended }) => appended)
+}
+
+const idOf = (key: Key) => JSON.stringify([key.api_key, key.organization_id, key.document_id, key.editor_id])
+
+/** At most one update for each editor. */
+async function appendRound(
+  db: Db,
+  round: ReadonlyMap<string, Pending>,
+  whenLocked: WhenLocked,
+): Promise<void> {
+  const ordered = inLockOrder(round.values(), ({ id }) => id)
+  const rows = ordered.map(({ entry, row }, index) => ({
+    ...row,
+    entry: index,
+    created_at: entry.createdAt ?? null,
+  }))
+  for (const { entry, seq, created_at: createdAt } of await advance[whenLocked](db, rows)) {
+    ;(ordered[entry] as Pending).appended = { seq, createdAt }
+  }
+  if (whenLocked === 'skip') {
+    const left = rows.filter(({ entry }) => !ordered[entry]?.appended)
+    for (const { entry } of await selectPresent(db, left)) (ordered[entry] as Pending).appended = 'locked'
+  }
+
+  const missing = ordered.filter(({ entry, appended }) => !appended && entry.create !== null)
+  const made = missing.map(({ entry, row }) => ({
+    ...row,
+    type: entry.create?.type ?? null,
+    content_key: entry.create?.contentKey ?? null,
+  }))
+  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, made)) {
+    ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
+  }
+  // If the document is not locked but gone, that shows when it is waited for.
+  if (whenLocked === 'skip') for (const one of missing) one.appended ??= 'locked'
+
+  const written = ordered.flatMap(({ entry, row, appended }) =>
+    typeof appended === 'object' ? { entry, row, seq: appended.seq } : [],
+  )
+  const updates = written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update }))
+  await insertUpdates(
+    db,
+    updates.filter(({ bytes }) => bytes.length <= maxListedBytes),
+  )
+  for (const { session_id: _, now: created_at, ...update } of updates) {
+    if (update.bytes.length <= maxListedBytes) continue
+    await db
+      .insertInto('editor_updates')
+      .values({ ...update, created_at })
+      .execute()
+  }
+  await insertOwners(
+    db,
+    written.flatMap(({ entry, row }) =>
+      entry.owners.map(([clientId, userId]) => ({ ...row, client_id: clientId, user_id: userId })),
+    ),
+  )
+}

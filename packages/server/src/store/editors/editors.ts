@@ -1,0 +1,167 @@
+import type { Db } from '../engine/db.ts'
+import { prepared } from '../engine/prepared.ts'
+import type { EditorTable } from '../schema/schema.ts'
+
+/** Names an editor of a tenant. */
+export interface Place {
+  organizationId: string
+  documentId: string
+  editorId: string
+}
+
+export type ContentType = NonNullable<EditorTable['type']>
+
+/** What an editor is declared to hold, and under which name; null as long as nobody has declared it. */
+export interface Contents {
+  type: ContentType | null
+  contentKey: string | null
+}
+
+/** Who wrote, and in which session of a client. */
+export interface Writer {
+  userId: string
+  sessionId: string | null
+}
+
+export type Key = Pick<EditorTable, 'api_key' | 'organization_id' | 'document_id' | 'editor_id'>
+
+export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: Place): Key => ({
+  api_key: apiKey,
+  organization_id: organizationId,
+  document_id: documentId,
+  editor_id: editorId,
+})
+
+/** Ids of a document's editors, in order. */
+export async function listIds(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Omit<Place, 'editorId'>,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('editors')
+    .select('editor_id')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', '=', documentId)
+    .orderBy('editor_id')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.editor_id)
+}
+
+/** How many editors a document has; counts no further than `max`. */
+export async function count(
+  db: Db,
+  apiKey: string,
+  { organizationId, documentId }: Omit<Place, 'editorId'>,
+  max: number,
+): Promise<number> {
+  const [row] = await countUpTo(db, { apiKey, organizationId, documentId, max })
+  return row?.editors ?? 0
+}
+
+const countUpTo = prepared(
+  (db, of: { apiKey: string; organizationId: string; documentId: string; max: number }) =>
+    db
+      .selectFrom((eb) =>
+        eb
+          .selectFrom('editors')
+          .select('editor_id')
+          .where('api_key', '=', of.apiKey)
+          .where('organization_id', '=', of.organizationId)
+          .where('document_id', '=', of.documentId)
+          .limit(of.max)
+          .as('some'),
+      )
+      .select((eb) => eb.fn.countAll<number>().as('editors')),
+)
+
+/** Adds an editor with an empty log; false if it is there already. */
+export async function add(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  { type, contentKey }: Contents,
+  { userId, sessionId }: Writer,
+  now: number,
+): Promise<boolean> {
+  const added = await db
+    .insertInto('editors')
+    .values({
+      ...keyOf(apiKey, place),
+      type,
+      content_key: contentKey,
+      seq: 0,
+      snapshot_seq: 0,
+      last_updated: now,
+      last_updated_by: userId,
+      session_id: sessionId,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('seq')
+    .executeTakeFirst()
+  return added !== undefined
+}
+
+/** Whether the editor that was made then is still there. */
+export async function exists(db: Db, apiKey: string, place: Place, createdAt: number): Promise<boolean> {
+  const row = await db
+    .selectFrom('editors')
+    .select('seq')
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where('created_at', '=', createdAt)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What an editor that was made then is declared to hold. */
+export interface Declared extends Contents {
+  createdAt: number
+}
+
+export async function findDeclared(db: Db, apiKey: string, place: Place): Promise<Declared | undefined> {
+  return db
+    .selectFrom('editors')
+    .select(['type', 'content_key as contentKey', 'created_at as createdAt'])
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .executeTakeFirst()
+}
+
+/** Replaces a declaration; false if the editor has another one by now. */
+export async function declare(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  before: Declared,
+  { type, contentKey }: Contents,
+): Promise<boolean> {
+  const declared = await db
+    .updateTable('editors')
+    .set({ type, content_key: contentKey })
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where('created_at', '=', before.createdAt)
+    .where('type', 'is not distinct from', before.type)
+    .where('content_key', 'is not distinct from', before.contentKey)
+    .returning('seq')
+    .executeTakeFirst()
+  return declared !== undefined
+}
+
+/** Notes who wrote, and what the editor holds. */
+export async function touch(
+  db: Db,
+  apiKey: string,
+  place: Place,
+  { type, contentKey }: Contents,
+  { userId, sessionId }: Writer,
+  now: number,
+): Promise<void> {
+  await db
+    .updateTable('editors')
+    .set({ type, content_key: contentKey, last_updated: now, last_updated_by: userId, session_id: sessionId })
+    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .execute()
+}

@@ -1,0 +1,237 @@
+import { setImmediate } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { joinParts, maxPartBytes } from '../engine/byte-parts.ts'
+import type { Db } from '../engine/db.ts'
+import { type Contents, type Key, keyOf, type Place } from './editors.ts'
+import { prepared } from '../engine/prepared.ts'
+
+export interface Update {
+  seq: number
+  bytes: Uint8Array
+}
+
+/** The bytes of a Yjs document: a snapshot, if there is one, and the updates after it, in order. */
+export interface StoredLog extends Contents {
+  /** Tells the editor from one that is made under the same id after it was deleted. */
+  createdAt: number
+  /** Number of the newest update. */
+  seq: number
+  /** The snapshot holds every update up to this one. */
+  snapshotSeq: number
+  snapshot: Uint8Array | null
+  updates: Update[]
+  /** False when updates are missing. */
+  complete: boolean
+  lastUpdated: number
+  lastUpdatedBy: string
+  sessionId: string | null
+}
+
+export interface EditorLog extends StoredLog {
+  /** Whose the client ids are that wrote here. */
+  owners: Map<number, string>
+}
+
+/**
+ * Updates that are few bytes come with the editor. One statement: between two, a compaction could move updates out of the
+ * sight of both. The snapshot comes first.
+ */
+const selectLog = prepared((db, key: Key) =>
+  db
+    .selectFrom('editors')
+    .leftJoin(
+      (eb) =>
+        eb
+          .selectFrom('editor_snapshots')
+          .select((eb) => [eb.lit<number>(0).as('at'), 'bytes', 'parts', 'snapshot_id'])
+          .where((eb) => eb.and(key))
+          .unionAll(
+            eb
+              .selectFrom('editor_updates')
+              .select(['seq as at', 'bytes'])
+              .select((eb) => [eb.lit<number>(1).as('parts'), sql<string | null>`null`.as('snapshot_id')])
+              .where((eb) => eb.and(key))
+              .where((eb) =>
+                eb(
+                  eb
+                    .selectFrom('editor_updates')
+                    .select((eb) => eb.fn.sum<number>(eb.fn('length', ['bytes'])).as('bytes'))
+                    .where((eb) => eb.and(key)),
+                  '<=',
+                  maxPartBytes,
+                ),
+              ),
+          )
+          .as('log'),
+      (join) => join.onTrue(),
+    )
+    .select(['type', 'content_key', 'created_at', 'seq', 'snapshot_seq'])
+    .select(['last_updated', 'last_updated_by', 'session_id'])
+    .select(['log.at', 'log.bytes', 'log.parts', 'log.snapshot_id'])
+    .where((eb) => eb.and(key))
+    .orderBy('log.at'),
+)
+
+type LogRow = Awaited<ReturnType<typeof selectLog>>[number]
+
+/** A log that is read in several statements may be compacted in between. Then it is read again. */
+const maxAttempts = 5
+
+export async function read(db: Db, apiKey: string, place: Place): Promise<StoredLog | undefined> {
+  const key = keyOf(apiKey, place)
+  for (let attempt = 1; ; attempt++) {
+    const rows = await selectLog(db, key)
+    const [editor] = rows
+    if (!editor) return undefined
+    const log = await readRest(db, key, editor, rows)
+    if (log.complete || attempt === maxAttempts) return log
+  }
+}
+
+async function readRest(db: Db, key: Key, editor: LogRow, rows: readonly LogRow[]): Promise<StoredLog> {
+  const { seq, snapshot_seq: snapshotSeq } = editor
+  let updates: Update[] = []
+  for (const { at, bytes } of rows) if (at && bytes) updates.push({ seq: at, bytes })
+  if (updates.length === 0 && seq > snapshotSeq) updates = await readUpdates(db, key, snapshotSeq, seq)
+  const snapshot = await readSnapshot(
+    db,
+    key,
+    rows.find(({ at }) => at === 0),
+  )
+  return {
+    type: editor.type,
+    contentKey: editor.content_key,
+    createdAt: editor.created_at,
+    seq,
+    snapshotSeq,
+    snapshot,
+    updates,
+    complete: (snapshot !== null || snapshotSeq === 0) && follows(updates, snapshotSeq, seq),
+    lastUpdated: editor.last_updated,
+    lastUpdatedBy: editor.last_updated_by,
+    sessionId: editor.session_id,
+  }
+}
+
+/** Whether these are all updates after the one up to the other. */
+export const follows = (updates: readonly Update[], after: number, upTo: number) =>
+  updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
+
+const selectSizes = prepared((db, { after, ...key }: Key & { after: number }) =>
+  db
+    .selectFrom('editor_updates')
+    .select((eb) => ['seq', eb.fn<number>('length', ['bytes']).as('size')])
+    .where((eb) => eb.and(key))
+    .where('seq', '>', after)
+    .orderBy('seq'),
+)
+
+/** The bytes of an update and their number; null if they are too many for one statement. */
+export const bytesIfFew = sql<Uint8Array | null>`
+  case when length(editor_updates.bytes) <= ${sql.lit(maxPartBytes)} then editor_updates.bytes end`
+export const byteCount = sql<number>`length(editor_updates.bytes)`
+
+const selectUpdates = prepared((db, { from, to, ...key }: Key & { from: number; to: number }) =>
+  db
+    .selectFrom('editor_updates')
+    .select(['seq', bytesIfFew.as('bytes'), byteCount.as('size')])
+    .where((eb) => eb.and(key))
+    .where('seq', '>=', from)
+    .where('seq', '<=', to)
+    .orderBy('seq'),
+)
+
+/** Those that are too many bytes for one statement. */
+async function readUpdates(db: Db, key: Key, after: number, upTo: number): Promise<Update[]> {
+  const updates: Update[] = []
+  const sizes = (await selectSizes(db, { ...key, after })).filter(({ seq }) => seq <= upTo)
+  for (let first = 0, next = 0; first < sizes.length; first = next) {
+    for (let bytes = 0; next < sizes.length; next++) {
+      bytes += sizes[next]?.size ?? 0
+      if (bytes > maxPartBytes && next > first) break
+    }
+    const [from, to] = [sizes[first]?.seq as number, sizes[next - 1]?.seq as number]
+    for (const { seq, bytes, size } of await selectUpdates(db, { ...key, from, to })) {
+      const whole = bytes ?? (await readLargeUpdate(db, key, seq, size))
+      if (whole) updates.push({ seq, bytes: whole })
+    }
+    await setImmediate()
+  }
+  return updates
+}
+
+const selectPiece = prepared((db, { seq, from, ...key }: Key & { seq: number; from: number }) =>
+  db
+    .selectFrom('editor_updates')
+    .select(sql<Uint8Array>`substr(bytes, cast(${from} as integer), ${sql.lit(maxPartBytes)})`.as('bytes'))
+    .where((eb) => eb.and(key))
+    .where('seq', '=', seq),
+)
+
+/** An update that a backend wrote may have 10 MiB. Undefined if it is gone, which a compaction may do at any time. */
+export async function readLargeUpdate(
+  db: Db,
+  key: Key,
+  seq: number,
+  size: number,
+): Promise<Uint8Array | undefined> {
+  const whole = new Uint8Array(size)
+  for (let at = 0; at < size; at += maxPartBytes) {
+    const [piece] = await selectPiece(db, { ...key, seq, from: at + 1 })
+    if (!piece) return undefined
+    whole.set(piece.bytes, at)
+    await setImmediate()
+  }
+  return whole
+}
+
+const selectPart = prepared((db, { snapshotId, part, ...key }: Key & { snapshotId: string; part: number }) =>
+  db
+    .selectFrom('editor_snapshot_parts')
+    .select('bytes')
+    .where((eb) => eb.and(key))
+    .where('snapshot_id', '=', snapshotId)
+    .where('part', '=', part),
+)
+
+/** Null also when parts are missing. */
+async function readSnapshot(db: Db, key: Key, row: LogRow | undefined): Promise<Uint8Array | null> {
+  const { bytes, parts, snapshot_id: snapshotId } = row ?? {}
+  if (!bytes) return null
+  return joinParts(bytes, parts ?? 1, async (part) => {
+    const [found] = await selectPart(db, { ...key, snapshotId: snapshotId ?? '', part })
+    return found?.bytes
+  })
+}
+
+/** Rows of one statement; these take some 5 ms. */
+const maxOwnersAtOnce = 4_096
+
+const selectOwners = prepared((db, { after, ...key }: Key & { after: number }) =>
+  db
+    .selectFrom('editor_clients')
+    .select(['client_id', 'user_id'])
+    .where((eb) => eb.and(key))
+    .where('client_id', '>', after)
+    .orderBy('client_id')
+    .limit(maxOwnersAtOnce),
+)
+
+/** Whose the client ids are that wrote in it. There may be 100,000 of them. */
+export async function readOwners(db: Db, apiKey: string, place: Place): Promise<Map<number, string>> {
+  const owners = new Map<number, string>()
+  const key = keyOf(apiKey, place)
+  for (let after = -1; ;) {
+    const rows = await selectOwners(db, { ...key, after })
+    for (const row of rows) owners.set(row.client_id, row.user_id)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < maxOwnersAtOnce) return owners
+    after = last.client_id
+    await setImmediate()
+  }
+}
+
+export async function load(db: Db, apiKey: string, place: Place): Promise<EditorLog | undefined> {
+  const log = await read(db, apiKey, place)
+  return log && { ...log, owners: await readOwners(db, apiKey, place) }
+}

@@ -1,0 +1,32 @@
+import type { Database } from '../engine/db.ts'
+import { compact, type NewSnapshot } from './snapshots.ts'
+import type { Place } from './editors.ts'
+
+/** Snapshots that are held in memory until they are written. */
+const maxInProgress = 2
+
+/** Writes large snapshots in the background. Nobody waits for one: without it, the next write makes one again. */
+export class SnapshotWriter {
+  readonly #database: Database
+  readonly #onError: (error: unknown) => void
+  readonly #inProgress = new Set<Promise<void>>()
+
+  constructor(database: Database, onError: (error: unknown) => void) {
+    this.#database = database
+    this.#onError = onError
+  }
+
+  /** Leaves it out if others are in progress. */
+  write(apiKey: string, place: Place, change: NewSnapshot): void {
+    if (this.#inProgress.size >= maxInProgress) return
+    const { organizationId, documentId, editorId } = place
+    const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, change)
+      .then(() => {}, this.#onError)
+      .finally(() => this.#inProgress.delete(writing))
+    this.#inProgress.add(writing)
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#inProgress)
+  }
+}

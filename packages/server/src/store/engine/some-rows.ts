@@ -1,0 +1,25 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from './db.ts'
+import { sqliteOf } from './prepared.ts'
+import type { Schema } from '../schema/schema.ts'
+
+export type Table = keyof Schema
+
+/** At most `max` rows that match, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
+export function someRows(
+  db: Db,
+  table: Table,
+  which: RawBuilder<boolean>,
+  max: number,
+  from: RawBuilder<unknown> = sql.table(table),
+): RawBuilder<boolean> {
+  const some = (id: string) => sql`select ${sql.ref(id)} from ${from} where ${which} limit ${sql.lit(max)}`
+  return sqliteOf(db) ? sql`rowid in (${some('rowid')})` : sql`ctid = any(array(${some('ctid')}))`
+}
+
+/**
+ * Grants, looked up by user. SQLite, which keeps no statistics here, would rather read all grants of the organization from
+ * an index that holds every column.
+ */
+export const grantsByUser = (db: Db): RawBuilder<unknown> =>
+  sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

@@ -1,0 +1,237 @@
+import { type Expression, expressionBuilder, type NotNull, type SqlBool } from 'kysely'
+import { breathe } from '../../platform/turns/loop-time.ts'
+import type { Db } from '../engine/db.ts'
+import * as deletions from '../deletions/deletions.ts'
+import { stringifyData } from '../engine/json.ts'
+import { type Content, type Filter, fits, inbox, type StoredNotification } from './lists.ts'
+import type { Addressee, NewRecipient } from './recipients.ts'
+import * as recipients from './recipients.ts'
+import { namesOf } from './recipients.ts'
+import { isSmall } from '../deletions/removal-size.ts'
+import type { Schema } from '../schema/schema.ts'
+import { slices } from '../engine/slices.ts'
+
+type NewNotification = StoredNotification & { organizationId: string }
+
+/** A deletion that the caller names, in case one is needed. */
+export interface Later {
+  deletionId: string
+  now: number
+  /** There is one, which can be carried on after the commit. */
+  onHidden: () => void
+}
+
+/**
+ * Adds the notification, or overwrites the one that has its id; it is new and unread then. One that is overwritten keeps
+ * its key, unless it has many recipients.
+ */
+export async function put(
+  db: Db,
+  apiKey: string,
+  { key, ...notification }: NewNotification,
+  to: AsyncIterable<readonly NewRecipient[]>,
+  later: Later,
+): Promise<void> {
+  const { organizationId, id, timestamp } = notification
+  const there = await findKeys(db, apiKey, { organizationId, ids: [id] })
+  await hideIfLarge(db, apiKey, organizationId, [...there.values()], later)
+  const columns = columnsOf(notification)
+  const stored = await db
+    .insertInto('notifications')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      notification_id: key,
+      public_id: id,
+      ...columns,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'organization_id', 'public_id']).doUpdateSet(columns),
+    )
+    .returning('notification_id as key')
+    .executeTakeFirstOrThrow()
+  await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
+}
+
+/** Adds a notification that is hidden. The deletion removes it unless `show` comes first. */
+export async function addHidden(
+  db: Db,
+  apiKey: string,
+  { key, ...notification }: NewNotification,
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<void> {
+  const { organizationId } = notification
+  await db
+    .insertInto('notifications')
+    .values({
+      api_key: apiKey,
+      organization_id: organizationId,
+      notification_id: key,
+      public_id: null,
+      ...columnsOf(notification),
+    })
+    .execute()
+  const scope = { organizationId, hiddenNotifications: [key] }
+  await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: true })
+}
+
+/** Adds recipients to a hidden notification. False: it is gone, or is being removed. */
+export async function addRecipients(
+  db: Db,
+  apiKey: string,
+  notification: { organizationId: string; key: string; timestamp: number },
+  some: readonly NewRecipient[],
+  { deletionId, now }: { deletionId: string; now: number },
+): Promise<boolean> {
+  const { organizationId, key } = notification
+  if (!(await deletions.renew(db, deletionId, now))) return false
+  const those = areKeys(apiKey, organizationId, [key])
+  const row = await db.selectFrom('notifications').select('timestamp').where(those).executeTakeFirst()
+  if (!row) return false
+  await recipients.add(db, apiKey, notification, some)
+  return true
+}
+
+/** Shows a hidden notification in place of the one that has its id. False: it is gone, or is being removed. */
+export async function show(
+  db: Db,
+  apiKey: string,
+  { organizationId, id, key }: { organizationId: string; id: string; key: string },
+  deletionId: string,
+  later: Later,
+): Promise<boolean> {
+  if (!(await deletions.finish(db, deletionId))) return false
+  await remove(db, apiKey, { organizationId, ids: [id] }, later)
+  const { numUpdatedRows } = await db
+    .updateTable('notifications')
+    .set({ public_id: id })
+    .where(areKeys(apiKey, organizationId, [key]))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification, 'key'>) => ({
+  document_id: documentId,
+  location_id: content.locationId === undefined ? null : String(content.locationId),
+  data: stringifyData(content, `notification ${id}`),
+  timestamp,
+})
+
+/**
+ * Hides the notifications if they have so many recipients that removing them would take long. A noted deletion removes
+ * them in steps.
+ */
+async function hideIfLarge(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: readonly string[],
+  { deletionId, now, onHidden }: Later,
+): Promise<boolean> {
+  const scope = { organizationId, hiddenNotifications: keys }
+  if (keys.length === 0 || (await isSmall(db, apiKey, scope))) return false
+  const those = areKeys(apiKey, organizationId, keys)
+  await db.updateTable('notifications').set({ public_id: null }).where(those).execute()
+  await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: false })
+  onHidden()
+  return true
+}
+
+export async function setContent(
+  db: Db,
+  apiKey: string,
+  { organizationId, id, key, content }: { organizationId: string; id: string; key: string; content: Content },
+): Promise<void> {
+  await breathe()
+  await db
+    .updateTable('notifications')
+    .set({ data: stringifyData(content, `notification ${id}`) })
+    .where(areKeys(apiKey, organizationId, [key]))
+    .execute()
+}
+
+/** What callers said of the organization and of these documents, as JSON. */
+export async function surroundings(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  documentIds: readonly string[],
+): Promise<{ organization: string | undefined; documents: Map<string, string> }> {
+  const organization = await db
+    .selectFrom('organizations')
+    .select('data')
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirst()
+  const documents = await db
+    .selectFrom('documents')
+    .select(['document_id', 'data'])
+    .where('api_key', '=', apiKey)
+    .where('organization_id', '=', organizationId)
+    .where('document_id', 'in', documentIds)
+    .execute()
+  return {
+    organization: organization?.data,
+    documents: new Map(documents.map((row) => [row.document_id, row.data])),
+  }
+}
+
+/** The keys of what fits, by public id. */
+async function findKeys(db: Db, apiKey: string, filter: Filter): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('notifications')
+    .select(['public_id', 'notification_id'])
+    .where(fits(apiKey, filter))
+    .$narrowType<{ public_id: NotNull }>()
+    .execute()
+  return new Map(rows.map((row) => [row.public_id, row.notification_id]))
+}
+
+/** Removes what fits, and tells which. */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  filter: Filter,
+  later: Later,
+): Promise<ReadonlySet<string>> {
+  const { organizationId } = filter
+  const found = await findKeys(db, apiKey, filter)
+  const keys = [...found.values()]
+  if (!(await hideIfLarge(db, apiKey, organizationId, keys, later))) {
+    for (const some of slices(keys)) {
+      await db
+        .deleteFrom('notifications')
+        .where(areKeys(apiKey, organizationId, some))
+        .execute()
+    }
+  }
+  return new Set(found.keys())
+}
+
+/** Takes what fits from the user, and tells which. What has no recipient any more is removed. */
+export async function removeForUser(
+  db: Db,
+  apiKey: string,
+  filter: Filter & { user: Addressee },
+): Promise<ReadonlySet<string>> {
+  const { organizationId, user } = filter
+  const found = new Set<string>()
+  for (const name of namesOf(user)) {
+    const rows = await inbox(db, apiKey, filter, name).select('notifications.notification_id').execute()
+    for (const row of rows) found.add(row.notification_id)
+  }
+  const removed = new Set<string>()
+  for (const keys of slices([...found])) {
+    for (const id of await recipients.removeFrom(db, apiKey, organizationId, keys, user)) removed.add(id)
+  }
+  return removed
+}
+
+function areKeys(apiKey: string, organizationId: string, keys: readonly string[]): Expression<SqlBool> {
+  const eb = expressionBuilder<Schema, 'notifications'>()
+  return eb.and([
+    eb('api_key', '=', apiKey),
+    eb('organization_id', '=', organizationId),
+    eb('notification_id', 'in', keys),
+  ])
+}

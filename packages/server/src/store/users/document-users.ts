@@ -1,0 +1,102 @@
+import { type RawBuilder, sql } from 'kysely'
+import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import type { Db } from '../engine/db.ts'
+import type { Level } from '../access/grants.ts'
+import { parse } from '../engine/json.ts'
+import type { Filter, Member, Read } from './member-lists.ts'
+import { toUser } from './profiles.ts'
+
+/** In the words of the index `grants_on_documents`, or SQLite does not use it. */
+const onDocuments = sql`resource_type like 'document'`
+
+/**
+ * Each user of any document once, in the order of their ids; roles differ between documents and are left out. Reads in
+ * short steps, and one row for each user: an organization may have very many grants.
+ */
+export async function ofDocuments(
+  db: Db,
+  apiKey: string,
+  { organizationId }: Level,
+  { filter, limit, after: start, now }: Read,
+): Promise<Member[]> {
+  const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
+  const nowSeconds = Math.floor(now / 1000)
+  const live = (ends: RawBuilder<unknown>) => sql`
+    exists (
+      select 1 from grants
+      where ${inOrganization} and ${onDocuments} and grants.user_id = candidates.user_id
+        and ${ends})`
+  const found: Row[] = []
+  for (let after = (start?.[0] ?? '') as string; ;) {
+    const { rows } = await sql<Row>`
+      with recursive ${candidates(inOrganization, filter, after, limit)}
+      select candidates.user_id,
+        (select profile from users where api_key = ${apiKey} and users.user_id = candidates.user_id) as profile,
+        case when ${live(sql`expires_at is null`)} or ${live(sql`expires_at > ${nowSeconds}`)}
+          then 1 else 0 end as is_live
+      from candidates where user_id is not null
+      order by user_id`.execute(db)
+    found.push(...rows.filter((row) => row.is_live === 1))
+    const last = rows.at(-1)
+    if (!last || rows.length < limit || found.length >= limit) break
+    after = last.user_id
+    await breathe()
+  }
+  return mapInTurns(found.slice(0, limit), ({ user_id, profile }) => ({
+    user: toUser(user_id, parse(profile ?? '{}')),
+    resourceId: organizationId,
+    createdAt: 0,
+  }))
+}
+
+interface Row {
+  user_id: string
+  profile: string | null
+  is_live: number
+}
+
+/** The next users behind that one who may have a grant on a document. The last one is null if there are no more. */
+function candidates(
+  inOrganization: RawBuilder<boolean>,
+  { userIds, groupIds }: Filter,
+  after: string,
+  limit: number,
+): RawBuilder<unknown> {
+  const most = sql.lit(limit)
+  if (userIds?.length === 0 || groupIds?.length === 0) {
+    return sql`candidates(user_id) as (select user_id from users where 1 = 0)`
+  }
+  const inGroup = (which: RawBuilder<unknown>) => sql`
+    select user_id from user_group_members where ${inOrganization} and ${which}`
+  if (userIds) {
+    const named = sql.join(userIds.map((userId) => sql`(${userId})`))
+    const isMember = groupIds
+      ? sql`user_id in (${inGroup(sql`group_id in (${sql.join(groupIds)})`)})`
+      : sql`1 = 1`
+    return sql`
+      named(user_id) as (values ${named}),
+      candidates(user_id) as (
+        select distinct user_id from named where user_id > ${after} and ${isMember} order by user_id limit ${most})`
+  }
+  if (groupIds) {
+    const members = groupIds.map(
+      (groupId) => sql`
+        select user_id from (
+          ${inGroup(sql`group_id = ${groupId} and user_id > ${after}`)} order by user_id limit ${most}) as members`,
+    )
+    return sql`
+      candidates(user_id) as (
+        select user_id from (${sql.join(members, sql` union `)}) as members order by user_id limit ${most})`
+  }
+  // Jumps from user to user: however many grants one has, one is read.
+  const next = (than: RawBuilder<unknown>) => sql`
+    (select user_id from grants
+      where ${inOrganization} and ${onDocuments} and user_id > ${than}
+      order by user_id limit 1)`
+  return sql`
+    candidates(user_id, number) as (
+      select ${next(sql`${after}`)}, 1
+      union all
+      select ${next(sql`candidates.user_id`)}, number + 1 from candidates
+      where candidates.user_id is not null and number < ${most})`
+}

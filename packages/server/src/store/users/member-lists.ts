@@ -1,0 +1,65 @@
+import type { User } from '@plenum/protocol'
+import { sql } from 'kysely'
+import type { Cursor, Db } from '../engine/db.ts'
+import {
+  collect,
+  columns,
+  findFew,
+  flag,
+  type Flagged,
+  type Grants,
+  grantsOf,
+  isBehind,
+  type Step,
+  walk,
+  type Window,
+} from '../access/grant-walk.ts'
+import type { Level } from '../access/grants.ts'
+
+export interface Filter {
+  userIds?: readonly string[]
+  /** Members of any of these groups. */
+  groupIds?: readonly string[]
+}
+
+export interface Read {
+  filter: Filter
+  limit: number
+  after: Cursor | undefined
+  now: number
+}
+
+/** A user with what the order of lists needs. */
+export interface Member {
+  user: User
+  /** Where the user is. */
+  resourceId: string
+  createdAt: number
+}
+
+/** The users at a level, by the time they came, then id. Reads in short steps: a level may have very many. */
+export async function atLevel(db: Db, apiKey: string, level: Level, read: Read): Promise<Member[]> {
+  const { filter, now } = read
+  const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
+  const few = await findFew(db, grants, filter)
+  const there = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
+  return collect(db, apiKey, read, (window) =>
+    few ? amongUsers(db, grants, there, few, window) : walk(db, grants, there, filter, window),
+  )
+}
+
+async function amongUsers(
+  db: Db,
+  { inOrganization, isLive, order }: Grants,
+  there: Grants['isLive'],
+  userIds: readonly string[],
+  { after }: Window,
+): Promise<Step> {
+  if (userIds.length === 0) return { rows: [], last: undefined }
+  // What is computed has no index, so users are found by their ids and then sorted, instead of walking through all.
+  const { rows } = await sql<Flagged>`
+    select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits from grants
+    where ${inOrganization} and ${there} and user_id in (${sql.join(userIds)})
+    order by + created_at, user_id`.execute(db)
+  return { rows, last: undefined }
+}

@@ -1,0 +1,82 @@
+import type { Db } from '../engine/db.ts'
+import * as grants from '../access/grants.ts'
+import type { Level } from '../access/grants.ts'
+import { prepared } from '../engine/prepared.ts'
+import type { Profile } from './profiles.ts'
+import * as removedGrants from '../access/removed-grants.ts'
+import { padded } from '../engine/slices.ts'
+import * as userGroups from './user-groups.ts'
+import * as users from './users.ts'
+
+/** The grants of these users at one level with their profiles; expired grants do not count (spec 25.8). */
+const selectAt = prepared(
+  (
+    db,
+    at: {
+      apiKey: string
+      organizationId: string
+      type: string
+      id: string
+      userIds: string[]
+      seconds: number
+    },
+  ) =>
+    db
+      .selectFrom('grants')
+      .leftJoin('users', (join) =>
+        join.onRef('users.api_key', '=', 'grants.api_key').onRef('users.user_id', '=', 'grants.user_id'),
+      )
+      .select(['grants.user_id', 'profile'])
+      .where('grants.api_key', '=', at.apiKey)
+      .where('organization_id', '=', at.organizationId)
+      .where('resource_type', '=', at.type as Level['type'])
+      .where('resource_id', '=', at.id)
+      .where('grants.user_id', 'in', at.userIds)
+      .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at.seconds)])),
+)
+
+/** Merges the fields into the profiles of those who are at the level, and tells who they are. */
+export async function update(
+  db: Db,
+  apiKey: string,
+  { organizationId, type, id }: Level,
+  sent: ReadonlyMap<string, Profile>,
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const userIds = padded([...sent.keys()])
+  const rows = await selectAt(db, {
+    apiKey,
+    organizationId,
+    type,
+    id,
+    userIds,
+    seconds: Math.floor(now / 1000),
+  })
+  const profiles = new Map<string, string>()
+  const changes = new Map<string, Profile>()
+  for (const { user_id, profile } of rows) {
+    if (profile !== null) profiles.set(user_id, profile)
+    changes.set(user_id, sent.get(user_id) ?? {})
+  }
+  await users.save(db, apiKey, profiles, changes, now)
+  return new Set(rows.map((row) => row.user_id))
+}
+
+/** Takes users from the level and tells who was there. Who leaves an organization leaves all of it (spec 12.4). */
+export async function remove(
+  db: Db,
+  apiKey: string,
+  level: Level,
+  userIds: readonly string[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  const there = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
+  const leaving = userIds.map((userId) => ({ level, userId }))
+  await removedGrants.remove(db, apiKey, leaving, now)
+  if (level.type === 'organization' && there.length > 0) {
+    await removedGrants.removeInside(db, apiKey, level.organizationId, there, now)
+    await userGroups.removeFromAll(db, apiKey, level.organizationId, there)
+    await users.removeUnplaced(db, apiKey, there)
+  }
+  return new Set(there)
+}

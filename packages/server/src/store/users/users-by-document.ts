@@ -1,0 +1,70 @@
+import { sql } from 'kysely'
+import type { Db } from '../engine/db.ts'
+import {
+  collect,
+  columns,
+  findFew,
+  flag,
+  type Flagged,
+  type Grants,
+  grantsOf,
+  isBehind,
+  listed,
+  placeOf,
+  type Step,
+  walk,
+  type Window,
+} from '../access/grant-walk.ts'
+import type { Level } from '../access/grants.ts'
+import type { Member, Read } from './member-lists.ts'
+import { grantsByUser } from '../engine/some-rows.ts'
+
+/**
+ * The users of every document, document by document, by the time they came, then id. Reads in short steps: a user, a group
+ * and an organization may have very many grants.
+ */
+export async function byDocument(
+  db: Db,
+  apiKey: string,
+  { organizationId }: Level,
+  read: Read,
+): Promise<Member[]> {
+  const { filter, now } = read
+  const grants = grantsOf(apiKey, organizationId, now, ['resource_id', 'created_at', 'user_id'])
+  const few = await findFew(db, grants, filter)
+  return collect(db, apiKey, read, (window) =>
+    few
+      ? amongUsers(db, grants, few, window)
+      : walk(db, grants, sql`resource_type = 'document'`, filter, window),
+  )
+}
+
+/** Walks through the grants of each user in the order of the documents, as far as it got with all of them. */
+async function amongUsers(
+  db: Db,
+  { inOrganization, isLive, order }: Grants,
+  userIds: readonly string[],
+  { after, limit }: Window,
+): Promise<Step> {
+  if (userIds.length === 0) return { rows: [], last: undefined }
+  const each = Math.max(20, Math.ceil(limit / userIds.length))
+  // In the document that the last step ended with, there may be more users.
+  const fromDocument = after ? sql`resource_id >= ${after[0]}` : sql`1 = 1`
+  const ofUser = (userId: string) => sql`
+    select * from (
+      select ${columns}, expires_at from ${grantsByUser(db)}
+      where ${inOrganization} and user_id = ${userId} and resource_type = 'document' and ${fromDocument}
+      order by resource_id limit ${sql.lit(each)}) as theirs`
+  const { rows } = await sql<Flagged>`
+    select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits
+    from (${sql.join(userIds.map(ofUser), sql` union all `)}) as found
+    order by ${listed(order)}`.execute(db)
+  const read = new Map<string, number>()
+  for (const [index, row] of rows.entries()) {
+    const count = (read.get(row.user_id) ?? 0) + 1
+    read.set(row.user_id, count)
+    // This user may have more grants behind this one, which come before the rows that follow.
+    if (count === each) return { rows: rows.slice(0, index + 1), last: placeOf(order, row) }
+  }
+  return { rows, last: undefined }
+}

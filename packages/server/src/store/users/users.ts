@@ -1,0 +1,183 @@
+import type { User } from '@plenum/protocol'
+import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import type { Db } from '../engine/db.ts'
+import { inLockOrder } from '../engine/lock-order.ts'
+import { parse, stringifyData } from '../engine/json.ts'
+import { prepared } from '../engine/prepared.ts'
+import { type Look, lookOf, merged, type Profile, toUser } from './profiles.ts'
+import { notRemoved } from '../access/removed-grants.ts'
+import type { UserTable } from '../schema/schema.ts'
+
+/** Profiles that one statement writes: up to 1 MiB. */
+const writtenAtOnce = 64
+
+/** The users with these ids; one who has no profile is left out. */
+export async function findMany(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, User>> {
+  const profiles = await stored(db, apiKey, userIds)
+  return new Map([...profiles].map(([userId, profile]) => [userId, toUser(userId, parse(profile))]))
+}
+
+const selectOne = prepared((db, { apiKey, userId }: { apiKey: string; userId: string }) =>
+  db
+    .selectFrom('users')
+    .select(['profile', 'last_updated'])
+    .where('api_key', '=', apiKey)
+    .where('user_id', '=', userId),
+)
+
+/** What callers said of the user, and when that changed last. */
+export async function findProfile(
+  db: Db,
+  apiKey: string,
+  userId: string,
+): Promise<{ profile: Profile; lastUpdated: number } | undefined> {
+  const [row] = await selectOne(db, { apiKey, userId })
+  return row && { profile: parse(row.profile), lastUpdated: row.last_updated }
+}
+
+/** How each of these users looks, also those who have no profile. */
+export async function findLooks(
+  db: Db,
+  apiKey: string,
+  userIds: readonly string[],
+): Promise<Map<string, Look>> {
+  const profiles = await stored(db, apiKey, userIds)
+  const looks = await mapInTurns(userIds, (userId) => lookOf(userId, parse(profiles.get(userId) ?? '{}')))
+  return new Map(userIds.map((userId, index) => [userId, looks[index] as Look]))
+}
+
+/** Profiles for those who have none yet (spec 0.8: stubs). */
+export async function ensure(
+  db: Db,
+  apiKey: string,
+  profiles: readonly (Profile & { userId: string })[],
+  now: number,
+) {
+  if (profiles.length === 0) return
+  await db
+    .insertInto('users')
+    .values(
+      inLockOrder(profiles, (profile) => profile.userId).map((profile) =>
+        newRow(apiKey, profile.userId, merged({}, profile), now),
+      ),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
+/** Merges the fields into the profiles, new or known. */
+export async function put(
+  db: Db,
+  apiKey: string,
+  sent: ReadonlyMap<string, Profile>,
+  now: number,
+): Promise<void> {
+  await save(db, apiKey, await stored(db, apiKey, [...sent.keys()]), sent, now)
+}
+
+/** What a token says of its user: a few short fields, which always fit. */
+export async function putSignedIn(
+  db: Db,
+  apiKey: string,
+  userId: string,
+  said: Profile,
+  now: number,
+): Promise<void> {
+  const before = (await stored(db, apiKey, [userId])).get(userId)
+  const profile = merged(before === undefined ? {} : parse(before), said)
+  await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
+}
+
+/** As `put`, for profiles that were read already as JSON; writes those that change. */
+export async function save(
+  db: Db,
+  apiKey: string,
+  profiles: ReadonlyMap<string, string>,
+  sent: ReadonlyMap<string, Profile>,
+  now: number,
+): Promise<void> {
+  const rows: Row[] = []
+  for (const [userId, fields] of sent) {
+    await breathe()
+    const before = profiles.get(userId)
+    const profile = merged(before === undefined ? {} : parse(before), fields)
+    const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
+    if (row.profile !== before) rows.push(row)
+  }
+  // In one order, so that two calls never wait for each other's rows.
+  rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
+  const [first] = rows
+  if (first && rows.length === 1) return void (await upsertOne(db, first))
+  for (let from = 0; from < rows.length; from += writtenAtOnce) {
+    await breathe()
+    await upsert(db, rows.slice(from, from + writtenAtOnce)).execute()
+  }
+}
+
+/** Removes the profiles of those who are nowhere any more. */
+export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
+  await db
+    .deleteFrom('users')
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', userIds)
+    .where((eb) =>
+      eb.not(
+        eb.exists(
+          eb
+            .selectFrom('grants')
+            .select('grants.user_id')
+            .whereRef('grants.api_key', '=', 'users.api_key')
+            .whereRef('grants.user_id', '=', 'users.user_id')
+            .where(notRemoved),
+        ),
+      ),
+    )
+    .execute()
+}
+
+// A type and not the interface, so that it fits the values of a prepared query.
+type Row = Pick<UserTable, keyof UserTable>
+
+const toRow = (apiKey: string, userId: string, profile: Profile, text: string, now: number): Row => ({
+  api_key: apiKey,
+  user_id: userId,
+  email: typeof profile.email === 'string' ? profile.email.toLowerCase() : null,
+  profile: text,
+  created_at: now,
+  last_updated: now,
+})
+
+const newRow = (apiKey: string, userId: string, profile: Profile, now: number): Row =>
+  toRow(apiKey, userId, profile, profileText(userId, profile), now)
+
+const profileText = (userId: string, profile: Profile) => stringifyData(profile, `user ${userId}`)
+
+const upsert = (db: Db, rows: readonly Row[]) =>
+  db
+    .insertInto('users')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict.columns(['api_key', 'user_id']).doUpdateSet((eb) => ({
+        email: eb.ref('excluded.email'),
+        profile: eb.ref('excluded.profile'),
+        last_updated: eb.ref('excluded.last_updated'),
+      })),
+    )
+
+const upsertOne = prepared((db, row: Row) => upsert(db, [row]))
+
+/** Profiles as JSON, by user. */
+async function stored(db: Db, apiKey: string, userIds: readonly string[]): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('users')
+    .select(['user_id', 'profile'])
+    .where('api_key', '=', apiKey)
+    .where('user_id', 'in', userIds)
+    .execute()
+  return new Map(rows.map((row) => [row.user_id, row.profile]))
+}

@@ -1,0 +1,166 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { afterAll, describe, expect, test } from 'vitest'
+import { Checkpoints } from '../../src/store/engine/checkpoints.ts'
+import { type Database, openDatabase } from '../../src/store/engine/db.ts'
+import * as workspaces from '../../src/store/workspaces.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'plenum-checkpoints-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const addWorkspace = (database: Database, workspaceId: string, bytes: number) =>
+  database.write((db) =>
+    workspaces.add(
+      db,
+      {
+        workspaceId,
+        name: 'W',
+        owner: { email: 'o@example.com', id: 'o', name: 'O'.repeat(bytes), avatar: '' },
+        token: { tokenId: 't', issuedAt: 1 },
+      },
+      1,
+    ),
+  )
+
+test('[P2] a thread that cannot copy is told of, replaced, and hangs nobody', async () => {
+  const failures: unknown[] = []
+  const checkpoints = new Checkpoints({
+    file: join(folder, 'no such folder', 'plenum.db'),
+    logFrames: () => 0,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {},
+    onFailure: (error) => failures.push(error),
+  })
+  for (const round of [1, 2]) {
+    checkpoints.committed()
+    await checkpoints.run()
+    expect(failures.length).toBeGreaterThanOrEqual(round)
+  }
+  await checkpoints.close()
+})
+
+test('[P3] after a copy that failed, the next one that succeeds puts the limits of the log in force again', async () => {
+  const dataDir = join(folder, 'later')
+  const file = join(dataDir, 'plenum.db')
+  let frames = 1
+  const failures: unknown[] = []
+  const checkpoints = new Checkpoints({
+    file,
+    logFrames: () => frames,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {},
+    onFailure: (error) => failures.push(error),
+  })
+  checkpoints.committed()
+  await checkpoints.run()
+  expect(failures.length).toBeGreaterThan(0)
+  mkdirSync(dataDir)
+  const database = new DatabaseSync(file)
+  database.exec('pragma journal_mode = wal; create table t (x)')
+  await checkpoints.run()
+  frames = 10_000
+  const afterCommit = () => {
+    checkpoints.committed()
+    return checkpoints.beforeWrite() !== undefined
+  }
+  // The log is not measured after every commit.
+  await expect.poll(afterCommit).toBe(true)
+  await checkpoints.close()
+  database.close()
+})
+
+test('[P2] the log is copied and begins anew, so it does not grow with the number of writes', async () => {
+  const dataDir = join(folder, 'few')
+  const database = await openDatabase({ dataDir, durability: 'relaxed', poolSize: 1 })
+  const write = (id: number) => addWorkspace(database, `w${id}`, 1000)
+  const log = join(dataDir, 'plenum.db-wal')
+  let id = 0
+  const growth = async () => {
+    const size = statSync(log).size
+    for (const end = id + 100; id < end; id++) await write(id)
+    return statSync(log).size - size
+  }
+  expect(await growth()).toBeGreaterThan(100_000)
+  // Until a copy is complete the log grows, once for each round.
+  await expect.poll(growth, { timeout: 30_000, interval: 500 }).toBe(0)
+  await database.close()
+})
+
+test('[P3] the log begins anew although a reader of the server began during the copy', async () => {
+  const file = join(mkdtempSync(join(folder, 'reader-')), 'plenum.db')
+  const writer = new DatabaseSync(file)
+  writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table t (x)')
+  const reader = new DatabaseSync(file)
+  reader.exec('begin')
+  reader.prepare('select * from t').all()
+  writer.exec('insert into t values (1)')
+  const checkpoints = new Checkpoints({
+    file,
+    logFrames: () => 10_000,
+    withoutWriters: (work) => work(),
+    leaveSnapshots: () => {
+      if (reader.isTransaction) reader.exec('commit')
+    },
+  })
+  checkpoints.committed()
+  await checkpoints.beforeWrite()
+  writer.exec('insert into t values (2)')
+  expect(writer.prepare('pragma wal_checkpoint(noop)').get()).toMatchObject({ log: 1 })
+  await checkpoints.close()
+  for (const database of [reader, writer]) database.close()
+})
+
+const MiB = 1024 * 1024
+
+describe('[P3] the log under load', () => {
+  /** Writes 160 MiB from several callers at once; gives the largest size that the log had. */
+  async function writeMuch(database: Database, log: string): Promise<number> {
+    let largest = 0
+    let next = 0
+    const writer = async () => {
+      for (let id = next++; id < 640; id = next++) {
+        await addWorkspace(database, `w${id}`, MiB / 4)
+        largest = Math.max(largest, statSync(log).size)
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, writer))
+    return largest
+  }
+
+  test('[P3] it stays below 64 MiB while writers and readers leave no pause', async () => {
+    const dataDir = join(folder, 'many')
+    const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
+    let isReading = true
+    const readers = Array.from({ length: 4 }, async () => {
+      while (isReading) {
+        await workspaces.isEmpty(database.read)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    })
+    expect(await writeMuch(database, join(dataDir, 'plenum.db-wal'))).toBeLessThan(64 * MiB)
+    isReading = false
+    await Promise.all(readers)
+    await database.close()
+  })
+
+  test('[P3] a program that reads the file all the time makes it grow, but holds no writer', async () => {
+    const dataDir = join(folder, 'read from outside')
+    const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
+    const outside = new DatabaseSync(join(dataDir, 'plenum.db'))
+    outside.exec('begin')
+    outside.prepare('select count(*) from workspaces').all()
+    const log = join(dataDir, 'plenum.db-wal')
+    expect(await writeMuch(database, log)).toBeGreaterThan(150 * MiB)
+    outside.close()
+    let id = 0
+    // The next copies are complete, and the one after them finds a log that has begun anew.
+    await expect
+      .poll(() => addWorkspace(database, `later ${id++}`, 1).then(() => statSync(log).size), {
+        timeout: 30_000,
+      })
+      .toBeLessThan(65 * MiB)
+    await database.close()
+  })
+})

@@ -1,0 +1,59 @@
+import { createClient } from '@plenum/client'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { createPostgresDatabase } from '../support/harness.ts'
+import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
+
+beforeAll(buildServer)
+
+/** Changes one organization without pause from many callers: these transactions write the same rows, and collide. */
+function collide(client: ReturnType<typeof createClient>, organizationId: string, callers = 12) {
+  let isRunning = true
+  const latencies: number[] = []
+  const done = Promise.all(
+    Array.from({ length: callers }, async (_, caller) => {
+      for (let round = 0; isRunning; round++) {
+        const beganAt = performance.now()
+        await client.organizations.update({ organizations: [{ organizationId, [`key${caller}`]: round }] })
+        latencies.push(performance.now() - beganAt)
+      }
+    }),
+  )
+  // Those of a server that stands still, or is killed, never come back.
+  done.catch(() => {})
+  onTestFinished(() => void (isRunning = false))
+  return { latencies, stop: () => ((isRunning = false), done) }
+}
+
+async function tenantOf({ url }: ServerProcess, ownerEmail: string) {
+  const { data } = await createClient({ url }).workspace.create({ ownerEmail })
+  const [apiKey] = Object.keys(data.apiKeyList) as [string]
+  const workspace = { workspaceId: data.id, workspaceAuthToken: data.authToken }
+  const tokens = await createClient({ url, ...workspace }).authTokens.get({ apiKey })
+  const credentials = { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '' }
+  const clientAt = (server: ServerProcess) => createClient({ url: server.url, ...credentials, retries: 0 })
+  await clientAt({ url } as ServerProcess).organizations.add({ organizations: [{ organizationId: 'o' }] })
+  return clientAt
+}
+
+test('[O2] [S1] a server that stands still in the middle of its transactions holds no other tenant up', async () => {
+  const env = {
+    SECRET_KEY: 'a secret key that only these tests use',
+    DATABASE_URL: await createPostgresDatabase(),
+  }
+  const [still, healthy] = await Promise.all([startProcess('server', env), startProcess('server', env)])
+  const one = await tenantOf(still, 'one@example.com')
+  const other = await tenantOf(healthy, 'other@example.com')
+  const frozen = collide(one(still), 'o')
+  await expect.poll(() => frozen.latencies.length).toBeGreaterThan(50)
+
+  // What the server is doing at that moment is chance.
+  for (let round = 0; round < 5; round++) {
+    still.child.kill('SIGSTOP')
+    const load = collide(other(healthy), 'o')
+    await expect.poll(() => load.latencies.length, { timeout: 10_000 }).toBeGreaterThan(100)
+    await load.stop()
+    still.child.kill('SIGCONT')
+    const before = frozen.latencies.length
+    await expect.poll(() => frozen.latencies.length).toBeGreaterThan(before + 20)
+  }
+})

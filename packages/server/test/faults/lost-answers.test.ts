@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { closeClients, eventually, synced, tokenFor, yjsClient } from '../support/live.ts'
+import { roadToPostgres, withPostgres } from '../support/postgres-faults.ts'
+import { RealtimeClient } from '../support/clients/realtime-client.ts'
+
+afterEach(closeClients)
+
+const document = { organizationId: 'org_1', documentId: 'doc_1' }
+const editor = { ...document, editorId: 'note' }
+
+/** A server whose next commit arrives at the database, but whose answer does not come back. */
+async function withLostAnswer() {
+  const road = await roadToPostgres()
+  const { server, tenant } = await withPostgres(road.url)
+  return {
+    server,
+    tenant,
+    async losesAnswer(write: () => Promise<unknown>): Promise<void> {
+      road.delayNextCommit(100)
+      await expect(write()).rejects.toMatchObject({ status: 'UNAVAILABLE' })
+    },
+  }
+}
+
+describe('operations that were committed, but whose answer from PostgreSQL was lost', () => {
+  test('[O2] [R4] open editors get what was written', async () => {
+    const { server, tenant, losesAnswer } = await withLostAnswer()
+    await tenant.client.crdt.add({ ...editor, type: 'text', contentKey: 'content', data: 'one' })
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await eventually(() => ada.text.toString()).toBe('one')
+    await losesAnswer(() => tenant.client.crdt.update({ ...editor, type: 'text', data: 'two' }))
+    await eventually(() => ada.text.toString()).toBe('two')
+  })
+
+  test('[O2] [R9] open sessions lose the access that was taken away', async () => {
+    const { server, tenant, losesAnswer } = await withLostAnswer()
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const codes: (number | undefined)[] = []
+    ada.provider.on('connection-close', (event) => codes.push(event?.code))
+    await synced(ada)
+    await losesAnswer(() =>
+      tenant.client.documents.updateDisableState({
+        organizationId: 'org_1',
+        documentIds: ['doc_1'],
+        disabled: true,
+      }),
+    )
+    await eventually(() => codes).toContain(4403)
+  })
+
+  test('[O2] [R9] who is in a deleted document is sent away, and who opens it next makes it anew', async () => {
+    const { server, tenant, losesAnswer } = await withLostAnswer()
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    const codes: (number | undefined)[] = []
+    ada.provider.on('connection-close', (event) => {
+      codes.push(event?.code)
+      ada.provider.shouldConnect = false
+    })
+    await synced(ada)
+    ada.text.insert(0, 'old')
+    await eventually(async () => (await tenant.client.crdt.get(editor)).data[0]?.data).toBe('old')
+    await losesAnswer(() =>
+      tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] }),
+    )
+    await eventually(() => codes).toEqual([4404])
+    const bob = yjsClient(server, token)
+    await synced(bob)
+    expect(bob.text.toString()).toBe('')
+    bob.text.insert(0, 'new')
+    await eventually(async () => (await tenant.client.crdt.get(editor)).data[0]?.data).toBe('new')
+  })
+
+  test('[O2] [R20] live states are told that were set', async () => {
+    const { server, tenant, losesAnswer } = await withLostAnswer()
+    const reader = await RealtimeClient.connect(server, await tokenFor(tenant))
+    await reader.open()
+    const show = (page: number) =>
+      tenant.client.liveState.broadcast({ ...document, liveStateDataId: 'slide', data: { page } })
+    const shown = async () => (await reader.take('liveState')).states[0]?.data
+    await show(1)
+    expect(await shown()).toEqual({ page: 1 })
+    await losesAnswer(() => show(2))
+    expect(await shown()).toEqual({ page: 2 })
+  })
+})

@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { createClient } from '@plenum/client'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPostgresDatabase } from '../support/harness.ts'
+import { closeClients, converged, synced, yjsClient } from '../support/live.ts'
+import { buildServer, freePort, startProcess } from '../support/processes/process.ts'
+import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
+
+/** One number decides when the kills come; printed, so that a failing run can be repeated. */
+const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000)
+let state = seed
+const random = () => {
+  state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
+  return state / 2 ** 32
+}
+
+const folders: string[] = []
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'plenum-kill-live-'))
+  folders.push(folder)
+  return folder
+}
+
+const names = ['org_1/doc_1/a', 'org_1/doc_1/b', 'org_1/doc_2/a']
+
+async function issueToken(url: string): Promise<string> {
+  const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'kill@example.com' })
+  const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
+  const owner = { url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken }
+  const tokens = () =>
+    createClient(owner)
+      .authTokens.get({ apiKey })
+      .then(
+        ({ data }) => data.authTokens,
+        () => [],
+      )
+  await expect.poll(tokens).toHaveLength(1)
+  const client = createClient({ ...owner, apiKey, authToken: (await tokens())[0]?.token ?? '' })
+  const { data } = await client.auth.generateToken({
+    userId: 'ada',
+    userProperties: { name: 'Ada', email: 'ada@example.com' },
+    permissions: { resources: [{ type: 'organization', id: 'org_1' }] },
+  })
+  return data.token
+}
+
+interface Trial {
+  program: 'server' | 'earlyAnswers'
+  env: Record<string, string>
+  kills: number
+}
+
+/** Kills the server again and again while stock clients type; counts what was confirmed, and what of that is gone. */
+async function killRepeatedly({ program, env, kills }: Trial) {
+  const confirmed = new Map(names.map((name) => [name, [] as string[]]))
+  let lost = 0
+  let token: string | undefined
+  let server = await startProcess(program, env)
+  for (let kill = 0; kill < kills; kill++) {
+    token ??= await issueToken(server.url)
+    const typists: Typist[] = []
+    for (const [index, name] of names.entries()) {
+      const who = `${kill}.${index}`
+      typists.push(
+        yjsTypist(server, token, name, `y${who}`),
+        hocuspocusTypist(server, token, name, `h${who}`),
+      )
+    }
+    await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
+    const running = typists.map((one) => one.type())
+    const count = () => typists.reduce((sum, one) => sum + one.confirmed.length, 0)
+    // Killed at a random moment after a random number of confirmations, so that slow machines type as much as fast ones.
+    const enough = 30 + random() * 100
+    while (count() < enough) await new Promise((later) => setTimeout(later, random() * 5))
+    await server.kill()
+    for (const one of typists) one.stop()
+    await Promise.all(running)
+    for (const one of typists) confirmed.get(one.name)?.push(...one.confirmed)
+    // Nobody who knows what was typed is there when the server returns.
+    closeClients()
+
+    server = await startProcess(program, env)
+    for (const name of names) {
+      const reader = yjsClient(server, token, { name })
+      await synced(reader)
+      const text = reader.text.toString()
+      lost += confirmed.get(name)?.filter((word) => !text.includes(word)).length ?? 0
+    }
+    closeClients()
+  }
+  await server.terminate()
+  const total = [...confirmed.values()].reduce((sum, words) => sum + words.length, 0)
+  // oxlint-disable-next-line no-console -- the counts are part of the result
+  console.log(`seed ${seed}: ${kills} kills, ${total} confirmed updates, ${lost} lost`)
+  return { confirmed: total, lost }
+}
+
+describe('[R7] a confirmed update survives SIGKILL at any moment', () => {
+  beforeAll(buildServer)
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  })
+  const SECRET_KEY = 'a secret key that only these tests use'
+
+  test('[R7] SQLite: 6 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
+    const DATA_DIR = newFolder()
+    const trial = { program: 'server', env: { DATA_DIR, SECRET_KEY }, kills: 6 } as const
+    const { confirmed, lost } = await killRepeatedly(trial)
+    expect(lost).toBe(0)
+    expect(confirmed).toBeGreaterThan(300)
+    const db = new DatabaseSync(join(DATA_DIR, 'plenum.db'))
+    expect(db.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    db.close()
+  })
+
+  test('[R7] PostgreSQL: 4 kills while clients type lose nothing', { timeout: 900_000 }, async () => {
+    const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
+    const { confirmed, lost } = await killRepeatedly({ program: 'server', env, kills: 4 })
+    expect(lost).toBe(0)
+    expect(confirmed).toBeGreaterThan(150)
+  })
+
+  test(
+    '[R7] control: a server that confirms before it commits is seen to lose',
+    { timeout: 900_000 },
+    async () => {
+      const env = { DATA_DIR: newFolder(), SECRET_KEY }
+      const { lost } = await killRepeatedly({ program: 'earlyAnswers', env, kills: 2 })
+      expect(lost).toBeGreaterThan(0)
+    },
+  )
+
+  test(
+    '[R7] clients that stay go on after the kill, and all become identical',
+    { timeout: 300_000 },
+    async () => {
+      const env = { DATA_DIR: newFolder(), SECRET_KEY, PORT: String(await freePort()) }
+      let server = await startProcess('server', env)
+      const token = await issueToken(server.url)
+      const [name = ''] = names
+      const typists = [1, 2, 3].flatMap((one) => [
+        yjsTypist(server, token, name, `y${one}`),
+        hocuspocusTypist(server, token, name, `h${one}`),
+      ])
+      await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
+      for (let kill = 0; kill < 3; kill++) {
+        const running = typists.map((one) => one.type())
+        const before = typists.reduce((sum, one) => sum + one.confirmed.length, 0)
+        await expect
+          .poll(() => typists.reduce((sum, one) => sum + one.confirmed.length, 0), { timeout: 20_000 })
+          .toBeGreaterThan(before + 50)
+        await server.kill()
+        server = await startProcess('server', env)
+        await expect.poll(() => typists.every((one) => one.isReady()), { timeout: 20_000 }).toBe(true)
+        for (const one of typists) one.stop()
+        await Promise.all(running)
+      }
+      const reader = yjsClient(server, token, { name })
+      await synced(reader)
+      await converged(reader.doc, ...typists.map((one) => one.doc))
+      const text = reader.text.toString()
+      const words = typists.flatMap((one) => one.typed)
+      expect(words.filter((word) => !text.includes(word))).toEqual([])
+      closeClients()
+      await server.terminate()
+    },
+  )
+})

@@ -1,0 +1,470 @@
+import { once } from 'node:events'
+import * as encoding from 'lib0/encoding'
+import * as decoding from 'lib0/decoding'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from '../support/given.ts'
+import { startServer, type TestServer, useServer } from '../support/harness.ts'
+import { heldDisk } from '../support/held-disk.ts'
+import {
+  closeClients,
+  closed,
+  converged,
+  editorName,
+  eventually,
+  hocuspocusClient,
+  hocuspocusSocket,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../support/live.ts'
+import { roadToPostgres, withPostgres } from '../support/postgres-faults.ts'
+import { RealtimeClient } from '../support/clients/realtime-client.ts'
+
+const stops: (() => unknown)[] = []
+afterEach(async () => {
+  closeClients()
+  for (const stop of stops.splice(0).toReversed()) await stop()
+})
+
+const rowsOf = ({ database }: TestServer) =>
+  database.read.selectFrom('editor_updates').select(['document_id', 'editor_id', 'seq', 'user_id']).execute()
+
+/** A frame of y-websocket. */
+const frame = (type: number, bytes: Uint8Array) =>
+  encoding.encode((encoder) => {
+    encoding.writeVarUint(encoder, 0)
+    encoding.writeVarUint(encoder, type)
+    encoding.writeVarUint8Array(encoder, bytes)
+  })
+
+/** What was sent before is with the server, unless it reads no more: both are in this process, and take turns. */
+async function manyTurns(tenant: given.Tenant): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await tokenFor(tenant)
+}
+
+describe('the database fails', () => {
+  test('[R7] what was sent after an update that could not be stored is not stored without it', async () => {
+    const { server, tenant, block, blocked, terminate } = await withPostgres()
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    ada.text.insert(0, 'a')
+    await eventually(() => rowsOf(server)).toHaveLength(1)
+
+    const unblock = await block(`select * from editors for update`)
+    ada.text.insert(1, 'b')
+    await eventually(blocked).toHaveLength(1)
+    ada.text.insert(2, 'c')
+    // Until the server has it: what is sent on the same socket is read in order.
+    ada.provider.awareness.setLocalStateField('read', true)
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await eventually(() => [...bob.provider.awareness.getStates().values()].some((one) => one.read)).toBe(
+      true,
+    )
+    const [pid] = await blocked()
+    ada.provider.disconnect()
+    await terminate(pid as number)
+    await unblock()
+
+    await synced(bob)
+    expect(bob.text.toString()).toBe('a')
+    ada.provider.connect()
+    await converged(ada.doc, bob.doc)
+    expect(bob.text.toString()).toBe('abc')
+    closeClients()
+    const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
+    await synced(carol)
+    expect(carol.text.toString()).toBe('abc')
+  })
+
+  test('[R7] a commit of which nobody heard reaches those who were there before it', async () => {
+    const road = await roadToPostgres()
+    const { server, tenant } = await withPostgres(road.url)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    await converged(ada.doc, bob.doc)
+    // Only the server knows what was sent last.
+    ada.provider.on('status', () => ada.provider.disconnect())
+    road.delayNextCommit(400)
+    ada.text.insert(1, 'b')
+    await eventually(() => bob.text.toString()).toBe('ab')
+  })
+
+  test('[R7] while it is away clients are asked to come back, and when it is back they go on', async () => {
+    const road = await roadToPostgres()
+    const { server, tenant } = await withPostgres(road.url)
+    const token = await tokenFor(tenant)
+    const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
+    const hal = hocuspocusClient(server, token)
+    await synced(ada, bob, hal)
+    const codes: number[] = []
+    for (const { provider } of [ada, bob])
+      provider.on('connection-close', (event) => codes.push(event?.code ?? 0))
+    hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
+    const typing = setInterval(() => {
+      for (const { text } of [ada, bob, hal]) text.insert(0, 'x')
+    }, 10)
+    await eventually(() => bob.text.length).toBeGreaterThan(10)
+    road.close()
+    await eventually(() => codes.length).toBeGreaterThan(20)
+    road.open()
+    await eventually(() => ada.provider.synced && bob.provider.synced && hal.provider.isSynced).toBe(true)
+    clearInterval(typing)
+    await converged(ada.doc, bob.doc, hal.doc)
+    expect(new Set(codes)).toEqual(new Set([4503]))
+    const late = yjsClient(server, token)
+    await eventually(() => late.text.length).toBe(ada.text.length)
+  })
+
+  test('[R7] what waits for a document that was deleted is not stored in another one with its id', async () => {
+    const road = await roadToPostgres()
+    const { server, tenant } = await withPostgres(road.url)
+    const [ada, bob] = [
+      yjsClient(server, await tokenFor(tenant)),
+      yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/doc_2/x' }),
+    ]
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    bob.text.insert(0, 'a')
+    await eventually(() => rowsOf(server)).toHaveLength(2)
+    const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
+    await synced(carol)
+
+    // The server stores what bob types; what ada types has to wait for that.
+    const pass = await road.holdCommit(() => bob.text.insert(1, 'b'))
+    ada.text.insert(1, 'b')
+    ada.provider.awareness.setLocalStateField('read', true)
+    const isRead = () => [...carol.provider.awareness.getStates().values()].some((one) => one.read)
+    await eventually(isRead).toBe(true)
+    ada.provider.disconnect()
+    carol.provider.destroy()
+    const document = { organizationId: 'org_1', documentId: 'doc_1' }
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await tenant.client.crdt.add({ ...document, editorId: 'note', type: 'text', data: 'new' })
+    expect((await rowsOf(server)).map((row) => row.document_id)).toEqual(['doc_2', 'doc_1'])
+    pass()
+    await eventually(() => rowsOf(server)).toHaveLength(3)
+    // What is typed now is stored after what had to wait.
+    bob.text.insert(2, 'c')
+    await eventually(() => rowsOf(server)).toHaveLength(4)
+    expect((await rowsOf(server)).filter((row) => row.document_id === 'doc_1')).toHaveLength(1)
+    const dora = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await synced(dora)
+    expect(dora.text.toString()).toBe('new')
+  })
+
+  test('[R14] an editor that somebody else is writing keeps the others waiting for nothing', async () => {
+    const { server, tenant, block, blocked } = await withPostgres()
+    const other = await given.tenant(server)
+    const [ada, bob] = [
+      yjsClient(server, await tokenFor(tenant)),
+      yjsClient(server, await tokenFor(other, 'bob')),
+    ]
+    const carol = yjsClient(server, await tokenFor(other, 'carol'))
+    await synced(ada, bob, carol)
+    ada.text.insert(0, 'a')
+    bob.text.insert(0, 'a')
+    await eventually(() => rowsOf(server)).toHaveLength(2)
+
+    // As a REST write of a large document would.
+    const unblock = await block(`select * from editors where api_key = '${tenant.apiKey}' for update`)
+    ada.text.insert(1, 'b')
+    bob.text.insert(1, 'b')
+    await eventually(blocked).toHaveLength(1)
+    ada.text.insert(2, 'c')
+    await eventually(() => carol.text.toString()).toBe('ab')
+    for (let typed = 0; typed < 5; typed++) {
+      bob.text.insert(0, 'x')
+      await eventually(() => carol.text.length).toBe(3 + typed)
+    }
+    expect(await blocked()).toHaveLength(1)
+    await unblock()
+    const dora = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await eventually(() => dora.text.toString()).toBe('abc')
+  })
+
+  test('[R14] an editor that is made in a document that is being deleted keeps nobody else waiting', async () => {
+    const { server, tenant, block, blocked } = await withPostgres()
+    const other = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const [bob, carol] = [
+      yjsClient(server, await tokenFor(other, 'bob')),
+      yjsClient(server, await tokenFor(other, 'carol')),
+    ]
+    await synced(ada, bob, carol)
+    const unblock = await block(`select * from documents where api_key = '${tenant.apiKey}' for update`)
+    ada.text.insert(0, 'a')
+    await eventually(blocked).toHaveLength(1)
+    for (let typed = 1; typed <= 5; typed++) {
+      bob.text.insert(0, 'x')
+      await eventually(() => carol.text.length).toBe(typed)
+    }
+    expect(await blocked()).toHaveLength(1)
+    await unblock()
+    const dora = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await eventually(() => dora.text.toString()).toBe('a')
+  })
+
+  test('[R16] who has said who it is waits for a slow database, and is not told to go away', async () => {
+    const { server, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const hal = hocuspocusClient(server, token)
+    const codes: number[] = []
+    hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
+    await eventually(() => hal.socket.status).toBe('connected')
+    // It has as long as a client that says nothing.
+    expect(await closed(new WebSocket(socketUrl(server, '/realtime')))).toMatchObject({ code: 4401 })
+    await unblock()
+    await synced(hal)
+    expect(codes).toEqual([])
+  })
+
+  test('[R16] connections count from the beginning, however long it takes to find out who they are', async () => {
+    const { databaseUrl, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const limited = await startServer('postgres', {
+      env: { LIMIT_CONNECTIONS: '2' },
+      data: { dataDir: `/tmp/unused-${process.pid}`, databaseUrl },
+    })
+    stops.push(() => limited.stop())
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const sockets = Array.from({ length: 5 }, () => {
+      const socket = new WebSocket(socketUrl(limited, `/yjs/${editorName}?token=${token}`))
+      socket.on('error', () => {})
+      return socket
+    })
+    const refused = await Promise.all(
+      sockets.map((socket) =>
+        Promise.race([
+          once(socket, 'unexpected-response').then(([, response]) => response.statusCode as number),
+          once(socket, 'open').then(() => 101),
+        ]),
+      ),
+    )
+    expect(refused.toSorted()).toEqual([101, 101, 503, 503, 503])
+    await unblock()
+    for (const socket of sockets) socket.terminate()
+  })
+})
+
+describe('thousands come at once', () => {
+  test('[R16] on PostgreSQL all are let in, and somebody else need not wait for all of them', async () => {
+    const { server, tenant } = await withPostgres()
+    const other = await given.tenant(server)
+    const token = await tokenFor(other)
+    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const place = { organizationId: 'org_1', topics: [] }
+    for (let ref = 1; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    crowd.send({ type: 'ping' })
+    await crowd.take('pong')
+    const alone = yjsClient(server, token)
+    await synced(alone)
+    expect(crowd.messages.length).toBeLessThan(600)
+    const opened = () => crowd.messages.filter(({ type }) => type === 'opened').length
+    await expect.poll(opened, { timeout: 50_000 }).toBe(600)
+    expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
+  })
+
+  test('[R9] who crowds in is still sent away at once when it loses access', async () => {
+    const { server, tenant } = await withPostgres()
+    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const place = { organizationId: 'org_1', topics: [] }
+    await crowd.open('d0', { ref: 1, topics: [] })
+    for (let ref = 2; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
+    crowd.send({ type: 'ping' })
+    await crowd.take('pong')
+    await tenant.client.organizations.updateDisableState({ organizationIds: ['org_1'], disabled: true })
+    expect(await crowd.take('closed', { ref: 1 })).toMatchObject({ code: 4403 })
+    expect(crowd.messages.length).toBeLessThan(400)
+  })
+})
+
+describe('what is not durable yet', () => {
+  test('[R1] is seen by nobody: not by those who join, and not with what others have stored', async () => {
+    const disk = heldDisk()
+    const server = await startServer('sqlite', { sync: disk.sync })
+    stops.push(() => server.stop())
+    const tenant = await given.tenant(server)
+    const [token, bobs] = [await tokenFor(tenant), await tokenFor(tenant, 'bob')]
+    const [ada, bob] = [yjsClient(server, token), yjsClient(server, bobs)]
+    await synced(ada, bob)
+    ada.text.insert(0, 'a')
+    await converged(ada.doc, bob.doc)
+
+    disk.hold()
+    ada.text.insert(1, 'b')
+    const document = { organizationId: 'org_1', documentId: 'doc_1' }
+    const added = tenant.client.crdt.add({ ...document, editorId: 'other', type: 'text', data: 'new' })
+    await eventually(() => rowsOf(server)).toHaveLength(3)
+    // As after a REST write that was durable just before.
+    server.bus.publish({ kind: 'editor', apiKey: tenant.apiKey, ...document, editorId: 'note' })
+    const joining = yjsClient(server, bobs, { name: 'org_1/doc_1/other' })
+    await eventually(() => joining.provider.wsconnected).toBe(true)
+    await manyTurns(tenant)
+    expect(bob.text.toString()).toBe('a')
+    expect(joining.text.toString()).toBe('')
+    disk.release()
+    await added
+    await eventually(() => [bob.text.toString(), joining.text.toString()]).toEqual(['ab', 'new'])
+  })
+})
+
+describe('many documents on one connection', () => {
+  const server = useServer('sqlite')
+
+  test('[R9] one that is deleted before what was sent is stored does not keep the others waiting', async () => {
+    const tenant = await given.tenant(server)
+    const socket = hocuspocusSocket(server)
+    const token = await tokenFor(tenant)
+    const open = (id: string) => hocuspocusClient(server, token, { socket, name: `org_1/${id}/note` })
+    const [first, second] = [open('doc_1'), open('doc_2')]
+    await synced(first, second)
+    let hasClosed = false
+    socket.on('close', () => (hasClosed = true))
+    let release = () => {}
+    const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
+    const deleted = tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await manyTurns(tenant)
+    // More than may wait in a room before its senders are not read any more.
+    for (let part = 0; part < 3; part++) first.text.insert(0, `${part}`.repeat(200_000))
+    await manyTurns(tenant)
+    release()
+    await Promise.all([busy, deleted])
+    second.text.insert(0, 'still here')
+    const reader = yjsClient(server, token, { name: 'org_1/doc_2/note' })
+    await eventually(() => reader.text.toString()).toBe('still here')
+    expect(hasClosed).toBe(false)
+  })
+
+  test('[R9] a backend whose token was reset opens nothing more on its connection', async () => {
+    const tenant = await given.tenant(server)
+    const socket = new WebSocket(socketUrl(server, '/hocuspocus'), { headers: tenant.headers })
+    await once(socket, 'open')
+    const heard: string[] = []
+    socket.on('message', (data: Buffer) => heard.push(data.toString('latin1')))
+    const ask = (name: string) =>
+      socket.send(
+        encoding.encode((encoder) => {
+          encoding.writeVarString(encoder, name)
+          encoding.writeVarUint(encoder, 0)
+          encoding.writeVarUint(encoder, 0)
+          encoding.writeVarUint8Array(encoder, Uint8Array.of(0))
+        }),
+      )
+    ask('org_1/doc_1/note')
+    await eventually(() => heard.some((one) => one.includes('read-write'))).toBe(true)
+    await tenant.client.authTokens.reset({ apiKey: tenant.apiKey })
+    heard.length = 0
+    ask('org_1/doc_2/note')
+    await eventually(() => heard.join()).toContain('token_invalid')
+    expect(heard.join()).not.toContain('read-write')
+    socket.terminate()
+  })
+})
+
+describe('a client that asks too much', () => {
+  const server = useServer('sqlite')
+
+  test('[R14] is answered once when it asks a thousand times and takes nothing', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    await synced(ada)
+    for (let part = 0; part < 4; part++) ada.text.insert(0, `${part}`.repeat(500_000))
+    await eventually(() => rowsOf(server)).not.toHaveLength(0)
+    const bob = yjsClient(server, token)
+    await eventually(() => bob.text.length).toBe(2_000_000)
+
+    const greedy = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    let answers = 0
+    const doc = new Y.Doc()
+    greedy.on('message', (data: Buffer) => {
+      if (data[0] !== 0 || data[1] === 0) return
+      if (data[1] === 1) answers++
+      Y.applyUpdate(doc, decoding.readVarUint8Array(decoding.createDecoder(data.subarray(2))))
+    })
+    await once(greedy, 'open')
+    for (let asked = 0; asked < 1_000; asked++) greedy.send(frame(0, Uint8Array.of(0)))
+    await eventually(() => answers).toBeGreaterThan(0)
+    ada.text.insert(0, 'x')
+    await eventually(() => doc.getText('content').length).toBe(2_000_001)
+    expect(answers).toBeLessThan(50)
+    greedy.terminate()
+  })
+
+  test('[R8] large updates of many editors are not all stored at once', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    let release = () => {}
+    const open = async (editorId: string) => {
+      const client = yjsClient(server, token, { name: `org_1/large/${editorId}` })
+      await synced(client)
+      return client
+    }
+    const clients = await Promise.all(Array.from({ length: 12 }, (_, index) => open(`e${index}`)))
+    const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
+    for (const { text } of clients) text.insert(0, 'x'.repeat(1_000_000))
+    await eventually(() => clients.every(({ provider }) => provider.ws?.bufferedAmount === 0)).toBe(true)
+    await manyTurns(tenant)
+    release()
+    await busy
+    // Not the log: editors of this size are soon compacted.
+    const stored = () =>
+      server.database.read
+        .selectFrom('editors')
+        .select('last_updated')
+        .where('document_id', '=', 'large')
+        .execute()
+    await eventually(stored).toHaveLength(12)
+    const editorsAt = new Map<number, number>()
+    for (const { last_updated: at } of await stored()) editorsAt.set(at, (editorsAt.get(at) ?? 0) + 1)
+    expect(Math.max(...editorsAt.values())).toBeLessThanOrEqual(5)
+  })
+
+  test('[R8] thousands of tiny updates at once are stored a few hundred at a time', async () => {
+    const tenant = await given.tenant(server)
+    const doc = new Y.Doc()
+    const updates: Uint8Array[] = []
+    doc.on('update', (update: Uint8Array) => updates.push(update))
+    for (let typed = 0; typed < 4_000; typed++) doc.getText('content').insert(0, 'x')
+    const socket = new WebSocket(socketUrl(server, `/yjs/org_1/many/note?token=${await tokenFor(tenant)}`))
+    await once(socket, 'open')
+    for (const update of updates) socket.send(frame(2, update))
+    const reader = yjsClient(server, await tokenFor(tenant, 'bob'), { name: 'org_1/many/note' })
+    await eventually(() => reader.text.length).toBe(4_000)
+    const rows = (await rowsOf(server)).filter((row) => row.document_id === 'many')
+    expect(rows.length).toBeGreaterThanOrEqual(8)
+    socket.terminate()
+  })
+})
+
+describe('the end of a server', () => {
+  test('[R15] does not wait for clients who go on sending, nor for those who are just arriving', async () => {
+    const { server, tenant, block } = await withPostgres()
+    const token = await tokenFor(tenant)
+    const raw = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    await once(raw, 'open')
+    const doc = new Y.Doc()
+    doc.on('update', (update: Uint8Array) => raw.readyState === WebSocket.OPEN && raw.send(frame(2, update)))
+    const typing = setInterval(() => doc.getText('content').insert(0, 'x'), 1)
+    const end = closed(raw)
+    await eventually(() => rowsOf(server)).not.toHaveLength(0)
+    const unblock = await block('lock table api_keys in access exclusive mode')
+    const late = new WebSocket(socketUrl(server, `/yjs/org_1/doc_2/note?token=${token}`))
+    const lateEnd = closed(late)
+    await once(late, 'open')
+    const began = performance.now()
+    const stopped = server.server.stop()
+    expect(await end).toMatchObject({ code: 1012 })
+    expect(await lateEnd).toMatchObject({ code: 1012 })
+    await unblock()
+    await stopped
+    clearInterval(typing)
+    expect(performance.now() - began).toBeLessThan(8_000)
+  })
+})

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type PostgresService, startPostgres } from '../support/services.ts'
+import * as given from '../support/given.ts'
+import { startServer, type TestServer } from '../support/harness.ts'
+import { eventually, hocuspocusClient, saved, synced, tokenFor, yjsClient } from '../support/live.ts'
+import { RealtimeClient } from '../support/clients/realtime-client.ts'
+
+const timeoutSeconds = 2
+const message =
+  'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
+
+let postgres: PostgresService
+let server: TestServer
+beforeAll(async () => {
+  postgres = await startPostgres()
+  server = await startServer('postgres', {
+    env: { DATABASE_TIMEOUT_SECONDS: String(timeoutSeconds) },
+    data: { dataDir: '/tmp/plenum-unused', databaseUrl: await postgres.createDatabase() },
+  })
+})
+afterAll(async () => {
+  postgres?.thaw()
+  await server?.stop()
+  await postgres?.stop()
+})
+
+/** Freezes the database, runs the work, and lets the database go on whatever happened. */
+async function whileSilent<T>(work: () => Promise<T>): Promise<T> {
+  await postgres.freeze()
+  try {
+    return await work()
+  } finally {
+    postgres.thaw()
+  }
+}
+
+const add = (tenant: given.Tenant, organizationId: string, key: string) =>
+  server.post(
+    '/v2/organizations/add',
+    { data: { organizations: [{ organizationId }] } },
+    { ...tenant.headers, 'idempotency-key': key },
+  )
+
+describe('a PostgreSQL that falls silent', () => {
+  test('[O2] reads and writes are answered DEADLINE_EXCEEDED in time, and go on when it is back', async () => {
+    const tenant = await given.tenant(server)
+    const beganAt = performance.now()
+    const answers = await whileSilent(() =>
+      Promise.all([
+        server.post('/v2/organizations/get', { data: {} }, tenant.headers),
+        add(tenant, 'silent', 'key'),
+        // More than there are connections: these wait for one in vain, and nothing was sent for them.
+        ...Array.from({ length: 30 }, (_, index) => add(tenant, `more ${index}`, `key ${index}`)),
+      ]),
+    )
+    // Credentials are read first; a connection that is made new has a timeout of its own.
+    expect(performance.now() - beganAt).toBeLessThan(3 * (timeoutSeconds + 5) * 1000)
+    const [read, write] = answers
+    for (const one of [read, write]) {
+      expect(one).toMatchObject({
+        status: 504,
+        body: { error: { status: 'DEADLINE_EXCEEDED', message } },
+      })
+    }
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503, 504]))
+
+    await eventually(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
+    expect((await add(tenant, 'silent', 'key')).status).toBe(200)
+    expect((await tenant.client.organizations.get({})).data.map(({ id }) => id)).toContain('silent')
+  })
+
+  test('[O2] a write that was committing when it fell silent is found again by its Idempotency-Key', async () => {
+    const tenant = await given.tenant(server)
+    // Which statement the silence meets is chance: begin, insert or commit.
+    for (let round = 0; round < 4; round++) {
+      const writing = Array.from({ length: 6 }, (_, index) =>
+        add(tenant, `${round}-${index}`, `${round}-${index}`),
+      )
+      const answers = await whileSilent(() => Promise.all(writing))
+      await eventually(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
+      for (const [index, answer] of answers.entries()) {
+        const again = await add(tenant, `${round}-${index}`, `${round}-${index}`)
+        expect(again.status).toBe(200)
+        // Written once: a second run would say that it exists.
+        expect(again.body.result.data[`${round}-${index}`].success).toBe(true)
+        if (answer.status !== 200) expect([503, 504]).toContain(answer.status)
+      }
+    }
+  })
+
+  test('[O2] the server says that it is not ready', async () => {
+    const status = await whileSilent(async () => (await fetch(`${server.url}/readyz`)).status)
+    expect(status).toBe(503)
+    await eventually(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
+  })
+
+  test('[O2] [R7] what editors type meanwhile is stored when it is back, and everybody has it', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    const cleo = await RealtimeClient.connect(server, await tokenFor(tenant, 'cleo'))
+    await cleo.open()
+    await synced(ada, bob)
+    ada.text.insert(0, 'before ')
+    await eventually(() => bob.text.toString()).toBe('before ')
+
+    await whileSilent(async () => {
+      ada.text.insert(7, 'meanwhile ')
+      bob.text.insert(0, 'bob ')
+      // The server gives up on the update, and sends its clients away to come back.
+      await eventually(() => server.logged.some((line) => line.includes('could not be stored'))).toBe(true)
+    })
+    ada.text.insert(0, 'after ')
+    await eventually(() => ada.text.toString() === bob.text.toString() && ada.text.length).toBe(
+      'before meanwhile bob after '.length,
+    )
+    await saved(bob)
+    await eventually(async () => {
+      const { data } = await tenant.client.crdt.get({ organizationId: 'org_1', documentId: 'doc_1' })
+      return data[0]?.data
+    }).toBe(ada.text.toString())
+    expect((await cleo.set('state', { n: 1 })).type).toBe('done')
+  })
+})

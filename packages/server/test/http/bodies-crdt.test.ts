@@ -1,0 +1,147 @@
+import { describe, expect, test } from 'vitest'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+
+const refused = (message: string, status = 400) => ({
+  status,
+  body: { error: { status: 'INVALID_ARGUMENT', message } },
+})
+
+/** Larger than what is parsed at once. */
+const padding = 'x'.repeat(100_000)
+
+describe.each(stores)('large bodies with CRDT data on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene() {
+    const { client, headers } = await given.tenant(server)
+    const send = (verb: string, type: string, data: string, more: Record<string, string> = {}) =>
+      server.post(
+        `/v2/crdt/${verb}`,
+        `{"data":{"organizationId":"o1","documentId":"d1","editorId":"e1","type":"${type}","data":${data}}}`,
+        { ...headers, ...more },
+      )
+    const stored = async () =>
+      (await client.crdt.get({ organizationId: 'o1', documentId: 'd1' }).catch(() => ({ data: [] }))).data[0]
+        ?.data
+    return { client, headers, send, stored }
+  }
+
+  test('[17.1] [17.3] what was sent is stored, of every type', async () => {
+    for (const [type, first, second] of [
+      ['text', `${padding} é😀"\\\n`, 'short'],
+      ['xml', `<p>${padding}</p>`, `<p>${padding}</p><p>é</p>`],
+      ['map', { a: padding, data: { data: ['é', null] } }, { a: padding, b: 1.5e-7 }],
+      ['array', [padding, { data: 'x' }, 1e21], [padding]],
+    ] as const) {
+      const { send, stored } = await scene()
+      expect(await send('add', type, JSON.stringify(first))).toMatchObject({ status: 200 })
+      expect(await stored()).toEqual(first)
+      expect(await send('update', type, JSON.stringify(second))).toMatchObject({ status: 200 })
+      expect(await stored()).toEqual(second)
+    }
+  })
+
+  test('[17] a map may have 50,000 keys', async () => {
+    const { send, stored } = await scene()
+    const map = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, index]))
+    expect(await send('add', 'map', JSON.stringify(map))).toMatchObject({ status: 200 })
+    expect(await stored()).toEqual(map)
+  }, 60_000)
+
+  test('[17] a map or an array may have 62 levels in a small body and in a large one', async () => {
+    const nested = (levels: number, content: string) =>
+      `${'['.repeat(levels)}${JSON.stringify(content)}${']'.repeat(levels)}`
+    for (const content of ['small', padding]) {
+      const { send } = await scene()
+      expect(await send('add', 'map', `{"a":${nested(61, content)}}`)).toMatchObject({ status: 200 })
+      expect(await send('update', 'map', `{"a":${nested(62, content)}}`)).toMatchObject(
+        refused('Request body must not nest deeper than 64 levels.'),
+      )
+    }
+  })
+
+  test('[0.7] keys that would reach a prototype are dropped', async () => {
+    const { send, stored } = await scene()
+    const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
+    expect(await send('add', 'map', `{"a":"${padding}",${poison},"b":{${poison},"c":1}}`)).toMatchObject({
+      status: 200,
+    })
+    expect(await stored()).toEqual({ a: padding, b: { c: 1 } })
+  })
+
+  test('[0.1] [0.7] what is no JSON, too deep or cannot be stored is refused', async () => {
+    const { send, stored } = await scene()
+    const notJson = refused('Request body is not valid JSON.')
+    expect(await send('add', 'map', `{"a":"${padding}",}`)).toMatchObject(notJson)
+    expect(await send('add', 'array', `["${padding}"}`)).toMatchObject(notJson)
+    expect(await send('add', 'text', `"${padding}" "x"`)).toMatchObject(notJson)
+    expect(await send('add', 'text', `"${padding}\n"`)).toMatchObject(notJson)
+    expect(await send('add', 'text', `"${padding}\\u0000"`)).toMatchObject(
+      refused('Strings must not contain the NUL character.'),
+    )
+    expect(await send('add', 'array', `["${padding}\\ud800"]`)).toMatchObject(
+      refused('Strings must not contain unpaired surrogates.'),
+    )
+    const deep = `${'['.repeat(63)}"${padding}"${']'.repeat(63)}`
+    expect(await send('add', 'array', deep)).toMatchObject(
+      refused('Request body must not nest deeper than 64 levels.'),
+    )
+    expect(await stored()).toBeUndefined()
+  })
+
+  test('[17.1] data of another kind than the type is refused', async () => {
+    const { send } = await scene()
+    const string = `"${padding}"`
+    const cases = [
+      ['text', `[${string}]`, 'Data must be a string for type text.'],
+      ['xml', `{"a":${string}}`, 'Data must be a string for type xml.'],
+      ['map', `[${string}]`, 'Data must be an object for type map.'],
+      ['map', string, 'Data must be an object for type map.'],
+      ['array', `{"a":${string}}`, 'Data must be an array for type array.'],
+    ] as const
+    for (const [type, data, message] of cases)
+      expect(await send('add', type, data)).toMatchObject(refused(message))
+  })
+
+  test('[0.7] of a repeated key the last counts', async () => {
+    const { send, stored } = await scene()
+    expect(await send('add', 'text', `"${padding}","data":"last"`)).toMatchObject({ status: 200 })
+    expect(await stored()).toBe('last')
+    expect(await send('update', 'text', `1,"data":"${padding}"`)).toMatchObject({ status: 200 })
+    expect(await stored()).toBe(padding)
+    const { headers } = await scene()
+    const twice = `{"data":{"data":"${padding}"},"data":{"organizationId":"o1"}}`
+    expect(await server.post('/v2/crdt/add', twice, headers)).toMatchObject(
+      refused('Document ID is required.'),
+    )
+  })
+
+  test('[0.7] only the data may be larger than other bodies', async () => {
+    const { headers } = await scene()
+    const megabyte = 'x'.repeat(1_100_000)
+    const tooLarge = refused(
+      'Request body is too large. Without CRDT data it must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+      413,
+    )
+    const fields = '"organizationId":"o1","documentId":"d1","editorId":"e1","type":"text"'
+    const send = (more: string) => server.post('/v2/crdt/add', `{"data":{${fields},${more}}}`, headers)
+    expect(await send(`"data":"x","other":"${megabyte}"`)).toMatchObject(tooLarge)
+    expect(await send(`"d\\u0061ta":"${megabyte}"`)).toMatchObject(tooLarge)
+    expect(await send(`"data":"${megabyte}"`)).toMatchObject({ status: 200 })
+  })
+
+  test('[I1] a large body with an Idempotency-Key is stored once, another one under the key is refused', async () => {
+    const { send, stored } = await scene()
+    const key = { 'idempotency-key': 'once' }
+    const data = JSON.stringify(padding)
+    expect(await send('add', 'text', data, key)).toMatchObject({ status: 200 })
+    const again = await send('add', 'text', data, key)
+    expect(again).toMatchObject({ status: 200 })
+    expect(again.headers.get('idempotent-replayed')).toBe('true')
+    expect(await send('add', 'text', JSON.stringify(`${padding}y`), key)).toMatchObject(
+      refused('This Idempotency-Key was used with another request body.'),
+    )
+    expect(await stored()).toBe(padding)
+  })
+})

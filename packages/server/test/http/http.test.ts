@@ -1,0 +1,258 @@
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import * as given from '../support/given.ts'
+import { startServer, type TestServer, useServer } from '../support/harness.ts'
+import { exchange, open, post, type RawAnswer } from '../support/raw.ts'
+
+const get = '/v2/organizations/get'
+const whole = '{"data":{}}'
+const retrieved = {
+  result: { status: 'success', message: 'Organization(s) retrieved successfully.', data: [] },
+}
+const added = (organizationId: string) => JSON.stringify({ data: { organizations: [{ organizationId }] } })
+
+/** Every answer names its request, whatever it answers. */
+function seen(answer: RawAnswer | undefined) {
+  expect(answer?.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/)
+  return { status: answer?.status, body: answer?.text ? JSON.parse(answer.text) : undefined }
+}
+const refused = (status: number, message: string) => ({
+  status,
+  body: { error: { status: 'INVALID_ARGUMENT', message } },
+})
+const malformed = refused(400, 'Malformed request.')
+
+describe('[0.1] HTTP', () => {
+  const server = useServer('sqlite')
+  let tenant: given.Tenant
+  beforeAll(async () => {
+    tenant = await given.tenant(server)
+  })
+  afterAll(async () => {
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    // Nothing that a client sends is a fault of ours.
+    expect(server.logged.filter((line) => !/"level":"(info|debug|trace)"/.test(line))).toEqual([])
+  })
+  const send = async (bytes: string | Uint8Array) => seen(await exchange(server.url, bytes))
+  const ask = (headers: Record<string, string> = {}, body = whole) =>
+    send(post(get, { ...tenant.headers, ...headers }, body))
+
+  test.each([
+    ['no HTTP at all', Buffer.from('160301020001000123', 'hex')],
+    ['an unknown method', 'FETCH / HTTP/1.1\r\nhost: test\r\n\r\n'],
+    ['a version of the future', 'GET / HTTP/7.3\r\nhost: test\r\n\r\n'],
+    ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['no host', `POST ${get} HTTP/1.1\r\ncontent-length: 0\r\n\r\n`],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nhost: test\r\nnonsense\r\n\r\n'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\nhost: test\r\nx: a\0b\r\n\r\n'],
+    ['percent signs that encode nothing', post('/v2/%zz')],
+    ['half a percent sign', post('/%')],
+    ['a negative length', post(get, { 'content-length': '-1' })],
+    ['two lengths', `POST ${get} HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
+    [
+      'a length and chunks',
+      post(get, { 'content-length': '4', 'transfer-encoding': 'chunked' }, '0\r\n\r\n'),
+    ],
+    [
+      'chunks that are not the last encoding',
+      post(get, { 'transfer-encoding': 'chunked, gzip' }, '0\r\n\r\n'),
+    ],
+  ])('[0.1] %s is refused in the envelope', async (_what, bytes) => {
+    expect(await send(bytes)).toEqual(malformed)
+  })
+
+  test.each([
+    ['a size that is no number', `zz\r\n${whole}\r\n0\r\n\r\n`],
+    ['a size beyond all bounds', `fffffffffffffffff\r\n${whole}`],
+    ['a chunk longer than its size', `5\r\n${whole}\r\n0\r\n\r\n`],
+    ['an endless extension', `b;${'x'.repeat(20_000)}\r\n${whole}\r\n0\r\n\r\n`],
+  ])('[0.1] chunks with %s are refused in the envelope', async (_what, chunks) => {
+    expect(await ask({ 'transfer-encoding': 'chunked' }, chunks)).toEqual(malformed)
+  })
+
+  test('[0.1] what is unusual but allowed is answered', async () => {
+    const expected = { status: 200, body: retrieved }
+    expect(await ask({ 'transfer-encoding': 'chunked' }, `b\r\n${whole}\r\n0\r\n\r\n`)).toEqual(expected)
+    expect(await ask({ expect: 'the unexpected' })).toEqual(expected)
+    expect(await ask({ connection: 'upgrade', upgrade: 'websocket' })).toEqual(expected)
+    expect(await ask({ connection: 'upgrade', upgrade: 'h2c' })).toEqual(expected)
+    expect(await send(post(`http://test${get}`, tenant.headers, whole))).toEqual(expected)
+    expect(await ask(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-${i}`, ''])))).toEqual(
+      expected,
+    )
+    const connection = open(server.url)
+    connection.send(post(get, { ...tenant.headers, expect: '100-continue' }, whole))
+    expect((await connection.answer())?.status).toBe(100)
+    expect(seen(await connection.answer())).toEqual(expected)
+    connection.socket.destroy()
+  })
+
+  test('[0.1] headers over 16 KiB are refused with 431', async () => {
+    const expected = refused(431, 'Request headers are too large.')
+    expect(await ask({ x: 'v'.repeat(20_000) })).toEqual(expected)
+    expect(
+      await ask(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-${i}`, 'value']))),
+    ).toEqual(expected)
+    expect(await send(post(`/${'v'.repeat(20_000)}`))).toEqual(expected)
+  })
+
+  test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
+    '[0.1] %s is no method of an operation',
+    async (method) => {
+      const answer = await exchange(server.url, `${method} ${get} HTTP/1.1\r\nhost: test\r\n\r\n`)
+      expect(seen(answer)).toEqual(refused(405, 'Only POST is supported.'))
+      expect(answer?.headers.allow).toBe('POST')
+    },
+  )
+
+  test('[0.1] HEAD is answered without a body: 405 at operations, 200 at pages', async () => {
+    for (const [path, status] of [
+      [get, 405],
+      ['/healthz', 200],
+    ]) {
+      const answer = await exchange(server.url, `HEAD ${path} HTTP/1.1\r\nhost: test\r\n\r\n`, {
+        noBody: true,
+      })
+      expect(seen(answer)).toEqual({ status, body: undefined })
+    }
+  })
+
+  test('[0.1] a browser may ask first, and gets a request id like everybody', async () => {
+    const preflight = 'origin: http://localhost:3000\r\naccess-control-request-method: POST\r\n'
+    const answer = await exchange(server.url, `OPTIONS ${get} HTTP/1.1\r\nhost: test\r\n${preflight}\r\n`)
+    expect(seen(answer)).toEqual({ status: 204, body: undefined })
+  })
+
+  test('[0.1] requests sent at once are answered in their order', async () => {
+    const connection = open(server.url)
+    const requests = [
+      post('/v2/organizations/add', tenant.headers, added('pipelined')),
+      post('/v2/nothing', {}, '{}'),
+      post('/v2/organizations/delete', tenant.headers, '{"data":{"organizationIds":["pipelined"]}}'),
+      'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n',
+    ]
+    connection.send(requests.join(''))
+    const answers = []
+    for (let i = 0; i < requests.length; i++) answers.push(seen(await connection.answer()).body)
+    expect(answers).toMatchObject([
+      { result: { message: 'Organization(s) added successfully.' } },
+      { error: { status: 'NOT_FOUND' } },
+      {
+        result: { message: 'Organization(s) deleted successfully.', data: { pipelined: { success: true } } },
+      },
+      { status: 'ok' },
+    ])
+    connection.socket.destroy()
+  })
+
+  test('[0.1] a write that is followed by nonsense gets its own answer first', async () => {
+    const connection = open(server.url)
+    connection.send(`${post('/v2/organizations/add', tenant.headers, added('first'))}nonsense\r\n\r\n`)
+    expect(seen(await connection.answer())).toMatchObject({
+      status: 200,
+      body: { result: { status: 'success' } },
+    })
+    expect(seen(await connection.answer())).toEqual(malformed)
+    await connection.closed
+    await tenant.client.organizations.delete({ organizationIds: ['first'] })
+  })
+
+  test('[0.7] a body over 1 MiB is refused with 413 before it is parsed, and the connection can go on', async () => {
+    const limit = 1024 * 1024
+    const tooLarge = refused(
+      413,
+      'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+    )
+    const fits = whole.padEnd(limit)
+    expect(await ask({}, fits)).toEqual({ status: 200, body: retrieved })
+    // Told by its length alone; what follows is not JSON and would be refused as such.
+    const told = open(server.url)
+    told.send(post(get, { ...tenant.headers, 'content-length': String(limit + 1) }))
+    expect(seen(await told.answer())).toEqual(tooLarge)
+    told.send('['.repeat(limit + 1))
+    told.send(post(get, tenant.headers, whole))
+    expect(seen(await told.answer())).toEqual({ status: 200, body: retrieved })
+    told.socket.destroy()
+
+    const chunk = `10000\r\n${'['.repeat(65_536)}\r\n`
+    const untold = open(server.url)
+    untold.send(post(get, { ...tenant.headers, 'transfer-encoding': 'chunked' }))
+    for (let i = 0; i < 17; i++) untold.send(chunk)
+    expect(seen(await untold.answer())).toEqual(tooLarge)
+    for (let i = 0; i < 40; i++) untold.send(chunk)
+    untold.send(`0\r\n\r\n${post(get, tenant.headers, whole)}`)
+    expect(seen(await untold.answer())).toEqual({ status: 200, body: retrieved })
+    untold.socket.destroy()
+  })
+
+  test('[0.7] without credentials the body is not waited for', async () => {
+    const connection = open(server.url)
+    connection.send(post(get, { 'content-length': '100000' }))
+    expect(seen(await connection.answer())).toEqual(refused(400, 'Auth Token not found in headers.'))
+    connection.socket.destroy()
+  })
+
+  test('[0.7] a client that goes away while it sends leaves nothing behind', async () => {
+    const before = await tenant.client.organizations.get()
+    for (const bytes of [
+      '',
+      'POST',
+      post('/v2/organizations/add', { ...tenant.headers, 'content-length': '90' }, '{'),
+    ]) {
+      const { hostname, port } = new URL(server.url)
+      const socket = connect(Number(port), hostname)
+      await new Promise<void>((resolve) => socket.write(bytes || ' ', () => resolve()))
+      socket.resetAndDestroy()
+    }
+    expect(await tenant.client.organizations.get()).toEqual(before)
+  })
+})
+
+describe('[0.1] requests that take too long to arrive', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await startServer('sqlite', { env: { REQUEST_TIMEOUT_SECONDS: '1' } })
+  })
+  afterAll(() => server.stop())
+
+  test('[0.1] slow headers, slow bodies and slow refused bodies are cut after the time that is configured', async () => {
+    const tenant = await given.tenant(server)
+    const slowly = refused(408, 'The request took too long to arrive.')
+    const begin = (bytes: string) => {
+      const connection = open(server.url)
+      connection.send(bytes)
+      const timer = setInterval(() => connection.send('x'), 100)
+      void connection.closed.then(() => clearInterval(timer))
+      return connection
+    }
+    const began = Date.now()
+    const headers = begin(`POST ${get} HTTP/1.1\r\nhost: test\r\nx: `)
+    const body = begin(post(get, { ...tenant.headers, 'content-length': '1000' }, '{'))
+    const discarded = begin(post(get, { ...tenant.headers, 'content-length': '9000000' }, '{'))
+    expect(seen(await headers.answer())).toEqual(slowly)
+    expect(seen(await body.answer())).toEqual(slowly)
+    expect(seen(await discarded.answer())).toEqual(
+      refused(413, 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).'),
+    )
+    expect(await discarded.answer()).toBeUndefined()
+    await Promise.all([headers.closed, body.closed, discarded.closed])
+    expect(Date.now() - began).toBeGreaterThan(900)
+    expect(await tenant.client.organizations.get()).toMatchObject({ data: [] })
+  })
+})
+
+describe('[0.1] localhost', () => {
+  test('[0.1] both of its addresses answer alike, also where no request was understood', async () => {
+    const server = await startServer('sqlite', { env: { HOST: 'localhost' } })
+    const { port } = new URL(server.url)
+    const addresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address))
+    for (const host of addresses.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']) {
+      const url = `http://${host}:${port}`
+      expect((await fetch(`${url}/healthz`)).status).toBe(200)
+      expect(seen(await exchange(url, 'nonsense\r\n\r\n'))).toEqual(malformed)
+    }
+    await server.stop()
+    await expect(fetch(`http://[::1]:${port}/healthz`)).rejects.toThrow(TypeError)
+  })
+})

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest'
+import { iterationMs } from '../../src/platform/turns/loop-time.ts'
+import { expectFreeLoop, leastHeld } from '../support/event-loop.ts'
+import { useServer } from '../support/harness.ts'
+import { open } from '../support/raw.ts'
+
+const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost:a\r\n\r\n`
+
+describe('requests that do not wait for answers', () => {
+  const server = useServer('sqlite')
+
+  test('[S5] a connection with too many waiting requests gets its answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
+    const connection = open(server.url)
+    connection.send(get('/healthz').repeat(20))
+    for (let answered = 0; answered < 5; answered++) {
+      expect(await connection.answer()).toMatchObject({ status: 200 })
+    }
+    const refusal = await connection.answer()
+    expect(refusal?.status).toBe(429)
+    expect(JSON.parse(refusal?.text ?? '')).toEqual({
+      error: {
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'Too many requests wait on this connection. Read the answers before you send more.',
+      },
+    })
+    await connection.closed
+  })
+
+  test('[S5] a connection that reads its answers may send requests ahead for as long as it likes', async () => {
+    const connection = open(server.url)
+    connection.send(get('/x').repeat(4))
+    for (let answered = 0; answered < 100; answered++) {
+      expect(await connection.answer()).toMatchObject({ status: 404 })
+      connection.send(get('/x'))
+    }
+    connection.socket.destroy()
+  })
+
+  test('[S5] iterations of the event loop are short after a client has connected', async () => {
+    // The answer may take longer than the short time for which this is so.
+    await expect
+      .poll(async () => {
+        const connection = open(server.url)
+        connection.send(get('/x'))
+        await connection.answer()
+        connection.socket.destroy()
+        return iterationMs()
+      })
+      .toBe(0.1)
+    await expect.poll(() => iterationMs()).toBe(8)
+  })
+
+  test.each(['/x', '/metrics'])(
+    '[S2] thousands of GET %s in one write do not hold the event loop',
+    async (path) => {
+      const held = await leastHeld(async () => {
+        const connection = open(server.url)
+        connection.send(get(path).repeat(2_000))
+        await connection.closed
+      })
+      expectFreeLoop(held, { promisedMs: 40 })
+    },
+  )
+
+  test('[S5] requests for /metrics that come together share one rendering', async () => {
+    const texts = await Promise.all(
+      Array.from({ length: 20 }, async () => (await fetch(`${server.url}/metrics`)).text()),
+    )
+    // Two, if half a second has just passed.
+    expect(new Set(texts).size).toBeLessThanOrEqual(2)
+  })
+})

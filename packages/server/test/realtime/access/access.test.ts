@@ -1,0 +1,65 @@
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { runMatrix } from '../../support/access/matrix.ts'
+import { type AccessType, expectedRole, type OneGrant } from '../../support/access/oracle.ts'
+import { type Scene, scenes } from '../../support/access/scenes.ts'
+import { useServer } from '../../support/harness.ts'
+import { endRawClients } from '../../support/clients/raw-client.ts'
+
+afterEach(endRawClients)
+
+let cells = 0
+afterAll(() => {
+  // oxlint-disable-next-line no-console -- the count is part of the result
+  console.log(`${cells} cells of the access matrix`)
+})
+
+describe('[25.9] the worked cases, by what the matrix expects', () => {
+  const levels = ['document d', 'folder f', 'organization o']
+  const [d, f, o] = levels as [string, string, string]
+  const editor = (level: string): OneGrant => ({ level, role: 'editor' })
+  const viewer = (level: string): OneGrant => ({ level, role: 'viewer' })
+
+  test.each<[AccessType, string | undefined, OneGrant | undefined, OneGrant | undefined, string]>([
+    ['public', undefined, undefined, undefined, 'editor'],
+    ['public', undefined, viewer(o), undefined, 'viewer'],
+    ['organizationPrivate', f, undefined, undefined, 'denied'],
+    ['organizationPrivate', f, editor(o), viewer(d), 'viewer'],
+    ['organizationPrivate', d, editor(d), undefined, 'editor'],
+    ['restricted', d, editor(o), editor(f), 'denied'],
+    ['restricted', f, editor(o), undefined, 'denied'],
+    ['restricted', f, viewer(f), undefined, 'viewer'],
+    ['restricted', undefined, editor(o), undefined, 'denied'],
+    ['restricted', d, { ...editor(d), expiresAt: 100 }, undefined, 'denied'],
+  ])('[25.9] %s by %s with %j and %j gives %s', (type, level, stored, token, expected) => {
+    const types = new Map(level === undefined ? [] : [[level, type]])
+    expect(expectedRole({ levels, types, defaultType: type }, { stored, token }, 100)).toBe(expected)
+  })
+})
+
+describe('who may do what in live documents', () => {
+  const sqlite = useServer('sqlite')
+  const postgres = useServer('postgres')
+
+  test.each(
+    scenes.map((scene, turn): [AccessType, Scene['definedBy'], number] => [
+      scene.type,
+      scene.definedBy,
+      turn,
+    ]),
+  )(
+    '[25.4] %s by the %s: [R3] [R5] every grant, source, place, action and dialect',
+    { timeout: 300_000 },
+    async (type, definedBy, turn) => {
+      const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })
+      cells += tally.cells
+      expect(tally.wrong).toEqual([])
+    },
+  )
+
+  test('[25.4] on PostgreSQL the same, for some of them', { timeout: 300_000 }, async () => {
+    const scene: Scene = { type: 'restricted', definedBy: 'folder' }
+    const tally = await runMatrix(postgres, { scene, turn: 5, oneOf: 3 })
+    cells += tally.cells
+    expect(tally.wrong).toEqual([])
+  })
+})

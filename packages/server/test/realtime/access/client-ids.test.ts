@@ -1,0 +1,170 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import * as given from '../../support/given.ts'
+import {
+  createPostgresDatabase,
+  startServer,
+  stores,
+  useServer,
+  type TestServer,
+} from '../../support/harness.ts'
+import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
+import { endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
+
+afterEach(endRawClients)
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
+
+/** A Yjs client whose id is known to the test, as everyone in an editor knows the ids of the others. */
+function yjsClient() {
+  const doc = new Y.Doc()
+  return {
+    id: doc.clientID,
+    /** What it types next, as an update. */
+    type(text: string): Uint8Array {
+      const known = Y.encodeStateVector(doc)
+      doc.getText('content').insert(0, text)
+      return Y.encodeStateAsUpdate(doc, known)
+    },
+  }
+}
+
+async function entered(client: RawClient): Promise<RawClient> {
+  expect(await client.entered()).not.toHaveProperty('reason')
+  return client
+}
+
+describe.each(stores)('client ids on %s', (store) => {
+  const server = useServer(store)
+
+  /** Who opens the editor with a token of that role. */
+  async function tenantWithDocument() {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'doc_1')
+    const open = async (userId: string, dialect: Dialect, role: 'viewer' | 'editor') => {
+      const token = await tokenFor(tenant, userId, { resources: [{ ...document, accessRole: role }] })
+      return entered(rawClient(server, dialect, { ...place, token }))
+    }
+    const grant = (userId: string, accessRole: 'viewer' | 'editor') =>
+      tenant.client.permissions.add({ userId, permissions: { resources: [{ ...document, accessRole }] } })
+    const content = async () => (await tenant.client.crdt.get(place)).data[0]?.data
+    return { open, grant, content }
+  }
+
+  describe.each(dialects)('at %s', (dialect) => {
+    test('[R31] an editor types after a reconnect although a viewer took its client id in awareness', async () => {
+      const { open, content } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const before = await open('ada', dialect, 'editor')
+      before.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      before.close()
+      await witness.until(() => witness.stateOf(ada.id) === undefined)
+
+      const vic = await open('vic', dialect, 'viewer')
+      vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
+      await vic.arrived()
+      const after = await open('ada', dialect, 'editor')
+      expect(await after.update(ada.type('mine'))).toBe('saved')
+      expect(await content()).toBe('mine')
+      after.sendAwareness(ada.id, 2, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      // The viewer is told what everyone is told, and cannot take it back.
+      vic.sendAwareness(ada.id, 2_000, { name: 'Vic' })
+      vic.sendAwareness(ada.id, 2_000, null)
+      await vic.arrived()
+      after.sendAwareness(ada.id, 3, { name: 'Ada', cursor: 1 })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
+    })
+
+    test('[R31] nobody but its owner speaks in awareness for a client id that has written', async () => {
+      const { open } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const writer = await open('ada', dialect, 'editor')
+      expect(await writer.update(ada.type('mine'))).toBe('saved')
+      for (const role of ['viewer', 'editor'] as const) {
+        const other = await open(`other-${role}`, dialect, role)
+        other.sendAwareness(ada.id, 1_000, { name: 'not Ada' })
+        await other.arrived()
+      }
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
+    })
+
+    test('[R31] the first write takes a client id from an editor who only claimed it in awareness', async () => {
+      const { open } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const eve = await open('eve', dialect, 'editor')
+      eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      const writer = await open('ada', dialect, 'editor')
+      expect(await writer.update(ada.type('mine'))).toBe('saved')
+      await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      expect(await eve.update(ada.type('not mine'))).toBe('refused')
+    })
+
+    test('[R31] a client id that an editor held is free for another once its holder may only read', async () => {
+      const { open, grant } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const ada = yjsClient()
+      const eve = await open('eve', dialect, 'editor')
+      eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
+      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      const writer = await open('ada', dialect, 'editor')
+      writer.sendAwareness(ada.id, 1, { name: 'Ada' })
+      await writer.arrived()
+      expect(witness.stateOf(ada.id)).toEqual({ name: 'Eve' })
+      await grant('eve', 'viewer')
+      writer.sendAwareness(ada.id, 2, { name: 'Ada' })
+      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+    })
+
+    test('[R31] a viewer who becomes an editor keeps its own client id and writes with it', async () => {
+      const { open, grant, content } = await tenantWithDocument()
+      const witness = await open('wit', 'realtime', 'editor')
+      const own = yjsClient()
+      const vic = await open('vic', dialect, 'viewer')
+      vic.sendAwareness(own.id, 1, { name: 'Vic' })
+      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic' })
+      await grant('vic', 'editor')
+      expect(await vic.update(own.type('now'))).toBe('saved')
+      expect(await content()).toBe('now')
+      vic.sendAwareness(own.id, 2, { name: 'Vic', cursor: 1 })
+      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic', cursor: 1 })
+    })
+  })
+})
+
+test('[R31] a viewer on one of two servers does not take a client id that writes on the other', async () => {
+  const databaseUrl = await createPostgresDatabase()
+  const data = { dataDir: '/tmp/unused', databaseUrl }
+  const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])
+  const [one, other] = servers
+  const tenant = await given.tenant(one)
+  const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
+    entered(rawClient(at, 'yjs', { ...place, token: await tokenFor(tenant, userId, { role }) }))
+  const ada = yjsClient()
+  // The room on the other server is loaded before the id has an owner.
+  const vic = await open(other, 'vic', 'viewer')
+  const witness = await open(other, 'wit', 'editor')
+  expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
+  vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
+  await witness.until(() => witness.stateOf(ada.id) !== undefined)
+  // Writing makes the other server read what was stored, and with it whose the id is.
+  void witness.update(yjsClient().type('other '))
+  await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+  const moved = await open(other, 'ada', 'editor')
+  expect(await moved.update(ada.type('two '))).toBe('saved')
+  moved.sendAwareness(ada.id, 1, { name: 'Ada' })
+  await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+  endRawClients()
+  await Promise.all(servers.map((server) => server.stop()))
+})

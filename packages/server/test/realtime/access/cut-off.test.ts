@@ -1,0 +1,275 @@
+import { once } from 'node:events'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { refusalIn, sentencesOfDenial } from '../../support/access/probe.ts'
+import { expectWithinSecond } from '../../support/event-loop.ts'
+import { stores, type TestServer, useServer } from '../../support/harness.ts'
+import { undisturbedNow } from '../../support/processor-time.ts'
+import { type Door, endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
+import {
+  type Dialect,
+  dialects,
+  rawClient,
+  RawRealtime,
+  tellsRole,
+} from '../../support/clients/raw-clients.ts'
+import {
+  type Consequence,
+  type Revocation,
+  revocations,
+  type Stage,
+  stageFor,
+} from '../../support/revocations.ts'
+import { Witness } from '../../support/clients/witness.ts'
+import { textIn, wordsIn, wordUpdate } from '../../support/words.ts'
+
+afterEach(endRawClients)
+
+const place = { organizationId: 'o1', documentId: 'd1' }
+const readOnly = 'The user may read this document, but not change it.'
+
+/**
+ * `idle` says nothing and must be told; `writing` writes the moment the answer is here; `typing` is at it all the time;
+ * `new` has an editor open in which nobody has written yet.
+ */
+const manners = ['idle', 'writing', 'typing', 'new'] as const
+type Manner = (typeof manners)[number]
+
+interface Actor {
+  dialect: Dialect
+  manner: Manner
+  editorId: string
+  client: RawClient
+}
+
+type Credentials = Pick<Door, 'token' | 'headers'>
+
+const enter = (server: TestServer, by: Credentials, as: readonly Manner[] = manners): Actor[] =>
+  dialects.flatMap((dialect) =>
+    as.map((manner) => {
+      const editorId = `${dialect}-${manner}`
+      return { dialect, manner, editorId, client: rawClient(server, dialect, { ...place, editorId, ...by }) }
+    }),
+  )
+
+/** How each of them was received. */
+async function received(actors: readonly Actor[]): Promise<Record<string, unknown>> {
+  const found = await Promise.all(actors.map(({ client }) => client.entered()))
+  return Object.fromEntries(actors.map(({ editorId }, index) => [editorId, found[index]]))
+}
+
+/** By editor, so that a failure names it. */
+const byEditor = <T>(actors: readonly Actor[], value: (actor: Actor) => T): Record<string, T> =>
+  Object.fromEntries(actors.map((actor) => [actor.editorId, value(actor)]))
+
+const standing = (dialect: Dialect, role: string) => (tellsRole(dialect) ? { role } : {})
+
+/** All that changes something, in one go; what became of it. */
+function writeAll(client: RawClient, word: string): Promise<string[]> {
+  return Promise.all([
+    client.update(wordUpdate(`${word}.update`)),
+    client.syncStep2(wordUpdate(`${word}.step`)),
+    ...(client instanceof RawRealtime ? [client.setLiveState(`${word}.${client.door.editorId}`, {})] : []),
+  ])
+}
+
+async function outcomes(actors: readonly Actor[], word: string): Promise<Set<string>> {
+  return new Set((await Promise.all(actors.map(({ client }) => writeAll(client, word)))).flat())
+}
+
+/** When the client knew; at once, if its protocol has no words for it. */
+async function knew({ client, dialect }: Actor, effect: Consequence): Promise<number> {
+  if (effect !== 'viewer') await client.ended
+  else if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
+  return undisturbedNow()
+}
+
+const longest = new Map<string, number>()
+const noteTime = (cause: string, ms: number) => {
+  longest.set(cause, Math.max(longest.get(cause) ?? 0, ms))
+  return ms
+}
+
+afterAll(() => {
+  const lines = [...longest].map(([cause, ms]) => `${ms.toFixed(0).padStart(5)} ms  ${cause}`)
+  // oxlint-disable-next-line no-console -- the times are part of the result
+  console.log(['Longest from the answer until a client knew:', ...lines].join('\n'))
+})
+
+/** What clients of the document are told of their end, or of what they may not do any more. */
+function expectTold(actors: readonly Actor[], effect: Consequence): void {
+  if (effect === 'viewer') {
+    expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(byEditor(actors, () => undefined))
+    const why: Record<Dialect, string[]> = {
+      yjs: [],
+      'y-sweet': [],
+      hocuspocus: [],
+      realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`],
+    }
+    expect(byEditor(actors, ({ client }) => new Set(client.denials))).toEqual(
+      byEditor(actors, ({ manner, dialect }) => new Set(manner === 'idle' ? [] : why[dialect])),
+    )
+    return
+  }
+  const { code, reason } = effect
+  expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(
+    byEditor(actors, ({ dialect }) => refusalIn(dialect, code, reason)),
+  )
+  // What comes too late is answered one by one.
+  const sentences = ({ client }: Actor) => client.denials.filter((one) => !one.startsWith('NOT_FOUND'))
+  expect(byEditor(actors, sentences)).toEqual(
+    byEditor(actors, ({ dialect }) => sentencesOfDenial(dialect, reason, true)),
+  )
+}
+
+/** What others find in the document: nothing that was sent after the answer. */
+async function expectStored({ server, tenant }: Stage, actors: readonly Actor[], documentId: string) {
+  const { data } = await tenant.client.crdt.get({ organizationId: 'o1', documentId })
+  const words = new Set(data.flatMap((editor) => wordsIn(textIn(editor))))
+  words.delete('during.update')
+  words.delete('during.step')
+  expect(words).toEqual(new Set(['before.update', 'before.step']))
+  const witness = new Witness(server, tenant, { organizationId: 'o1', documentId, editorIds: [] })
+  await witness.ready
+  await witness.caughtUp()
+  witness.close()
+  const states = [...witness.liveStates].filter((id) => !id.startsWith('during'))
+  const setters = actors.filter(({ dialect, manner }) => dialect === 'realtime' && manner !== 'new')
+  expect(new Set(states)).toEqual(new Set(setters.map(({ editorId }) => `before.${editorId}`)))
+}
+
+/** Does it while they are at work, and looks at what becomes of them. */
+async function revoke(
+  stage: Stage,
+  actors: readonly Actor[],
+  { effect, act, cause }: Pick<Revocation, 'effect' | 'act' | 'cause'>,
+): Promise<void> {
+  expect(await received(actors)).toEqual(byEditor(actors, ({ dialect }) => standing(dialect, 'editor')))
+  const having = (...some: Manner[]) => actors.filter(({ manner }) => some.includes(manner))
+  expect(await outcomes(having('idle', 'writing', 'typing'), 'before')).toEqual(new Set(['saved']))
+
+  const knowing = actors.map((actor) => knew(actor, effect))
+  const acting = act(stage)
+  for (const { client } of having('typing')) void writeAll(client, 'during')
+  await acting
+  const answeredAt = undisturbedNow()
+  const writing = outcomes(having('writing', 'new'), 'after')
+  await outcomes(having('typing'), 'after')
+  for (const outcome of await writing) expect(outcome).toBe('refused')
+
+  const times = (await Promise.all(knowing)).map((at) => noteTime(cause, at - answeredAt))
+  for (const ms of times) expectWithinSecond(ms)
+  await Promise.all(actors.map(({ client }) => client.arrived()))
+  expectTold(actors, effect)
+}
+
+describe.each(stores)('access that ends on %s', (store) => {
+  const server = useServer(store)
+
+  test.each(revocations)('[R9] $cause counts before the next message', async (revocation) => {
+    const stage = await stageFor(server, revocation)
+    const actors = enter(server, stage)
+    await revoke(stage, actors, revocation)
+    const { effect, undo, leftIn = 'd1' } = revocation
+    if (effect === 'viewer') {
+      const reads = await Promise.all(actors.map(({ client }) => client.read()))
+      for (const [index, text] of reads.entries()) {
+        const words = wordsIn(text ?? 'nothing')
+        if (actors[index]?.manner === 'new') expect(words).toEqual([])
+        else expect(words).toEqual(expect.arrayContaining(['before.step', 'before.update']))
+      }
+    } else if (effect.code === 4404) {
+      const { data } = await stage.client.documents.get({ organizationId: 'o1' })
+      expect(data.map(({ id }) => id)).toEqual(leftIn === null ? [] : [leftIn])
+    } else {
+      const again = enter(server, stage)
+      expect(await received(again)).toEqual(
+        byEditor(again, ({ dialect }) => refusalIn(dialect, effect.code, effect.reason)),
+      )
+    }
+
+    await undo?.(stage)
+    const undoneAt = undisturbedNow()
+    if (leftIn !== null) await expectStored(stage, actors, leftIn)
+    if (!undo) return
+    if (effect === 'viewer') {
+      await Promise.all(
+        actors.map(async ({ client, dialect }) => {
+          if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
+        }),
+      )
+      expectWithinSecond(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
+      expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
+    } else {
+      const again = enter(server, stage)
+      expect(await received(again)).toEqual(byEditor(again, ({ dialect }) => standing(dialect, 'editor')))
+      expect(await outcomes(again, 'again')).toEqual(new Set(['saved']))
+    }
+  })
+
+  test.each(revocations.filter(({ byTime }) => byTime))(
+    '[R9] $cause is told to clients who say nothing',
+    async (revocation) => {
+      const stage = await stageFor(server, revocation)
+      const cause = `${revocation.cause}, with nobody doing anything`
+      await revoke(stage, enter(server, stage, ['idle']), { ...revocation, cause })
+    },
+  )
+
+  test('[R9] who comes while it is taken away writes nothing afterwards', async () => {
+    const removal = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
+    let wereIn = 0
+    for (let round = 0; round < 12; round++) {
+      const stage = await stageFor(server, removal)
+      const coming = enter(server, stage, ['new'])
+      const entering = coming.map(({ client }) => client.entered())
+      const early = outcomes(coming, 'during')
+      // They are on their way, at the door, or some of them in.
+      const { socket } = (coming[round % 3] as Actor).client
+      if (round % 4 === 1) await once(socket, 'open')
+      else if (round % 4 > 1) await entering[round % 3]
+      await removal.act(stage)
+      await Promise.all([early, outcomes(coming, 'after')])
+      wereIn += (await Promise.all(entering)).filter((one) => !('reason' in one)).length
+      const refusals = await Promise.all(coming.map(({ client }) => client.ended))
+      expect(new Set(refusals.map(({ reason }) => reason))).toEqual(
+        new Set(['The user may not open this document.']),
+      )
+      const { data } = await stage.client.crdt.get(place)
+      const words = data.flatMap((editor) => wordsIn(textIn(editor)))
+      expect(words.filter((word) => word.startsWith('after'))).toEqual([])
+    }
+    expect(wereIn).toBeGreaterThan(0)
+  })
+
+  test('[R9] a reset auth token ends backends, not users, [1.7] and nothing opens to it any more', async () => {
+    const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })
+    const { client, tenant, token } = stage
+    const { headers, apiKey } = tenant
+    const users = enter(server, { token }, ['idle'])
+    expect(await received(users)).toEqual(byEditor(users, ({ dialect }) => standing(dialect, 'editor')))
+    const backends = enter(server, { headers }, ['writing', 'typing', 'new'])
+    let newToken = ''
+    await revoke(stage, backends, {
+      cause: 'a reset auth token',
+      act: async () => {
+        newToken = (await client.authTokens.reset({ apiKey })).data.newAuthToken.token
+      },
+      effect: { code: 4401, reason: 'token_invalid: The auth token was reset.' },
+    })
+    expect(await outcomes(users, 'still')).toEqual(new Set(['saved']))
+
+    // Sockets that stay open for other documents open none.
+    for (const { client } of backends) {
+      const answer = await client.tryAnother({ ...place, documentId: 'd2', editorId: 'x' })
+      if (answer !== undefined) expect(answer).toContain('token_invalid: The token is not accepted any more.')
+    }
+    const renewedClient = server.client({ apiKey, authToken: newToken })
+    expect((await renewedClient.documents.get({ organizationId: 'o1' })).data).toHaveLength(1)
+    const again = enter(server, { headers })
+    expect(await received(again)).toEqual(
+      byEditor(again, () => ({ code: 4401, reason: 'token_invalid: Invalid API key or auth token.' })),
+    )
+    const renewed = enter(server, { headers: { ...headers, 'x-svc-auth-token': newToken } })
+    expect(await received(renewed)).toEqual(byEditor(renewed, ({ dialect }) => standing(dialect, 'editor')))
+  })
+})

@@ -1,0 +1,166 @@
+import { once } from 'node:events'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { refusalIn, sentencesOfDenial } from '../../support/access/probe.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { tokenFor } from '../../support/live.ts'
+import { type Door, endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient, tellsRole } from '../../support/clients/raw-clients.ts'
+import { wordUpdate } from '../../support/words.ts'
+
+afterEach(endRawClients)
+
+const reason =
+  'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
+const place = { organizationId: 'org_1', documentId: 'doc_1' }
+
+const allowed = [
+  'http://localhost',
+  'http://localhost:3000',
+  'https://127.0.0.1:8443',
+  'https://example.com',
+  'https://www.example.com',
+  'https://EXAMPLE.com:8080',
+  'https://a.example.org',
+  'https://a.b.c.example.org:444',
+]
+const others = [
+  'https://example.net',
+  'https://sub.example.com',
+  'https://example.com.evil.test',
+  'https://evilexample.com',
+  'https://example.org',
+  'https://aexample.org',
+  'https://localhost.evil.test',
+  'https://example.com@evil.test',
+  'file://',
+  'null',
+  '',
+]
+
+describe.each(stores)('pages that connect on %s', (store) => {
+  const server = useServer(store)
+
+  /** One client for each origin and dialect, an editor each. */
+  const connect = (origins: readonly (string | undefined)[], by: Pick<Door, 'token' | 'headers'>) =>
+    dialects.flatMap((dialect) =>
+      origins.map((origin, index) => {
+        const headers = { ...by.headers, ...(origin !== undefined && { origin }) }
+        const door = { ...place, editorId: `${dialect}-${index}`, ...by, headers }
+        return { name: `${dialect} from ${origin}`, dialect, client: rawClient(server, dialect, door) }
+      }),
+    )
+
+  const outcomesOf = async (clients: ReturnType<typeof connect>) => {
+    const found = await Promise.all(
+      clients.map(async ({ name, client }): Promise<[string, unknown]> => {
+        const written = client.update(wordUpdate('word'))
+        return [name, [await client.entered(), await written]]
+      }),
+    )
+    return Object.fromEntries(found)
+  }
+  const each = <T>(clients: ReturnType<typeof connect>, value: (dialect: Dialect, client: RawClient) => T) =>
+    Object.fromEntries(clients.map(({ name, dialect, client }) => [name, value(dialect, client)]))
+
+  const tenantWithDomains = async () => {
+    const tenant = await given.tenant(server)
+    await given.document(tenant)
+    await tenant.client.domains.add({ domains: ['example.com', '*.example.org'] })
+    return tenant
+  }
+  const storedIn = async ({ client }: given.Tenant) =>
+    (await client.crdt.get(place).catch(() => ({ data: [] }))).data.length
+
+  test('[R5] a page of an allowed domain may connect, and so may whoever sends no origin', async () => {
+    const tenant = await tenantWithDomains()
+    const token = await tokenFor(tenant)
+    for (const by of [{ token }, { headers: tenant.headers }]) {
+      const clients = connect([...allowed, undefined], by)
+      expect(await outcomesOf(clients)).toEqual(
+        each(clients, (dialect) => [tellsRole(dialect) ? { role: 'editor' } : {}, 'saved']),
+      )
+    }
+  })
+
+  test('[R5] a page of any other domain may not, whatever its token', async () => {
+    const tenant = await tenantWithDomains()
+    const clients = connect(others, { token: await tokenFor(tenant) })
+    expect(await outcomesOf(clients)).toEqual(
+      each(clients, (dialect) => [refusalIn(dialect, 4403, reason), 'refused']),
+    )
+    expect(each(clients, (_, { denials }) => denials)).toEqual(
+      each(clients, (dialect) => sentencesOfDenial(dialect, reason, false)),
+    )
+    expect(await storedIn(tenant)).toBe(0)
+  })
+
+  test('[R5] nor with the credentials of a backend', async () => {
+    const tenant = await tenantWithDomains()
+    const clients = connect(others, { headers: tenant.headers })
+    expect(await outcomesOf(clients)).toEqual(each(clients, () => [{ code: 4403, reason }, 'refused']))
+    expect(await storedIn(tenant)).toBe(0)
+  })
+
+  test('[R5] a foreign domain that resolves to the server is no page of the server', async () => {
+    const tenant = await given.tenant(server)
+    const origin = 'http://rebound.test:4000'
+    const clients = connect([origin], {
+      token: await tokenFor(tenant),
+      headers: { host: 'rebound.test:4000' },
+    })
+    expect(await outcomesOf(clients)).toEqual(
+      each(clients, (dialect) => [refusalIn(dialect, 4403, reason), 'refused']),
+    )
+  })
+
+  test('[R9] a page whose domain is removed is closed, others stay', async () => {
+    const tenant = await tenantWithDomains()
+    const token = await tokenFor(tenant)
+    const removed = connect(['https://example.com'], { token })
+    const kept = connect(['https://a.example.org', undefined], { token })
+    // One that has nothing open.
+    const idle = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime?token=${token}`, {
+      headers: { origin: 'https://example.com' },
+    })
+    await once(idle, 'message')
+    await Promise.all([...removed, ...kept].map(({ client }) => client.entered()))
+    const codes = [idle, ...removed.map(({ client }) => client.socket)].map(
+      (socket) => new Promise((resolve) => socket.once('close', resolve)),
+    )
+    await tenant.client.domains.delete({ domains: ['example.com'] })
+    expect(await Promise.all(codes)).toEqual(codes.map(() => 4403))
+    for (const { client } of kept) expect(await client.update(wordUpdate('still here'))).toBe('saved')
+  })
+
+  test('[R9] the first domain of a list closes the pages of all others', async () => {
+    const tenant = await given.tenant(server)
+    await given.document(tenant)
+    await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
+    const token = await tokenFor(tenant)
+    const clients = connect(['https://anywhere.test'], { token })
+    await Promise.all(clients.map(({ client }) => client.entered()))
+    const codes = clients.map(({ client }) => new Promise((resolve) => client.socket.once('close', resolve)))
+    await tenant.client.domains.add({ domains: ['example.com'] })
+    expect(await Promise.all(codes)).toEqual(dialects.map(() => 4403))
+  })
+
+  test('[R5] a change of the list counts from the next connection on, [2] an empty one restricts nobody', async () => {
+    const tenant = await given.tenant(server)
+    await given.document(tenant)
+    const token = await tokenFor(tenant)
+    const entered = async () => {
+      const clients = connect(['https://a.dev'], { token })
+      const roles = await Promise.all(clients.map(({ client }) => client.entered()))
+      return roles.filter((one) => !('reason' in one)).length
+    }
+    expect(await entered()).toBe(0)
+    await tenant.client.domains.add({ domains: ['a.dev'] })
+    expect(await entered()).toBe(dialects.length)
+    await tenant.client.domains.delete({ domains: ['a.dev'] })
+    expect(await entered()).toBe(0)
+    await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
+    expect(await entered()).toBe(dialects.length)
+  })
+})

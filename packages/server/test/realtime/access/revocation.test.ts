@@ -1,0 +1,206 @@
+import type { PermissionResource } from '@plenum/protocol'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { closed, editorName, socketUrl, synced, tokenFor, yjsClient } from '../../support/live.ts'
+
+const organizationId = 'org_1'
+const document = { type: 'document', id: 'doc_1', organizationId } as const
+const organization = { type: 'organization', id: organizationId } as const
+const users = [{ userId: 'ada', accessRole: 'viewer' as const }]
+
+describe.each(stores)('tokens and what was changed since on %s', (store) => {
+  const server = useServer(store)
+
+  afterEach(() => {
+    server.clock.offsetMs = 0
+  })
+
+  /** `doc_1` of `org_1`. */
+  async function scene(accessType: 'organizationPrivate' | 'restricted'): Promise<given.Tenant> {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant)
+    await tenant.client.documents.add({ organizationId, documents: [{ documentId: 'doc_1', accessType }] })
+    return tenant
+  }
+
+  /** A client that is in, and the codes with which its connections are closed. It tries again with the same token. */
+  async function connected(token: string) {
+    const client = yjsClient(server, token)
+    const codes: number[] = []
+    client.provider.on('connection-close', (event) => codes.push(event?.code ?? 0))
+    await synced(client)
+    return { ...client, codes }
+  }
+
+  const codeOf = async (token: string) =>
+    (await closed(new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`)))).code
+
+  /** What is stored once everything that the client has typed is refused or stored. */
+  async function textAfter(tenant: given.Tenant, client: Awaited<ReturnType<typeof connected>>) {
+    const witness = await connected(await tokenFor(tenant, 'witness', { resources: [document] }))
+    witness.text.insert(witness.text.length, '!')
+    const typed = client.text.toString()
+    await expect.poll(() => client.text.toString()).not.toBe(typed)
+    const { data } = await tenant.client.crdt.get({ organizationId, documentId: 'doc_1', editorId: 'note' })
+    witness.provider.destroy()
+    return String(data[0]?.data).replaceAll('!', '')
+  }
+
+  type Change = ({ client }: given.Tenant) => Promise<unknown>
+  type Type = 'organizationPrivate' | 'restricted'
+  /** What Add and Remove Permissions take. */
+  const onAda = (...resources: PermissionResource[]) => ({ userId: 'ada', permissions: { resources } })
+
+  test.each<[title: string, type: Type, remove: Change, members: string[]]>([
+    [
+      'Remove Permissions from the organization',
+      'organizationPrivate',
+      ({ client }) => client.permissions.remove(onAda(organization, document)),
+      ['bob'],
+    ],
+    [
+      'Remove Permissions from the document',
+      'restricted',
+      ({ client }) => client.permissions.remove(onAda(document)),
+      ['ada', 'bob'],
+    ],
+    [
+      'Delete Users from the organization',
+      'restricted',
+      ({ client }) => client.users.delete({ organizationId, userIds: ['ada'] }),
+      ['bob'],
+    ],
+    [
+      'Delete Users from the document',
+      'restricted',
+      ({ client }) => client.users.delete({ organizationId, documentId: 'doc_1', userIds: ['ada'] }),
+      ['ada', 'bob'],
+    ],
+  ])(
+    '[25.3] [R9] %s closes the session, and its token opens nothing any more',
+    async (_, accessType, remove, members) => {
+      const tenant = await scene(accessType)
+      const tokenOf = (userId: string) => tokenFor(tenant, userId, { resources: [organization, document] })
+      const token = await tokenOf('ada')
+      const ada = await connected(token)
+      ada.text.insert(0, 'mine')
+      const bob = await connected(await tokenOf('bob'))
+      await expect.poll(() => bob.text.toString()).toBe('mine')
+      await remove(tenant)
+      await expect.poll(() => ada.codes).toContain(4403)
+      ada.provider.destroy()
+      expect(await codeOf(token)).toBe(4403)
+      // Signing in with the old token has not restored the membership.
+      const { data } = await tenant.client.users.get({ organizationId })
+      expect((data as { userId: string }[]).map(({ userId }) => userId).sort()).toEqual(members)
+      expect(bob.codes).toEqual([])
+      const back = await connected(await tokenOf('ada'))
+      expect(back.text.toString()).toBe('mine')
+    },
+  )
+
+  test('[25.3] [R9] who is granted access anew comes back with the old token, and with that role', async () => {
+    const tenant = await scene('restricted')
+    const token = await tokenFor(tenant, 'ada', { resources: [document] })
+    const ada = await connected(token)
+    await tenant.client.permissions.remove(onAda(document))
+    await expect.poll(() => ada.codes).toContain(4403)
+    ada.provider.destroy()
+    await tenant.client.permissions.add(onAda({ ...document, accessRole: 'viewer' }))
+    const back = await connected(token)
+    back.text.insert(0, 'forged')
+    expect(await textAfter(tenant, back)).toBe('')
+    expect(back.codes).toEqual([])
+  })
+
+  test.each<[title: string, type: Type, demote: Change]>([
+    [
+      'Update Users of the organization',
+      'organizationPrivate',
+      ({ client }) => client.users.update({ organizationId, users }),
+    ],
+    [
+      'Add Users to the organization',
+      'organizationPrivate',
+      ({ client }) => client.users.add({ organizationId, users }),
+    ],
+    [
+      'Add Users to the document',
+      'restricted',
+      ({ client }) => client.users.add({ organizationId, documentId: 'doc_1', users }),
+    ],
+    [
+      'Add Permissions on the document',
+      'restricted',
+      ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
+    ],
+  ])(
+    '[25.3] [R9] %s as a viewer stops what an older token may write, until a newer one',
+    async (_, accessType, demote) => {
+      const tenant = await scene(accessType)
+      const resources = accessType === 'restricted' ? [document] : [organization]
+      const token = await tokenFor(tenant, 'ada', { resources })
+      const ada = await connected(token)
+      ada.text.insert(0, 'mine')
+      expect(await textAfter(tenant, ada)).toBe('mine')
+      await demote(tenant)
+      ada.text.insert(0, 'forged ')
+      expect(await textAfter(tenant, ada)).toBe('mine')
+      expect(ada.codes).toEqual([])
+      ada.provider.destroy()
+
+      const again = await connected(token)
+      again.text.insert(0, 'forged ')
+      expect(await textAfter(tenant, again)).toBe('mine')
+      again.provider.destroy()
+      const newer = await connected(await tokenFor(tenant, 'ada', { resources }))
+      newer.text.insert(0, 'all ')
+      expect(await textAfter(tenant, newer)).toBe('all mine')
+    },
+  )
+
+  test('[25.3] [R9] a grant that passes ends what an older token opens', async () => {
+    const tenant = await scene('restricted')
+    const ada = await connected(await tokenFor(tenant, 'ada', { resources: [document] }))
+    const expiresAt = Math.floor(Date.now() / 1000) + 3600
+    await tenant.client.permissions.add(onAda({ ...document, expiresAt }))
+    server.clock.offsetMs = 3_600_000
+    await expect.poll(() => ada.codes).toContain(4403)
+  })
+
+  test('[25.7] [R9] a membership by signing in counts for the other sessions of that user', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.documents.add({
+      organizationId,
+      createOrganization: true,
+      documents: [{ documentId: 'doc_1', accessType: 'public' }],
+    })
+    // Whoever has no grant at all may write in a public document.
+    const first = await connected(await tokenFor(tenant, 'ada', { resources: [] }))
+    first.text.insert(0, 'mine')
+    expect(await textAfter(tenant, first)).toBe('mine')
+    await connected(await tokenFor(tenant, 'ada', { role: 'viewer' }))
+    first.text.insert(0, 'forged ')
+    expect(await textAfter(tenant, first)).toBe('mine')
+    expect(first.codes).toEqual([])
+  })
+
+  test('[2] [R5] pages of the server itself may connect, whatever the allowed domains', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
+    await tenant.client.domains.add({ domains: ['example.com'] })
+    const token = await tokenFor(tenant)
+    const from = (origin: string) =>
+      new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`), { origin })
+    expect(await closed(from('http://127.0.0.1:1'))).toMatchObject({ code: 4403 })
+    for (const origin of [server.url, 'https://example.com']) {
+      const socket = from(origin)
+      const first = await new Promise<Buffer>((resolve) => socket.once('message', resolve))
+      // A message of type 0 asks for the document; one of type 2 would tell why it is closed.
+      expect(first[0]).toBe(0)
+      socket.terminate()
+    }
+  })
+})

@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
+import { endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient, RawRealtime } from '../../support/clients/raw-clients.ts'
+import { textIn, textOf, wordsIn } from '../../support/words.ts'
+
+afterEach(endRawClients)
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
+
+/** One tick of the server stores 64 KiB of an editor, so each of these is stored by a tick of its own. */
+function largeUpdate(word: string): Uint8Array {
+  const doc = new Y.Doc()
+  doc.getText('content').insert(0, `<${word}>${'x'.repeat(50_000)}`)
+  return Y.encodeStateAsUpdate(doc)
+}
+
+const revocations = {
+  'an editor who becomes a viewer': ({ client }: given.Tenant) =>
+    client.permissions.add({
+      userId: 'ada',
+      permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
+    }),
+  'a user who is removed': ({ client }: given.Tenant) =>
+    client.permissions.remove({ userId: 'ada', permissions: { resources: [document] } }),
+}
+
+describe.each(stores)('updates that wait when access ends on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene(dialect: Dialect) {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'doc_1')
+    const open = async (userId: string) => {
+      const token = await tokenFor(tenant, userId, { resources: [document] })
+      const client = rawClient(server, dialect, { ...place, token })
+      expect(await client.entered()).not.toHaveProperty('reason')
+      return client
+    }
+    /** Words that are stored, by whoever wrote them. */
+    const stored = async () => {
+      const log = await editorLog.read(server.database.read, tenant.apiKey, place)
+      const updates = log?.updates.map(({ bytes }) => bytes) ?? []
+      return new Set(wordsIn(textOf(...(log?.snapshot ? [log.snapshot] : []), ...updates)))
+    }
+    return { tenant, open, stored }
+  }
+
+  describe.each(dialects)('at %s', (dialect) => {
+    test.each(Object.entries(revocations))(
+      '[R32] of %s nothing is stored after the answer, and others lose nothing',
+      async (_, revoke) => {
+        const { tenant, open, stored } = await scene(dialect)
+        const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
+        const bob = await open('bob')
+        await bob.update(largeUpdate('first'))
+        const sent = new Map<string, Promise<string>>()
+        const send = (client: RawClient, word: string) => sent.set(word, client.update(largeUpdate(word)))
+        for (let number = 0; number < 8; number++) {
+          for (const [index, ada] of adas.entries()) send(ada, `ada.${index}.${number}`)
+          send(bob, `bob.${number}`)
+        }
+        // Some of it is stored, and most of it waits.
+        await eventually(async () => (await stored()).size).toBeGreaterThan(3)
+        await revoke(tenant)
+        const atAnswer = await stored()
+        const outcomes = new Map<string, string>()
+        for (const [word, outcome] of sent) outcomes.set(word, await outcome)
+
+        const atEnd = await stored()
+        const later = [...atEnd].filter((word) => word.startsWith('ada') && !atAnswer.has(word))
+        expect(later).toEqual([])
+        for (const [word, outcome] of outcomes) {
+          if (word.startsWith('bob')) expect([word, outcome]).toEqual([word, 'saved'])
+          else if (outcome === 'saved') expect(atEnd).toContain(word)
+        }
+        const refused = [...outcomes.values()].filter((outcome) => outcome === 'refused')
+        expect(refused.length).toBeGreaterThan(0)
+        expect(bob.refusal).toBeUndefined()
+        // What is stored is a document, and it is what those see who come later.
+        const { data } = await tenant.client.crdt.get(place)
+        expect(new Set(wordsIn(textIn(data[0] ?? {})))).toEqual(atEnd)
+        const carol = await open('carol')
+        expect(new Set(wordsIn((await carol.readWithUpdates()) ?? ''))).toEqual(atEnd)
+        expect(await carol.update(largeUpdate('carol'))).toBe('saved')
+      },
+    )
+
+    test('[R32] of a user who is removed nothing is stored later, although its client has left', async () => {
+      const { tenant, open, stored } = await scene(dialect)
+      const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
+      for (const [index, ada] of adas.entries()) {
+        for (let number = 0; number < 8; number++) void ada.update(largeUpdate(`ada.${index}.${number}`))
+      }
+      await eventually(async () => (await stored()).size).toBeGreaterThan(3)
+      await Promise.all(adas.map((ada) => ada.leave()))
+      await revocations['a user who is removed'](tenant)
+      const atAnswer = await stored()
+      const bob = await open('bob')
+      expect(await bob.update(largeUpdate('bob'))).toBe('saved')
+      expect(await stored()).toEqual(new Set([...atAnswer, 'bob']))
+    })
+  })
+
+  test('[R32] what a client sent before it left is stored, although access of others changes', async () => {
+    const { tenant, open, stored } = await scene('yjs')
+    const bob = await open('bob')
+    const words = Array.from({ length: 8 }, (_, number) => `bob.${number}`)
+    for (const word of words) void bob.update(largeUpdate(word))
+    await bob.leave()
+    await revocations['a user who is removed'](tenant)
+    await eventually(stored).toEqual(new Set(words))
+  })
+
+  test('[R32] live states that wait when access ends are not stored after the answer', async () => {
+    const { tenant, open } = await scene('realtime')
+    const ada = (await open('ada')) as RawRealtime
+    const setting = Array.from({ length: 2_000 }, (_, number) =>
+      ada.setLiveState(`s${number % 900}`, { number, text: 'x'.repeat(500) }),
+    )
+    await setting[0]
+    await revocations['an editor who becomes a viewer'](tenant)
+    const stored = () =>
+      server.database.read
+        .selectFrom('live_states')
+        .select(['live_state_data_id', 'seq'])
+        .where('api_key', '=', tenant.apiKey)
+        .execute()
+    const atAnswer = await stored()
+    expect(await Promise.all(setting)).toContain('refused')
+    expect(await stored()).toEqual(atAnswer)
+  })
+})

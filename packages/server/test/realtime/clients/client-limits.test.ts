@@ -1,0 +1,54 @@
+import type { ApiError, Connection } from '@plenum/client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+
+const open: Connection[] = []
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.close()
+})
+
+describe.each(stores)('the limits of the client on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene() {
+    const tenant = await given.tenant(server)
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    open.push(connection)
+    const errors: ApiError[] = []
+    connection.on('error', (error) => errors.push(error))
+    const document = connection.document('org_1', 'doc_1')
+    await eventually(() => document.status).toBe('connected')
+    return { tenant, connection, document, errors }
+  }
+
+  test('[K5] the client sends the largest live state that its checks accept, and the server stores it', async () => {
+    const { connection, document } = await scene()
+    const longest = { list: Array(49_988).fill('a') }
+    const widest = Object.fromEntries(Array.from({ length: 9_990 }, (_, key) => [key, 1]))
+    const deepest = JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`)
+    for (const data of [longest, widest, deepest]) await document.liveState('v').set(data)
+    await document.liveState('v').set(widest, { merge: true })
+    expect(connection.status).toBe('connected')
+  })
+
+  test('[K5] the client rejects a live state with too many values, and the connection stays', async () => {
+    const { connection, document } = await scene()
+    const set = document.liveState('v').set({ a: Array(50_001).fill('a') })
+    await expect(set).rejects.toMatchObject({
+      status: 'INVALID_ARGUMENT',
+      message: 'data must not have more than 49990 strings, arrays and objects.',
+    })
+    await document.liveState('v').set({ a: 1 })
+    expect(connection.status).toBe('connected')
+  })
+
+  test('[K6] the client throws for an unknown status, and the connection stays', async () => {
+    const { connection, document } = await scene()
+    expect(() => document.presence.set({ status: 'busy' as never })).toThrow('one of online, away, offline')
+    await document.liveState('v').set({ a: 1 })
+    expect(connection.status).toBe('connected')
+  })
+})

@@ -1,0 +1,498 @@
+import type { ApiError, Connection, ConnectOptions, LiveDocument, LiveEditor } from '@plenum/client'
+import { createServer } from 'node:net'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { ServerMessage } from '@plenum/protocol/realtime'
+import * as given from '../../support/given.ts'
+import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
+import { heldDisk } from '../../support/held-disk.ts'
+import { eventually, tokenFor, yjsClient } from '../../support/live.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const open: Connection[] = []
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.close()
+})
+
+/** A network that can be cut, and what came over it. */
+function network() {
+  const sockets: WebSocket[] = []
+  const received: ServerMessage[] = []
+  let isUp = true
+  class Socket extends WebSocket {
+    constructor(url: string) {
+      // Nobody listens at port 1.
+      super(isUp ? url : 'ws://127.0.0.1:1')
+      sockets.push(this)
+      this.addEventListener('message', ({ data }) => {
+        if (typeof data === 'string') received.push(JSON.parse(data))
+      })
+    }
+  }
+  return {
+    WebSocket: Socket,
+    received,
+    of: <T extends ServerMessage['type']>(type: T) =>
+      received.filter((message): message is ServerMessage & { type: T } => message.type === type),
+    cut() {
+      isUp = false
+      for (const socket of sockets) socket.terminate()
+    },
+    mend(connection: Connection) {
+      isUp = true
+      received.length = 0
+      connection.reconnect()
+    },
+  }
+}
+
+interface Client {
+  connection: Connection
+  document: LiveDocument
+  editor: LiveEditor
+  network: ReturnType<typeof network>
+  errors: ApiError[]
+  text: () => string
+  type: (words: string) => void
+}
+
+function connect(server: Pick<TestServer, 'client'>, token: ConnectOptions['token']): Client {
+  const net = network()
+  const connection = server.client().connect({ token, WebSocket: net.WebSocket })
+  open.push(connection)
+  const document = connection.document('org_1', 'doc_1')
+  const editor = document.editor('note', { type: 'text' })
+  const errors: ApiError[] = []
+  connection.on('error', (error) => errors.push(error))
+  const content = editor.doc.getText('content')
+  return {
+    connection,
+    document,
+    editor,
+    network: net,
+    errors,
+    text: () => content.toJSON(),
+    type: (words) => content.insert(content.length, words),
+  }
+}
+
+describe.each(stores)('the client of live documents on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene(...userIds: string[]) {
+    const tenant = await given.tenant(server)
+    const clients = await Promise.all(
+      userIds.map(async (userId) => connect(server, await tokenFor(tenant, userId))),
+    )
+    await Promise.all(clients.map(({ editor }) => editor.whenSynced))
+    return { tenant, clients: clients as [Client, Client] }
+  }
+
+  const stored = async ({ client }: given.Tenant) => (await client.crdt.get(place)).data[0]
+
+  test('[K7] two see what each other types, as do one who comes later and clients of another kind', async () => {
+    const { tenant, clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    ada.type('Hello ')
+    await eventually(bob.text).toBe('Hello ')
+    bob.type('world')
+    await eventually(ada.text).toBe('Hello world')
+    const late = connect(server, await tokenFor(tenant, 'cleo'))
+    await late.editor.whenSynced
+    expect(late.text()).toBe('Hello world')
+    const other = yjsClient(server, await tokenFor(tenant, 'dora'))
+    await eventually(() => other.text.toJSON()).toBe('Hello world')
+    other.text.insert(11, '!')
+    for (const { text } of [ada, bob, late]) await eventually(text).toBe('Hello world!')
+    await Promise.all(clients.map(({ editor }) => editor.whenSaved()))
+    expect(await stored(tenant)).toMatchObject({ data: 'Hello world!' })
+  })
+
+  test('[K7] what is saved can be read by others at that moment', async () => {
+    const { tenant, clients } = await scene('ada')
+    const [ada] = clients
+    for (let round = 0; round < 20; round++) {
+      ada.type(`${round} `)
+      expect(ada.editor.saved).toBe(false)
+      await ada.editor.whenSaved()
+      expect(await stored(tenant)).toMatchObject({ data: ada.text() })
+    }
+  })
+
+  test('[K7] what was typed offline arrives when the network is back', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    ada.type('before ')
+    await ada.editor.whenSaved()
+    ada.network.cut()
+    ada.type('during ')
+    await eventually(() => ada.editor.status).toBe('reconnecting')
+    ada.type('and long after')
+    bob.type('(meanwhile) ')
+    await bob.editor.whenSaved()
+    expect(ada.editor.saved).toBe(false)
+    ada.network.mend(ada.connection)
+    await ada.editor.whenSaved()
+    await eventually(bob.text).toContain('during and long after')
+    await eventually(ada.text).toBe(bob.text())
+    expect(ada.text()).toContain('(meanwhile)')
+    expect(ada.errors).toEqual([])
+  })
+
+  test('[K7] many changes at once and in a row arrive whole', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    for (let i = 0; i < 2000; i++) ada.type(`${i},`)
+    for (let i = 0; i < 200; i++) {
+      bob.type(`${i};`)
+      if (i % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+    }
+    await Promise.all(clients.map(({ editor }) => editor.whenSaved()))
+    await eventually(ada.text).toBe(bob.text())
+    expect(ada.text().match(/,/g)).toHaveLength(2000)
+    expect(ada.text().match(/;/g)).toHaveLength(200)
+  })
+
+  test('[K7] whatever breaks in between, in the end all have the same, and it is saved', async () => {
+    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
+    const random = generator(seed)
+    const { tenant, clients } = await scene('ada', 'bob', 'cleo')
+    const written: string[] = []
+    for (let step = 0; step < 300; step++) {
+      const client = clients[random(clients.length)] as Client
+      const content = client.editor.doc.getText('content')
+      const dice = random(20)
+      if (dice === 0) client.network.cut()
+      else if (dice < 3) client.network.mend(client.connection)
+      else if (dice < 6) void client.document.liveState(`s${random(3)}`).set({ step }, { merge: true })
+      else if (dice < 8 && content.length > 0) content.delete(random(content.length), 1)
+      else {
+        const word = `<${step}>`
+        written.push(word)
+        content.insert(random(content.length + 1), word)
+      }
+      if (random(3) === 0) await new Promise((resolve) => setTimeout(resolve, random(5)))
+    }
+    for (const { network, connection } of clients) network.mend(connection)
+    await Promise.all(clients.map(({ editor }) => editor.whenSaved()))
+    const states = () =>
+      new Set(
+        clients.map(({ document, text }) =>
+          JSON.stringify([text(), [0, 1, 2].map((n) => document.liveState(`s${n}`).value)]),
+        ),
+      )
+    await expect.poll(() => states().size, { message: `seed ${seed}` }).toBe(1)
+    expect(written.length).toBeGreaterThan(100)
+    expect(await stored(tenant), `seed ${seed}`).toMatchObject({ data: clients[0].text() })
+    expect(clients.flatMap(({ errors }) => errors)).toEqual([])
+  })
+
+  test('[K9] awareness reaches the others, ends with the connection and comes back with it', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    const seenBy = (who: Client, whom: Client) =>
+      who.editor.awareness.getStates().get(whom.editor.doc.clientID)
+    ada.editor.awareness.setLocalState({ cursor: 1 })
+    bob.editor.awareness.setLocalState({ cursor: 2 })
+    await eventually(() => seenBy(bob, ada)).toEqual({ cursor: 1 })
+    await eventually(() => seenBy(ada, bob)).toEqual({ cursor: 2 })
+    ada.network.cut()
+    await eventually(() => seenBy(ada, bob)).toBeUndefined()
+    await eventually(() => seenBy(bob, ada)).toBeUndefined()
+    ada.network.mend(ada.connection)
+    await eventually(() => seenBy(bob, ada)).toEqual({ cursor: 1 })
+    await eventually(() => seenBy(ada, bob)).toEqual({ cursor: 2 })
+    ada.editor.close()
+    await eventually(() => seenBy(bob, ada)).toBeUndefined()
+  })
+
+  test('[K6] presence shows who is there and what they tell of themselves', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    const seen = () =>
+      Object.fromEntries(
+        bob.document.presence.users.map((user) => [user.userId, [user.onlineStatus, user.data]]),
+      )
+    await eventually(seen).toEqual({ ada: ['online', undefined], bob: ['online', undefined] })
+    ada.document.presence.set({ data: { cursor: 5 } })
+    await eventually(seen).toEqual({ ada: ['online', { cursor: 5 }], bob: ['online', undefined] })
+    ada.document.presence.set({ status: 'away' })
+    await eventually(seen).toEqual({ ada: ['away', { cursor: 5 }], bob: ['online', undefined] })
+    expect(bob.document.presence.users.find(({ userId }) => userId === 'ada')).toMatchObject({
+      name: 'Name of ada',
+      email: 'ada@example.com',
+      source: 'client',
+    })
+    ada.network.cut()
+    await eventually(seen).toEqual({ bob: ['online', undefined] })
+    ada.network.mend(ada.connection)
+    await eventually(seen).toEqual({ ada: ['away', { cursor: 5 }], bob: ['online', undefined] })
+    ada.document.close()
+    await eventually(seen).toEqual({ bob: ['online', undefined] })
+  })
+
+  test('[K5] live state reaches everybody, durable for whoever set it; that of backends too', async () => {
+    const { tenant, clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    const [mine, theirs] = clients.map(({ document }) => document.liveState('player')) as [
+      ReturnType<LiveDocument['liveState']>,
+      ReturnType<LiveDocument['liveState']>,
+    ]
+    await mine.set({ position: 1, playing: true })
+    await eventually(() => theirs.value).toEqual({ position: 1, playing: true })
+    await theirs.set({ position: 2 }, { merge: true })
+    await eventually(() => mine.value).toEqual({ position: 2, playing: true })
+    await tenant.client.liveState.broadcast({
+      organizationId: 'org_1',
+      documentId: 'doc_1',
+      liveStateDataId: 'player',
+      data: { position: 3 },
+      merge: true,
+    })
+    for (const one of [mine, theirs])
+      await eventually(() => one.value).toEqual({ position: 3, playing: true })
+    const heard: unknown[] = []
+    theirs.subscribe((value) => heard.push(value))
+    const sets = Array.from({ length: 200 }, (_, n) => mine.set({ n }))
+    expect(mine.value).toEqual({ n: 199 })
+    await Promise.all(sets)
+    await eventually(() => heard.at(-1)).toEqual({ n: 199 })
+    expect([...ada.errors, ...bob.errors]).toEqual([])
+  })
+
+  test('[K5] live state that was set offline is sent later, over what others set', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    await bob.document.liveState('player').set({ position: 1, speed: 1 })
+    ada.network.cut()
+    await eventually(() => ada.document.status).toBe('reconnecting')
+    const set = ada.document.liveState('player').set({ position: 9 }, { merge: true })
+    await bob.document.liveState('player').set({ position: 2, speed: 2 })
+    ada.network.mend(ada.connection)
+    await set
+    for (const { document } of [ada, bob]) {
+      await eventually(() => document.liveState('player').value).toEqual({ position: 9, speed: 2 })
+    }
+  })
+
+  test('[K4] after a break only what changed meanwhile is sent', async () => {
+    const { clients } = await scene('ada', 'bob')
+    const [ada, bob] = clients
+    const value = (id: string) => ada.document.liveState(id).value
+    for (const id of ['a', 'b', 'c']) await bob.document.liveState(id).set({ n: 1 })
+    await eventually(() => value('c')).toEqual({ n: 1 })
+    ada.network.cut()
+    await eventually(() => ada.document.status).toBe('reconnecting')
+    await bob.document.liveState('b').set({ n: 2 })
+    await bob.document.liveState('d').set({ n: 2 })
+    ada.network.mend(ada.connection)
+    await eventually(() => value('d')).toEqual({ n: 2 })
+    expect(['a', 'b', 'c'].map(value)).toEqual([{ n: 1 }, { n: 2 }, { n: 1 }])
+    const [opened] = ada.network.of('opened')
+    expect(opened?.reset).toBe(false)
+    expect(opened?.liveStates?.map(({ liveStateDataId }) => liveStateDataId).sort()).toEqual(['b', 'd'])
+  })
+
+  test('[K4] another document under the same id replaces all that was known of the old one', async () => {
+    const { tenant, clients } = await scene('ada')
+    const [ada] = clients
+    await ada.document.liveState('old').set({ n: 1 })
+    await ada.document.liveState('both').set({ n: 1 })
+    ada.network.cut()
+    await eventually(() => ada.document.status).toBe('reconnecting')
+    const { client } = tenant
+    await client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await client.liveState.broadcast({
+      organizationId: 'org_1',
+      documentId: 'doc_1',
+      liveStateDataId: 'both',
+      data: { n: 2 },
+    })
+    ada.network.mend(ada.connection)
+    await eventually(() => ada.document.liveState('both').value).toEqual({ n: 2 })
+    expect(ada.document.liveState('old').value).toBeUndefined()
+    expect(ada.network.of('opened')[0]?.reset).toBe(true)
+  })
+
+  test('[K3] a document that is deleted is over, and the others go on', async () => {
+    const { tenant, clients } = await scene('ada')
+    const [ada] = clients
+    const other = ada.connection.document('org_1', 'doc_2')
+    await eventually(() => other.status).toBe('connected')
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await eventually(() => ada.document.status).toBe('failed')
+    expect(ada.document.ended?.code).toBe(4404)
+    expect(ada.editor.status).toBe('failed')
+    expect(other.status).toBe('connected')
+    expect(ada.connection.status).toBe('connected')
+  })
+
+  test('[K3] who may not open a document is told so; who has no valid token too', async () => {
+    const tenant = await given.tenant(server)
+    const organizationId = await given.organization(tenant)
+    const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
+    await tenant.client.documents.add({ organizationId, documents })
+    const eve = connect(server, await tokenFor(tenant, 'eve', { resources: [] }))
+    await expect(eve.editor.whenSynced).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
+    expect(eve.document.status).toBe('denied')
+    expect(eve.connection.status).toBe('connected')
+    const nobody = connect(server, 'no.valid.token')
+    await expect(nobody.editor.whenSynced).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
+    expect(nobody.connection.status).toBe('denied')
+    expect(nobody.connection.ended?.code).toBe(4401)
+  })
+
+  test('[K8] who becomes a viewer reads on, and what is typed then is sent when that has passed', async () => {
+    const tenant = await given.tenant(server)
+    await given.users(tenant, ['vic'])
+    const token = await tokenFor(tenant, 'vic', { resources: [] })
+    const role = (accessRole: 'viewer' | 'editor') =>
+      tenant.client.permissions.add({
+        user: { userId: 'vic' },
+        permissions: { resources: [{ type: 'organization', id: 'org_1', accessRole }] },
+      })
+    await role('editor')
+    const vic = connect(server, token)
+    const ada = connect(server, await tokenFor(tenant))
+    await vic.editor.whenSynced
+    await ada.editor.whenSynced
+    vic.type('kept ')
+    await vic.editor.whenSaved()
+    await role('viewer')
+    await eventually(() => vic.editor.readOnly).toBe(true)
+    expect(vic.document.accessRole).toBe('viewer')
+    vic.type('held ')
+    const denied = {
+      status: 'PERMISSION_DENIED',
+      message: 'You are a viewer of org_1/doc_1: what is typed stays on this device.',
+    }
+    await expect(vic.editor.whenSaved()).rejects.toMatchObject(denied)
+    expect(vic.errors).toMatchObject([denied])
+    await expect(vic.document.liveState('player').set({ n: 1 })).rejects.toMatchObject({
+      status: 'PERMISSION_DENIED',
+    })
+    expect(vic.document.liveState('player').value).toBeUndefined()
+    ada.type('read ')
+    await eventually(vic.text).toContain('read ')
+    expect(vic.editor.state).toEqual({ status: 'connected', saved: false, readOnly: true })
+    expect(ada.text()).not.toContain('held')
+    await role('editor')
+    await eventually(() => vic.editor.readOnly).toBe(false)
+    await vic.editor.whenSaved()
+    await eventually(ada.text).toContain('held')
+    await eventually(vic.text).toBe(ada.text())
+  })
+})
+
+describe.each(stores)('the client of live documents, in the course of time on %s', (store) => {
+  test('[K3] a token that ends is replaced in time, and also when it is too late', async () => {
+    const server = await startServer(store)
+    try {
+      const tenant = await given.tenant(server)
+      let asked = 0
+      const ada = connect(server, () => {
+        asked++
+        return tokenFor(tenant)
+      })
+      await ada.editor.whenSynced
+      const [ready] = ada.network.of('ready')
+      const secondsLeft = (ready?.expiresAt ?? 0) - Math.floor((Date.now() + server.clock.offsetMs) / 1000)
+      server.clock.offsetMs += (secondsLeft - 30) * 1000
+      await eventually(() => asked).toBe(2)
+      await eventually(() => ada.network.of('ready').length).toBe(2)
+      server.clock.offsetMs += 60_000
+      ada.type('with the second token')
+      await ada.editor.whenSaved()
+      expect(ada.network.of('ready')[0]?.connectionId).toBe(ada.network.of('ready')[1]?.connectionId)
+
+      server.clock.offsetMs += 7 * 24 * 3600 * 1000
+      ada.type(', with the third')
+      await ada.editor.whenSaved()
+      expect(asked).toBe(3)
+      expect(await tenant.client.crdt.get(place)).toMatchObject({ data: [{ data: ada.text() }] })
+      expect(ada.errors).toEqual([])
+    } finally {
+      await server.stop()
+    }
+  })
+
+  test('[K2] a server that is restarted has all that was saved, and gets all that was not', async () => {
+    const port = await freePort()
+    let server = await startServer(store, { env: { PORT: String(port) } })
+    try {
+      const tenant = await given.tenant(server)
+      const [ada, bob] = [
+        connect(server, await tokenFor(tenant)),
+        connect(server, await tokenFor(tenant, 'bob')),
+      ]
+      await Promise.all([ada.editor.whenSynced, bob.editor.whenSynced])
+      await ada.document.liveState('player').set({ n: 1 })
+      ada.type('saved ')
+      await ada.editor.whenSaved()
+      const restarting = server.restart()
+      await eventually(() => ada.connection.status).toBe('reconnecting')
+      ada.type('typed without a server')
+      const set = ada.document.liveState('player').set({ n: 2 })
+      server = await restarting
+      await Promise.all([ada.editor.whenSaved(), set])
+      await eventually(bob.text).toBe('saved typed without a server')
+      await eventually(() => bob.document.liveState('player').value).toEqual({ n: 2 })
+      const late = connect(server, await tokenFor({ ...tenant, client: server.client(tenant) }, 'cleo'))
+      await late.editor.whenSynced
+      expect(late.text()).toBe('saved typed without a server')
+      expect(ada.network.of('moved').length).toBe(1)
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+test('[K7] nothing is saved before the disk has it, and others do not see it before', async () => {
+  const disk = heldDisk()
+  const server = await startServer('sqlite', { sync: disk.sync })
+  try {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [
+      connect(server, await tokenFor(tenant)),
+      connect(server, await tokenFor(tenant, 'bob')),
+    ]
+    await Promise.all([ada.editor.whenSynced, bob.editor.whenSynced])
+    disk.hold()
+    ada.type('on its way')
+    const set = ada.document.liveState('player').set({ n: 1 })
+    let isSet = false
+    void set.then(() => (isSet = true))
+    await eventually(disk.waiting).toBeGreaterThan(0)
+    // Both have heard everything that the server said before it answers this.
+    for (const { connection, network } of [ada, bob]) {
+      connection.reconnect()
+      await eventually(() => network.of('pong').length).toBe(1)
+    }
+    expect(ada.editor.saved).toBe(false)
+    expect(isSet).toBe(false)
+    expect(bob.text()).toBe('')
+    disk.release()
+    await Promise.all([ada.editor.whenSaved(), set])
+    await eventually(bob.text).toBe('on its way')
+  } finally {
+    disk.release()
+    await server.stop()
+  }
+})
+
+/** Numbers below a bound, the same ones for the same seed. */
+function generator(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+const freePort = () =>
+  new Promise<number>((resolve) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { closeCodes } from '@plenum/protocol/realtime'
+import { WebSocket } from 'ws'
+import * as given from '../../support/given.ts'
+import { useServer } from '../../support/harness.ts'
+import { eventually } from '../../support/live.ts'
+
+const guide = readFileSync(join(import.meta.dirname, '../../../../../docs/guides/realtime.md'), 'utf8')
+const [, session = ''] = /```\n(→[\s\S]*?)```/.exec(guide) ?? []
+
+/** What differs from run to run. */
+const normal = (text: string) =>
+  text
+    .replace(/"(connectionId|epoch)":"\w+"/g, '"$1":"…"')
+    .replace(/"(expiresAt|timestamp|lastUpdated)":\d+/g, '"$1":0')
+
+/** A line of hexadecimal numbers, and what it means. */
+const bytesIn = (line: string) => {
+  const [, hex] = /^((?:[0-9a-f]{2}(?: |$))+)/.exec(line) ?? []
+  return hex === undefined ? undefined : Buffer.from(hex.replaceAll(' ', ''), 'hex')
+}
+
+describe('the guide to /realtime', () => {
+  const server = useServer('sqlite')
+
+  test('[R10] the session in the guide is one that happens', async () => {
+    const tenant = await given.tenant(server)
+    const { data } = await tenant.client.auth.generateToken({
+      userId: 'ada',
+      userProperties: { name: 'Ada', email: 'ada@example.com' },
+      permissions: { resources: [{ type: 'organization', id: 'acme' }] },
+    })
+    let epoch = ''
+    const heard: string[] = []
+    const connect = async () => {
+      const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime`)
+      socket.on('message', (data: Buffer, isBinary) => {
+        const text = isBinary ? data.toString('hex').replace(/..\B/g, '$& ') : data.toString()
+        epoch = /"epoch":"(\w+)"/.exec(text)?.[1] ?? epoch
+        heard.push(text)
+      })
+      socket.on('close', (code, reason) => heard.push(`closed: ${code} ${reason.toString()}`))
+      await new Promise((resolve) => socket.once('open', resolve))
+      return socket
+    }
+
+    let socket = await connect()
+    for (const line of session.split('\n').filter((line) => line !== '')) {
+      const [who, text] = [line[0], line.slice(2)]
+      if (who === '→') {
+        const message = text
+          .replace(/"token":"[^"]+"/, `"token":"${data.token}"`)
+          .replace(/"epoch":"\w+"/, `"epoch":"${epoch}"`)
+        socket.send(bytesIn(text) ?? message)
+      } else if (who === '←') {
+        await eventually(() => heard.length).toBeGreaterThan(0)
+        const expected = bytesIn(text)?.toString('hex').replace(/..\B/g, '$& ') ?? text
+        expect(normal(heard.shift() as string)).toBe(normal(expected))
+      } else if (text.includes('Broadcast')) {
+        const place = { organizationId: 'acme', documentId: 'plan' }
+        await tenant.client.liveState.broadcast({
+          ...place,
+          liveStateDataId: 'player',
+          data: { at: 42 },
+          merge: true,
+        })
+      } else {
+        socket.terminate()
+        await eventually(() => heard.splice(0)).toEqual(['closed: 1006 '])
+        socket = await connect()
+      }
+    }
+    expect(heard).toEqual([])
+  })
+
+  test('[R10] the guide names every close code', () => {
+    for (const [name, code] of Object.entries(closeCodes)) expect(guide).toContain(`| ${code} | ${name} |`)
+  })
+})

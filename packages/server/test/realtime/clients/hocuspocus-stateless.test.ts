@@ -1,0 +1,145 @@
+import { describe, expect, test } from 'vitest'
+import { expectFreeLoop, expectWithinSecond, heldDuring } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import {
+  editorName,
+  eventually,
+  hocuspocusClient,
+  hocuspocusSocket,
+  synced,
+  tokenFor,
+} from '../../support/live.ts'
+
+describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store) => {
+  const server = useServer(store)
+
+  /** Opens an editor and collects the stateless messages that arrive there. */
+  async function scene() {
+    const tenant = await given.tenant(server)
+    return async (userId: string, options: { role?: 'viewer' | 'editor'; name?: string } = {}) => {
+      const { role, name = editorName } = options
+      const received: string[] = []
+      const client = hocuspocusClient(server, await tokenFor(tenant, userId, role && { role }), {
+        name,
+        onStateless: ({ payload }) => received.push(payload),
+      })
+      await synced(client)
+      return { ...client, received, send: (payload: string) => client.provider.sendStateless(payload) }
+    }
+  }
+  const refusals = (received: readonly string[]) => received.map((payload) => JSON.parse(payload).error)
+
+  test('[R47] all others who have the editor open receive them in order, also viewers, and nobody else', async () => {
+    const open = await scene()
+    const [ada, bob] = [await open('ada'), await open('bob')]
+    const viewer = await open('vic', { role: 'viewer' })
+    const others = [
+      await open('oto', { name: 'org_1/doc_1/other' }),
+      await open('eve', { name: 'org_1/doc_2/note' }),
+    ]
+    for (const payload of ['one', '', 'drei 🙂']) ada.send(payload)
+    for (const { received } of [bob, viewer]) await eventually(() => received).toEqual(['one', '', 'drei 🙂'])
+    bob.send('back')
+    await eventually(() => ada.received).toEqual(['back'])
+    for (const other of others) {
+      other.send('to nobody')
+      expect(other.received).toEqual([])
+    }
+    const late = await open('late')
+    ada.send('last')
+    await eventually(() => late.received).toEqual(['last'])
+    expect(ada.received).toEqual(['back'])
+  })
+
+  test('[R47] providers of one socket receive what another of them sends', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const socket = hocuspocusSocket(server)
+    const received: string[][] = [[], []]
+    const [first, second] = received.map((list) =>
+      hocuspocusClient(server, token, {
+        socket,
+        sessionAwareness: true,
+        onStateless: ({ payload }) => list.push(payload),
+      }),
+    )
+    if (first && second) await synced(first, second)
+    first?.provider.sendStateless('hello')
+    await eventually(() => received).toEqual([[], ['hello']])
+  })
+
+  test('[R47] the message of a viewer is refused with a reason, and the viewer reads on', async () => {
+    const open = await scene()
+    const ada = await open('ada')
+    const viewer = await open('vic', { role: 'viewer' })
+    viewer.send('forged')
+    await eventually(() => refusals(viewer.received)).toEqual([
+      {
+        status: 'PERMISSION_DENIED',
+        message: 'The user may read this document, but not send stateless messages.',
+      },
+    ])
+    ada.text.insert(0, 'Hello')
+    await eventually(() => viewer.text.toString()).toBe('Hello')
+    expect(ada.received).toEqual([])
+    expect(viewer.provider.isAuthenticated).toBe(true)
+  })
+
+  test('[R47] a message above 16 KiB is refused with a reason, and editing goes on', async () => {
+    const open = await scene()
+    const [ada, bob] = [await open('ada'), await open('bob')]
+    ada.send('x'.repeat(16 * 1024 + 1))
+    ada.send('x'.repeat(16 * 1024))
+    await eventually(() => bob.received.map(({ length }) => length)).toEqual([16 * 1024])
+    const message = 'A stateless message has at most 16 KiB.'
+    await eventually(() => refusals(ada.received)).toEqual([{ status: 'INVALID_ARGUMENT', message }])
+    ada.text.insert(0, 'Hello')
+    await eventually(() => bob.text.toString()).toBe('Hello')
+  })
+
+  test('[R47] a client that sends too fast is told so once, and its other messages are dropped', async () => {
+    const open = await scene()
+    const [ada, bob] = [await open('ada'), await open('bob')]
+    for (let sent = 0; sent < 500; sent++) ada.send(`${sent}`)
+    ada.text.insert(0, 'end')
+    await eventually(() => bob.text.toString()).toBe('end')
+    await eventually(() => refusals(ada.received)[0]).toEqual({
+      status: 'RESOURCE_EXHAUSTED',
+      message:
+        'A connection sends at most 32 KiB of stateless messages a second. Further messages are dropped.',
+    })
+    // Each counts for 256 bytes, and nobody is told of each that is dropped.
+    expect(ada.received.length).toBeLessThan(20)
+    await eventually(() => bob.received.length).toBeGreaterThanOrEqual(128)
+    expect(bob.received.length).toBeLessThan(500)
+    expect(bob.received).toEqual(bob.received.toSorted((a, b) => Number(a) - Number(b)))
+    const before = bob.received.length
+    await eventually(() => {
+      ada.send('again')
+      return bob.received.length
+    }).toBeGreaterThan(before)
+  })
+
+  test('[R47] many messages to many clients do not delay another document', async () => {
+    const open = await scene()
+    const users = await Promise.all(Array.from({ length: 24 }, (_, user) => open(`u${user}`)))
+    const other = { name: 'org_1/doc_2/note' }
+    const [typing, reading] = [await open('ada', other), await open('bob', other)]
+    const payload = 'x'.repeat(8_000)
+    let longestMs = 0
+    const heldMs = await heldDuring(async () => {
+      for (const { send } of users) for (let sent = 0; sent < 4; sent++) send(payload)
+      for (let typed = 1; typed <= 5; typed++) {
+        const typedAt = performance.now()
+        typing.text.insert(0, 'x')
+        await eventually(() => reading.text.length).toBe(typed)
+        longestMs = Math.max(longestMs, performance.now() - typedAt)
+      }
+      const arrived = () => users.reduce((sum, { received }) => sum + received.length, 0)
+      await eventually(arrived).toBe(24 * 23 * 4)
+    })
+    expectWithinSecond(longestMs)
+    expectFreeLoop(heldMs)
+  }, 60_000)
+})

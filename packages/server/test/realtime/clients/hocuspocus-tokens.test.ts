@@ -1,0 +1,270 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { userTokenSeconds } from '../../../src/access/tokens/token-claims.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import {
+  eventually,
+  hocuspocusClient,
+  hocuspocusSocket,
+  lockedDocument,
+  synced,
+  tokenFor,
+} from '../../support/live.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+/** What a provider is told about its token. */
+function listening() {
+  const heard: string[] = []
+  return {
+    heard,
+    onAuthenticated: ({ scope }: { scope: string }) => void heard.push(scope),
+    onAuthenticationFailed: ({ reason }: { reason: string }) => void heard.push(`failed: ${reason}`),
+    onClose: ({ event }: { event: { code: number; reason: string } }) =>
+      void heard.push(`closed: ${event.code} ${event.reason}`),
+  }
+}
+
+describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
+  const server = useServer(store)
+
+  /** The server's clock goes on from there. */
+  const moveClock = (ms: number) => {
+    server.clock.offsetMs += ms
+    onTestFinished(() => {
+      server.clock.offsetMs = 0
+    })
+  }
+
+  test('[R6] a token may be a text, or come from a function, at once or later', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const clients = [
+      hocuspocusClient(server, token),
+      hocuspocusClient(server, () => token),
+      hocuspocusClient(server, () => tokenFor(tenant, 'bob')),
+    ]
+    await synced(...clients)
+    for (const { provider } of clients) expect(provider.isAuthenticated).toBe(true)
+  })
+
+  test('[R6] who has no good token, or names no editor, is denied with a reason; the socket stays', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    moveClock(-(userTokenSeconds + 60) * 1000)
+    const expired = await tokenFor(tenant)
+    server.clock.offsetMs = 0
+    await lockedDocument(tenant, 'locked')
+    const socket = hocuspocusSocket(server)
+    const cases = [
+      ['a', '', /^failed: token_missing: The client sent no token\.$/],
+      ['b', 'x', /^failed: token_invalid/],
+      ['c', `${token}x`, /^failed: token_invalid/],
+      ['d', expired, /^failed: token_expired/],
+    ].map(([editor, token, reason]) => ({ name: `org_1/doc_1/${editor as string}`, token, reason }))
+    cases.push(
+      { name: 'org_1/locked/note', token, reason: /^failed: The user may not open this document\.$/ },
+      { name: 'org_1/doc_1', token, reason: /^failed: The name of an editor is/ },
+      { name: 'org_1//note', token, reason: /^failed: The name of an editor is/ },
+    )
+    for (const { name, token, reason } of cases) {
+      const { heard, ...events } = listening()
+      const { provider } = hocuspocusClient(server, token as string, { socket, name, ...events })
+      await eventually(() => heard).toEqual([expect.stringMatching(reason as RegExp)])
+      expect(provider).toMatchObject({ isAuthenticated: false, isSynced: false })
+    }
+    const good = hocuspocusClient(server, token, { socket })
+    await synced(good)
+    expect(socket.status).toBe('connected')
+  })
+
+  test('[R6] a function that has no token hurts its own editor only', async () => {
+    const tenant = await given.tenant(server)
+    const socket = hocuspocusSocket(server)
+    const { heard, ...events } = listening()
+    const bad = hocuspocusClient(server, () => Promise.reject(new Error('no session')), {
+      socket,
+      name: 'org_1/doc_1/other',
+      ...events,
+    })
+    const good = hocuspocusClient(server, await tokenFor(tenant), { socket })
+    await synced(good)
+    expect(heard).toEqual([expect.stringContaining('no session')])
+    expect(bad.provider.isSynced).toBe(false)
+  })
+
+  test('[R6] a fresh token is asked for a minute before the old one ends, and the session goes on', async () => {
+    const tenant = await given.tenant(server)
+    const { heard, ...events } = listening()
+    let tokens = 0
+    const ada = hocuspocusClient(server, () => tokenFor(tenant), {
+      ...events,
+      onOutgoingMessage: ({ message }) => (tokens += message.description === 'Authentication' ? 1 : 0),
+    })
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    moveClock((userTokenSeconds - 90) * 1000)
+    bob.text.insert(0, 'still, ')
+    await eventually(() => ada.text.toJSON()).toBe('still, ')
+    expect(tokens).toBe(1)
+    moveClock(45_000)
+    await eventually(() => tokens).toBe(2)
+    ada.text.insert(7, 'and ')
+    await eventually(() => bob.text.toJSON()).toBe('still, and ')
+    moveClock(60_000)
+    await eventually(() => bob.provider.isAuthenticated).toBe(false)
+    ada.text.insert(11, 'on')
+    await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    expect(tokens).toBe(2)
+    expect(heard).toEqual(['read-write'])
+    const { data } = await tenant.client.crdt.get(place)
+    expect(data[0]?.data).toBe('still, and on')
+  })
+
+  test('[R6] who has no fresh token is closed when the old one ends, and comes back with a new one', async () => {
+    const tenant = await given.tenant(server)
+    const { heard, ...events } = listening()
+    let tokens = 0
+    const ada = hocuspocusClient(server, await tokenFor(tenant), {
+      ...events,
+      onOutgoingMessage: ({ message }) => (tokens += message.description === 'Authentication' ? 1 : 0),
+    })
+    await synced(ada)
+    moveClock((userTokenSeconds - 30) * 1000)
+    await eventually(() => tokens).toBe(2)
+    ada.provider.forceSync()
+    await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    moveClock(31_000)
+    const reason = 'token_expired: The token has expired.'
+    await eventually(() => heard).toEqual(['read-write', `failed: ${reason}`, `closed: 1000 ${reason}`])
+    expect(ada.provider).toMatchObject({ isAuthenticated: false, isSynced: false })
+    expect(ada.socket.status).toBe('connected')
+    ada.text.insert(0, 'meanwhile')
+    const token = await tokenFor(tenant)
+    ada.provider.setConfiguration({ ...ada.provider.configuration, token })
+    ada.provider.detach()
+    ada.provider.attach()
+    await synced(ada)
+    await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    const { data } = await tenant.client.crdt.get(place)
+    expect(data[0]?.data).toBe('meanwhile')
+  })
+
+  test('[R6] after a denial the token may be sent again on the same socket', async () => {
+    const tenant = await given.tenant(server)
+    const { heard, ...events } = listening()
+    let token = 'x'
+    const ada = hocuspocusClient(server, () => token, events)
+    await eventually(() => heard).toHaveLength(1)
+    token = await tokenFor(tenant)
+    await ada.provider.sendToken()
+    ada.provider.startSync()
+    await synced(ada)
+    expect(heard).toEqual([expect.stringMatching(/^failed: token_invalid/), 'read-write'])
+  })
+
+  test('[R6] a provider may try again as soon as it is denied, and ask before its token is there', async () => {
+    const tenant = await given.tenant(server)
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    await synced(bob)
+    bob.text.insert(0, 'Hello')
+    const tokens = [await tokenFor(tenant), 'x']
+    const ada = hocuspocusClient(server, () => tokens.pop() ?? '', {
+      onAuthenticationFailed() {
+        void ada.provider.sendToken()
+        ada.provider.startSync()
+      },
+    })
+    ada.provider.setAwarenessField('cursor', 1)
+    await synced(ada)
+    await eventually(() => ada.text.toJSON()).toBe('Hello')
+    await eventually(() => bob.provider.awareness?.getStates().get(ada.doc.clientID)).toEqual({ cursor: 1 })
+    ada.text.insert(5, ' world')
+    await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    await eventually(() => bob.text.toJSON()).toBe('Hello world')
+  })
+
+  test('[R6] a provider may send its token whenever it likes, also when it is let in', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const heard: string[] = []
+    const ada = hocuspocusClient(server, token, {
+      onAuthenticated({ scope }) {
+        heard.push(scope)
+        void ada.provider.sendToken()
+      },
+    })
+    await synced(ada)
+    for (const word of ['one', 'two', 'three']) {
+      await ada.provider.sendToken()
+      ada.text.insert(0, word)
+      await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
+    }
+    expect(heard).toEqual(['read-write'])
+  })
+
+  test('[R6] a fresh token of another user ends the session', async () => {
+    const tenant = await given.tenant(server)
+    const { heard, ...events } = listening()
+    let user = 'ada'
+    const ada = hocuspocusClient(server, () => tokenFor(tenant, user), events)
+    await synced(ada)
+    user = 'bob'
+    await ada.provider.sendToken()
+    await eventually(() => heard.slice(0, 2)).toEqual([
+      'read-write',
+      'failed: token_invalid: The token is that of another user.',
+    ])
+  })
+
+  test('[R9] who may not stay is told so; other editors on the socket go on', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const socket = hocuspocusSocket(server)
+    const [locked, deleted] = [listening(), listening()]
+    const one = hocuspocusClient(server, token, { socket, name: 'org_1/doc_1/note', ...locked })
+    const two = hocuspocusClient(server, token, { socket, name: 'org_1/doc_2/note', ...deleted })
+    const three = hocuspocusClient(server, token, { socket, name: 'org_1/doc_3/note' })
+    await synced(one, two, three)
+    await tenant.client.documents.updateAccess({
+      organizationId: 'org_1',
+      documentIds: ['doc_1'],
+      accessType: 'restricted',
+    })
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_2'] })
+    const reason = 'The user may not open this document.'
+    await eventually(() => locked.heard).toEqual([
+      'read-write',
+      `failed: ${reason}`,
+      `closed: 1000 ${reason}`,
+    ])
+    const gone = 'The document was deleted.'
+    await eventually(() => deleted.heard).toEqual(['read-write', `failed: ${gone}`, `closed: 1000 ${gone}`])
+    one.text.insert(0, 'too late')
+    three.text.insert(0, 'Hello')
+    await eventually(() => three.provider.hasUnsyncedChanges).toBe(false)
+    expect(one.provider).toMatchObject({ isSynced: false, hasUnsyncedChanges: true })
+    expect(socket.status).toBe('connected')
+  })
+
+  test('[R5] the address may hold the token, and a backend may send its credentials', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = hocuspocusClient(server, '', { socket: hocuspocusSocket(server, `?token=${token}`) })
+    await synced(ada)
+    const socket = hocuspocusSocket(server, '', {
+      WebSocketPolyfill: class extends WebSocket {
+        constructor(url: string | URL) {
+          super(url, { headers: tenant.headers })
+        }
+      },
+    })
+    const backend = hocuspocusClient(server, '', { socket })
+    await synced(backend)
+    backend.text.insert(0, 'from the backend')
+    await eventually(() => ada.text.toJSON()).toBe('from the backend')
+    const { data } = await tenant.client.crdt.get(place)
+    expect(data[0]).toMatchObject({ lastUpdatedBy: 'server' })
+  })
+})

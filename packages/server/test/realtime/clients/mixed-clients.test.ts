@@ -1,0 +1,205 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from '../../support/given.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
+import {
+  closeClients,
+  converged,
+  editorName,
+  eventually,
+  hocuspocusClient,
+  stateOf,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+import { freePort } from '../../support/processes/process.ts'
+import { randomEditor } from '../../support/updates/random-editors.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+/** One number decides what the random clients do; printed, so that a failing run can be repeated. */
+const seed = Number(process.env.CLIENTS_SEED ?? Date.now() % 1_000_000)
+
+describe.each(stores)('stock clients of both kinds on %s', (store) => {
+  const server = useServer(store)
+
+  test('[R1] they see each other type, and both kinds of latecomer see all of it', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
+    await synced(ada, hal)
+    ada.text.insert(0, 'Hello ')
+    await eventually(() => hal.text.toJSON()).toBe('Hello ')
+    hal.text.insert(6, 'world')
+    await eventually(() => ada.text.toJSON()).toBe('Hello world')
+    await eventually(() => hal.provider.hasUnsyncedChanges).toBe(false)
+    const late = [
+      yjsClient(server, await tokenFor(tenant, 'cleo')),
+      hocuspocusClient(server, await tokenFor(tenant, 'dan')),
+    ]
+    await synced(...late)
+    await converged(ada.doc, hal.doc, ...late.map(({ doc }) => doc))
+  })
+
+  test('[R2] they see who is there, and who is gone', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
+    await synced(ada, hal)
+    ada.provider.awareness.setLocalStateField('user', { name: 'Ada', id: 'somebody else' })
+    hal.provider.setAwarenessField('user', { name: 'Hal', email: 'nobody@example.com' })
+    const seenByAda = () => ada.provider.awareness.getStates().get(hal.doc.clientID)
+    const seenByHal = () => hal.provider.awareness?.getStates().get(ada.doc.clientID)
+    await eventually(seenByHal).toEqual({ user: { name: 'Ada', id: 'ada' } })
+    await eventually(seenByAda).toEqual({ user: { name: 'Hal', email: 'hal@example.com' } })
+    hal.provider.destroy()
+    await eventually(seenByAda).toBeUndefined()
+    const back = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
+    await synced(back)
+    await eventually(() => back.provider.awareness?.getStates().get(ada.doc.clientID)).toEqual({
+      user: { name: 'Ada', id: 'ada' },
+    })
+    ada.provider.destroy()
+    await eventually(() => back.provider.awareness?.getStates().has(ada.doc.clientID)).toBe(false)
+  })
+
+  test('[R3] a viewer of either kind sees what an editor of either kind types, and changes nothing', async () => {
+    const tenant = await given.tenant(server)
+    const viewer = (user: string) => tokenFor(tenant, user, { role: 'viewer' })
+    const editors = [
+      yjsClient(server, await tokenFor(tenant)),
+      hocuspocusClient(server, await tokenFor(tenant, 'hal')),
+    ]
+    const viewers = [yjsClient(server, await viewer('vic')), hocuspocusClient(server, await viewer('vera'))]
+    await synced(...editors, ...viewers)
+    for (const { text } of viewers) text.insert(0, 'forged ')
+    for (const { text } of editors) text.insert(text.length, 'Hello')
+    for (const { text } of viewers) await eventually(() => text.length).toBe('forged HelloHello'.length)
+    for (const { text } of editors) expect(text.toJSON()).toBe('HelloHello')
+    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('HelloHello')
+  })
+
+  test('[R4] REST reads what both kinds typed, and both kinds get what REST writes', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
+    await synced(ada, hal)
+    const read = async () => (await tenant.client.crdt.get(place)).data[0]
+    ada.text.insert(0, 'one ')
+    await eventually(read).toMatchObject({ data: 'one ', lastUpdatedBy: 'ada' })
+    await eventually(() => hal.text.length).toBe(4)
+    hal.text.insert(4, 'two ')
+    await eventually(read).toMatchObject({
+      data: 'one two ',
+      lastUpdatedBy: 'hal',
+      sessionId: expect.stringMatching(/^conn_/),
+    })
+    await tenant.client.crdt.update({ ...place, data: 'one two three', type: 'text' })
+    await eventually(() => ada.text.toJSON()).toBe('one two three')
+    await eventually(() => hal.text.toJSON()).toBe('one two three')
+    await converged(ada.doc, hal.doc)
+    ada.text.insert(13, '!')
+    await eventually(() => hal.text.toJSON()).toBe('one two three!')
+  })
+
+  test('[R1] one document that is connected in both ways gets nothing twice', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const doc = new Y.Doc()
+    const both = [yjsClient(server, token, { doc }), hocuspocusClient(server, token, { doc })]
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(...both, bob)
+    for (let typed = 0; typed < 200; typed++) doc.getText('content').insert(typed, 'x')
+    bob.text.insert(0, 'y')
+    await eventually(() => doc.getText('content').length).toBe(201)
+    await converged(doc, bob.doc)
+  })
+
+  test(
+    `[R1] eight clients that type, delete, format, come and go end with the same bytes (seed ${seed})`,
+    { timeout: 300_000 },
+    async () => {
+      const tenant = await given.tenant(server)
+      const clients = await Promise.all(
+        Array.from({ length: 8 }, async (_, index) => {
+          const token = await tokenFor(tenant, `user${index % 5}`)
+          const random = randomEditor(seed * 8 + index)
+          if (index % 2 === 0) {
+            const client = yjsClient(server, token)
+            const { provider } = client
+            const leave = async () => provider.disconnect()
+            const join = (): void => provider.connect()
+            const drop = (): void => (provider.ws as unknown as WebSocket | null)?.terminate()
+            return { ...client, ...random, leave, join, drop }
+          }
+          const client = hocuspocusClient(server, token, index % 4 === 1 ? { flushDelay: 5 } : {})
+          const { socket } = client
+          const leave = async () => {
+            socket.disconnect()
+            // It does not connect before it knows that it is disconnected.
+            await eventually(() => socket.status).toBe('disconnected')
+          }
+          const join = (): void => void socket.connect()
+          const drop = (): void => (socket.webSocket as unknown as WebSocket | null)?.terminate()
+          return { ...client, ...random, leave, join, drop }
+        }),
+      )
+      await synced(...clients)
+      await Promise.all(
+        clients.map(async ({ doc, change, pause, random, leave, join, drop }) => {
+          for (let changes = 0; changes < 150; changes++) {
+            change(doc)
+            if (random() < 0.03) {
+              await leave()
+              change(doc)
+              await pause()
+              change(doc)
+              join()
+            }
+            if (random() < 0.02) drop()
+            if (random() < 0.3) await pause()
+          }
+        }),
+      )
+      await synced(...clients)
+      const docs = clients.map(({ doc }) => doc)
+      await converged(...docs)
+      for (const { provider } of clients) {
+        if ('unsyncedChanges' in provider) await eventually(() => provider.hasUnsyncedChanges).toBe(false)
+      }
+
+      const fresh = [
+        yjsClient(server, await tokenFor(tenant, 'late')),
+        hocuspocusClient(server, await tokenFor(tenant, 'later')),
+      ]
+      await synced(...fresh)
+      await converged(docs[0] as Y.Doc, ...fresh.map(({ doc }) => doc))
+      const { data } = await tenant.client.crdt.get(place)
+      expect(data[0]?.data).toBe(clients[0]?.text.toJSON())
+    },
+  )
+
+  test('[R7] what both kinds typed is there after a restart, byte by byte', async () => {
+    const env = { PORT: String(await freePort()) }
+    const before = await startServer(store, { env })
+    const tenant = await given.tenant(before)
+    const token = await tokenFor(tenant)
+    const clients = [yjsClient(before, token), hocuspocusClient(before, token)]
+    await synced(...clients)
+    const { change } = randomEditor(seed)
+    for (const { doc } of clients) for (let changes = 0; changes < 100; changes++) change(doc)
+    await converged(...clients.map(({ doc }) => doc))
+    const state = stateOf(clients[0]?.doc as Y.Doc)
+    closeClients()
+    const after = await before.restart()
+    onTestFinished(() => {
+      closeClients()
+      return after.stop()
+    })
+    const reader = yjsClient(after, token, { name: editorName })
+    await synced(reader)
+    expect(stateOf(reader.doc)).toBe(state)
+  })
+})

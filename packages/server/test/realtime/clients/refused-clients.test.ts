@@ -1,0 +1,188 @@
+import { once } from 'node:events'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import { expectWithinSecond } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
+import {
+  closed,
+  editorName,
+  eventually,
+  lockedDocument,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+
+function connect(server: Pick<TestServer, 'url'>, token: string, name = editorName): WebSocket {
+  const socket = new WebSocket(socketUrl(server, `/yjs/${name}?token=${token}`))
+  socket.on('error', () => {})
+  onTestFinished(() => socket.terminate())
+  return socket
+}
+
+/** A connection that the server keeps open for 15 s before it is closed: the same client was refused five times before. */
+async function delayedClose(server: TestServer, token: string, name?: string): Promise<WebSocket> {
+  const until = server.clock.offsetMs + 40_000
+  await closed(connect(server, token, name))
+  for (let attempt = 0; attempt < 20; attempt++) {
+    const socket = connect(server, token, name)
+    await once(socket, 'open')
+    // The server reads nothing of a client before it has decided.
+    socket.ping()
+    const isOpen = await Promise.race([
+      once(socket, 'pong').then(() => true),
+      closed(socket).then(() => false),
+    ])
+    if (isOpen && server.clock.offsetMs >= until) return socket
+    if (isOpen) server.clock.offsetMs += 10_000
+    socket.terminate()
+  }
+  throw new Error('The server closes every connection at once.')
+}
+
+describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
+  const server = useServer(store)
+
+  test('[R46] the first refusal is told at once; a client that comes back is told after a second', async () => {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'locked')
+    const token = await tokenFor(tenant)
+    const refusals = [
+      { token: 'x', code: 4401 },
+      { token: `${token}x`, code: 4401 },
+      { token, name: 'org_1/locked/note', code: 4403 },
+      { token, name: 'org_1/note', code: 4400 },
+    ]
+    await Promise.all(
+      refusals.map(async ({ token: one, name, code }) => {
+        const first = await closed(connect(server, one, name))
+        expect(first.code).toBe(code)
+        const socket = connect(server, one, name)
+        await once(socket, 'open')
+        const openedAt = performance.now()
+        expect(await closed(socket)).toEqual(first)
+        // Timers of both sides may differ by some milliseconds.
+        expect(performance.now() - openedAt).toBeGreaterThan(900)
+      }),
+    )
+  })
+
+  test('[R46] so is a client that sends the same message again, which is larger than any may be', async () => {
+    const token = await tokenFor(await given.tenant(server))
+    const send = async () => {
+      const socket = connect(server, token)
+      await once(socket, 'message')
+      const openedAt = performance.now()
+      socket.send(Buffer.alloc(3 * 1024 * 1024))
+      return { ...(await closed(socket)), tookMs: performance.now() - openedAt }
+    }
+    const refusal = { code: 4422, reason: 'A message has at most 1 MiB and 64 KiB.' }
+    expect(await send()).toMatchObject(refusal)
+    const second = await send()
+    expect(second).toMatchObject(refusal)
+    expect(second.tookMs).toBeGreaterThan(500)
+  })
+
+  test('[R46] a provider that connects again and again learns the reason each time, in longer and longer intervals', async () => {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'locked')
+    const times: number[] = []
+    const reasons = new Set<string>()
+    const { provider } = yjsClient(server, await tokenFor(tenant), {
+      name: 'org_1/locked/note',
+      connect: false,
+      // As versions before 3.1 do.
+      shouldReconnect: () => true,
+    })
+    provider.on('connection-close', (event) => {
+      times.push(performance.now())
+      reasons.add(`${event?.code} ${event?.reason}`)
+    })
+    provider.connect()
+    await expect.poll(() => times.length, { timeout: 30_000 }).toBe(3)
+    expect(reasons).toEqual(new Set(['4403 The user may not open this document.']))
+    const [first = 0, second = 0, third = 0] = times
+    expect(second - first).toBeGreaterThan(900)
+    expect(third - second).toBeGreaterThan(1_900)
+  }, 60_000)
+
+  test('[R46] a client that is let in loses its access at once, although it was refused before', async () => {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'locked')
+    const token = await tokenFor(tenant, 'ada', { resources: [] })
+    const resources = [{ type: 'document' as const, id: 'locked', organizationId: 'org_1' }]
+    const name = 'org_1/locked/note'
+    await delayedClose(server, token, name)
+    await tenant.client.permissions.add({ user: { userId: 'ada' }, permissions: { resources } })
+    const ada = yjsClient(server, token, { name, connect: false })
+    const end = new Promise((resolve) => ada.provider.on('closed', resolve))
+    ada.provider.connect()
+    await synced(ada)
+    // The next refusal would be delayed for 15 s.
+    server.clock.offsetMs += 15_000
+    await tenant.client.permissions.remove({ userId: 'ada', permissions: { resources } })
+    const removedAt = performance.now()
+    expect(await end).toMatchObject({ code: 4403 })
+    expectWithinSecond(performance.now() - removedAt)
+  })
+
+  test('[R46] a refused client prints nothing: y-websocket would print the address with the token', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'locked')
+    const denied = yjsClient(server, await tokenFor(tenant), { name: 'org_1/locked/note', connect: false })
+    const end = new Promise((resolve) => denied.provider.on('closed', resolve))
+    denied.provider.connect()
+    expect(await end).toMatchObject({ code: 4403 })
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const viewer = yjsClient(server, await tokenFor(tenant, 'vic', { role: 'viewer' }))
+    await synced(ada, viewer)
+    viewer.text.insert(0, 'not stored')
+    ada.text.insert(0, 'stored')
+    await eventually(() => viewer.text.toString()).toContain('stored')
+    expect(warn).not.toHaveBeenCalled()
+  })
+})
+
+describe('connections that are closed later', () => {
+  test('[R46] a shutdown closes them at once', async () => {
+    const server = await startServer('sqlite')
+    const end = closed(await delayedClose(server, 'x'))
+    await server.stop()
+    expect(await end).toMatchObject({ code: 1012 })
+  })
+
+  test('[R46] what the client sends is ignored', async () => {
+    const server = await startServer('sqlite')
+    onTestFinished(() => server.stop())
+    const socket = await delayedClose(server, 'x')
+    socket.send(Buffer.from('no message'))
+    socket.ping()
+    await once(socket, 'pong')
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+  })
+
+  test('[R46] they count as connections and are a tenth of LIMIT_CONNECTIONS at most', async () => {
+    const server = await startServer('sqlite', { env: { LIMIT_CONNECTIONS: '10' } })
+    onTestFinished(() => server.stop())
+    const delayed = await delayedClose(server, 'x')
+    expect(await closed(connect(server, 'x'))).toMatchObject({ code: 4401 })
+    expect(delayed.readyState).toBe(WebSocket.OPEN)
+
+    const token = await tokenFor(await given.tenant(server))
+    const others = Array.from({ length: 9 }, () => connect(server, token))
+    await Promise.all(others.map((socket) => once(socket, 'message')))
+    const [, response] = await once(connect(server, token), 'unexpected-response')
+    expect(response.statusCode).toBe(503)
+    delayed.terminate()
+    const isLetIn = async () => {
+      const socket = connect(server, token)
+      const [first] = await Promise.race([once(socket, 'open'), once(socket, 'close')])
+      return first === undefined
+    }
+    await eventually(isLetIn).toBe(true)
+  })
+})

@@ -1,0 +1,295 @@
+import { once } from 'node:events'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from '../../support/given.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
+import { heldDisk } from '../../support/held-disk.ts'
+import {
+  closed,
+  editorName,
+  eventually,
+  hocuspocusClient,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+  ySweetClient,
+  ySweetManager,
+} from '../../support/live.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
+  const server = useServer(store)
+
+  /** A document that the SDK made, and the SDK. */
+  const scene = async (docId = editorName) => {
+    const tenant = await given.tenant(server)
+    const manager = ySweetManager(server, tenant)
+    await manager.createDoc(docId)
+    const join = (userId: string, authorization: 'full' | 'read-only' = 'full') =>
+      ySweetClient(() => manager.getClientToken(docId, { userId, authorization }), { docId })
+    return { tenant, manager, join }
+  }
+
+  test('[R40] clients of all kinds see what the others type, and where', async () => {
+    const { tenant, join } = await scene()
+    const zoe = join('zoe')
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
+    const connection = server.client().connect({ token: await tokenFor(tenant, 'pam'), WebSocket })
+    onTestFinished(() => connection.close())
+    const pam = connection.document('org_1', 'doc_1').editor('note')
+    await pam.whenSynced
+    await synced(zoe, ada, hal)
+    const docs = { zoe: zoe.doc, ada: ada.doc, hal: hal.doc, pam: pam.doc }
+    const awarenesses = [
+      zoe.provider.awareness,
+      ada.provider.awareness,
+      hal.provider.awareness,
+      pam.awareness,
+    ]
+    for (const [name, doc] of Object.entries(docs)) {
+      const text = doc.getText('content')
+      const before = text.length
+      text.insert(before, `${name} `)
+      for (const other of Object.values(docs)) {
+        await eventually(() => other.getText('content').length).toBe(before + name.length + 1)
+      }
+    }
+    for (const [index, awareness] of awarenesses.entries()) awareness?.setLocalStateField('cursor', index)
+    const cursors = () =>
+      awarenesses.map((one) => [...(one?.getStates().values() ?? [])].map(({ cursor }) => cursor).sort())
+    await eventually(cursors).toEqual(awarenesses.map(() => [0, 1, 2, 3]))
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    zoe.provider.awareness.setLocalState(null)
+    await eventually(() => ada.provider.awareness.getStates().size).toBe(3)
+  })
+
+  test('[R41] an id of one part is a document of the organization y-sweet, with the editor default', async () => {
+    const { tenant, join } = await scene('my-document')
+    const zoe = join('zoe')
+    await synced(zoe)
+    zoe.text.insert(0, 'Hello')
+    const read = async () => (await tenant.client.crdt.get(flat)).data[0]
+    const flat = { organizationId: 'y-sweet', documentId: 'my-document', editorId: 'default' }
+    await eventually(read).toMatchObject({ data: 'Hello', lastUpdatedBy: 'zoe' })
+  })
+
+  test('[R41] ids of three parts may hold any character, percent-encoded', async () => {
+    const docId = ['org_1', 'https://a/ws/b c', 'ü%'].map(encodeURIComponent).join('/')
+    const { tenant, join } = await scene(docId)
+    const zoe = join('zoe')
+    await synced(zoe)
+    zoe.text.insert(0, 'Hello')
+    const named = { organizationId: 'org_1', documentId: 'https://a/ws/b c', editorId: 'ü%' }
+    await eventually(async () => (await tenant.client.crdt.get(named)).data[0]?.data).toBe('Hello')
+  })
+
+  test('[R42] a client with a read-only token reads along; what it types stays unsaved', async () => {
+    const { tenant, join } = await scene()
+    const zoe = join('zoe')
+    const vic = join('vic', 'read-only')
+    await synced(zoe, vic)
+    await eventually(() => vic.provider.hasLocalChanges).toBe(false)
+    vic.text.insert(0, 'forged')
+    zoe.text.insert(0, 'Hello ')
+    await eventually(() => vic.text.toJSON()).toMatch(/^(Hello forged|forgedHello )$/)
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    expect(vic.provider.hasLocalChanges).toBe(true)
+    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello ')
+  })
+
+  test('[R42] what was typed while read-only is saved once the user may write', async () => {
+    const { tenant, manager } = await scene()
+    const grant = (accessRole: 'viewer' | 'editor') =>
+      tenant.client.permissions.add({
+        userId: 'vic',
+        permissions: { resources: [{ type: 'document', id: 'doc_1', organizationId: 'org_1', accessRole }] },
+      })
+    const vic = ySweetClient(() => manager.getClientToken(editorName, { userId: 'vic' }))
+    await synced(vic)
+    await grant('viewer')
+    vic.text.insert(0, 'late')
+    const reader = yjsClient(server, await tokenFor(tenant))
+    await synced(reader)
+    expect(vic.provider.hasLocalChanges).toBe(true)
+    await grant('editor')
+    await eventually(() => reader.text.toJSON()).toBe('late')
+    await eventually(() => vic.provider.hasLocalChanges).toBe(false)
+  })
+
+  test('[R42] a client token opens its document only, in every protocol, with its role at most', async () => {
+    const { tenant, manager } = await scene()
+    await manager.createDoc('org_1/doc_2/note')
+    const { token = '' } = await manager.getClientToken(editorName, {
+      userId: 'vic',
+      authorization: 'read-only',
+    })
+    const other = new WebSocket(socketUrl(server, `/yjs/org_1/doc_2/note?token=${token}`))
+    expect(await closed(other)).toMatchObject({ code: 4403 })
+    // A stored grant that is newer than the token does not lift its limit.
+    await tenant.client.permissions.add({
+      userId: 'vic',
+      permissions: {
+        resources: [{ type: 'document', id: 'doc_1', organizationId: 'org_1', accessRole: 'editor' }],
+      },
+    })
+    const vic = yjsClient(server, token)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(vic, ada)
+    vic.text.insert(0, 'forged')
+    ada.text.insert(0, 'Hello')
+    await eventually(() => vic.text.length).toBe('forgedHello'.length)
+    expect(ada.text.toJSON()).toBe('Hello')
+  })
+
+  test('[R42] a client token does not create a deleted document again, in any protocol', async () => {
+    const { tenant, manager } = await scene()
+    const { token = '' } = await manager.getClientToken(editorName, { userId: 'vic' })
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    expect(await closed(socket)).toMatchObject({ code: 4404 })
+    expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
+  })
+
+  test('[R43] a client whose token has expired gets another one from its application, and goes on', async () => {
+    const own = await startServer(store)
+    onTestFinished(() => own.stop())
+    const manager = ySweetManager(own, await given.tenant(own))
+    await manager.createDoc('doc')
+    let tokens = 0
+    const zoe = ySweetClient(
+      () => {
+        tokens++
+        return manager.getClientToken('doc', { userId: 'zoe', validForSeconds: 60 })
+      },
+      { docId: 'doc' },
+    )
+    await synced(zoe)
+    const end = new Promise<CloseEvent>((resolve) =>
+      zoe.provider.once('connection-close', (event) => resolve(event as CloseEvent)),
+    )
+    own.clock.offsetMs = 61_000
+    expect(await end).toMatchObject({ code: 4401, reason: expect.stringContaining('token_expired') })
+    zoe.text.insert(0, 'typed meanwhile')
+    await expect.poll(() => tokens, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => zoe.provider.hasLocalChanges, { timeout: 20_000 }).toBe(false)
+    const update = await manager.getDocAsUpdate('doc')
+    const doc = new Y.Doc()
+    Y.applyUpdate(doc, update)
+    expect(doc.getText('content').toJSON()).toBe('typed meanwhile')
+  })
+
+  test('[R44] a client that sends what no client sends is told why, and a second later when it comes back', async () => {
+    const { manager } = await scene()
+    const messages = [
+      Uint8Array.of(0, 9, 0), // no kind of sync message
+      Uint8Array.of(0, 2, 3, 255, 255, 255), // no update
+      Uint8Array.of(102, 5), // no version
+      Buffer.alloc(2 * 1024 * 1024), // larger than any message
+    ]
+    const outcomes = messages.map(async (message, index) => {
+      const { url, docId, token = '' } = await manager.getClientToken(editorName, { userId: `user ${index}` })
+      const send = async () => {
+        const socket = new WebSocket(`${url}/${docId}?token=${token}`)
+        await once(socket, 'open')
+        const openedAt = performance.now()
+        await once(socket, 'message')
+        socket.send(message)
+        const { code, reason } = await closed(socket)
+        return { code, hasReason: reason !== '', openMs: performance.now() - openedAt }
+      }
+      const { code, hasReason } = await send()
+      const again = await send()
+      return { code, hasReason, isSame: again.code === code, isLater: again.openMs > 950 }
+    })
+    expect(await Promise.all(outcomes)).toEqual(
+      [4400, 4422, 4400, 4422].map((code) => ({ code, hasReason: true, isSame: true, isLater: true })),
+    )
+  })
+
+  test('[R45] a deleted document is not created again by the clients that had it open', async () => {
+    const { tenant, join } = await scene()
+    const zoe = join('zoe')
+    await synced(zoe)
+    zoe.text.insert(0, 'Hello')
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    const codes: number[] = []
+    zoe.provider.on('connection-close', (event) => codes.push((event as CloseEvent).code))
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await expect.poll(() => codes, { timeout: 10_000 }).toEqual([4404, 4404])
+    expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
+  })
+
+  test('[R40] whoever connects without a document, with another one or without a token is refused', async () => {
+    const { manager } = await scene()
+    const { token } = await manager.getClientToken(editorName)
+    const connect = (path: string) => closed(new WebSocket(socketUrl(server, `/y-sweet/d/${path}`)))
+    expect(await connect(`${editorName}/ws/${editorName}`)).toMatchObject({ code: 4401 })
+    expect(await connect(`${editorName}/ws/${editorName}?token=x`)).toMatchObject({ code: 4401 })
+    for (const path of ['a/b/ws/a/b', `${editorName}/ws/org_1/doc_1/other`, editorName]) {
+      expect(await connect(`${path}?token=${token}`)).toMatchObject({
+        code: 4400,
+        reason: expect.stringContaining('docId'),
+      })
+    }
+  })
+})
+
+describe('the sync status of Y-Sweet', () => {
+  test('[R50] says that a change is saved when it is on disk, also if it was made before connecting', async () => {
+    const disk = heldDisk()
+    const server = await startServer('sqlite', { sync: disk.sync })
+    onTestFinished(() => server.stop())
+    onTestFinished(disk.release)
+    const manager = ySweetManager(server, await given.tenant(server))
+    await manager.createDoc('doc')
+    const authEndpoint = () => manager.getClientToken('doc', { userId: 'zoe' })
+    const reader = ySweetClient(authEndpoint, { docId: 'doc' })
+    await synced(reader)
+
+    disk.hold()
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'before ')
+    const zoe = ySweetClient(authEndpoint, { docId: 'doc', doc })
+    await synced(zoe)
+    await eventually(disk.waiting).toBeGreaterThan(0)
+    expect(zoe.provider.hasLocalChanges).toBe(true)
+    disk.release()
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    await eventually(() => reader.text.toJSON()).toBe('before ')
+
+    disk.hold()
+    zoe.text.insert(7, 'after')
+    await eventually(disk.waiting).toBeGreaterThan(0)
+    expect(zoe.provider.hasLocalChanges).toBe(true)
+    expect(reader.text.toJSON()).toBe('before ')
+    disk.release()
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    await eventually(() => reader.text.toJSON()).toBe('before after')
+  })
+
+  test('[R50] a client stays connected while its change waits for the disk', async () => {
+    const disk = heldDisk()
+    const server = await startServer('sqlite', { sync: disk.sync })
+    onTestFinished(() => server.stop())
+    onTestFinished(disk.release)
+    const manager = ySweetManager(server, await given.tenant(server))
+    await manager.createDoc('doc')
+    const zoe = ySweetClient(() => manager.getClientToken('doc'), { docId: 'doc' })
+    await synced(zoe)
+    await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
+    let ends = 0
+    zoe.provider.on('connection-close', () => ends++)
+    disk.hold()
+    zoe.text.insert(0, 'x')
+    // It asks whether the server is there after 2 s of silence, and gives up 3 s later.
+    const { websocket } = zoe.provider as unknown as { websocket: WebSocket }
+    for (let asked = 0; asked < 3; asked++) {
+      await new Promise((resolve) => websocket.addEventListener('message', resolve, { once: true }))
+    }
+    expect([ends, zoe.provider.hasLocalChanges]).toEqual([0, true])
+  })
+})

@@ -1,0 +1,380 @@
+import { once } from 'node:events'
+import * as decoding from 'lib0/decoding'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from '../../support/given.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
+import { heldDisk } from '../../support/held-disk.ts'
+import {
+  closeClients,
+  closed,
+  converged,
+  editorName,
+  eventually,
+  lockedDocument,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+import { freePort } from '../../support/processes/process.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+describe.each(stores)('y-websocket clients on %s', (store) => {
+  const server = useServer(store)
+
+  test('[R1] two clients see what each other types, and so does one who comes later', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [
+      yjsClient(server, await tokenFor(tenant)),
+      yjsClient(server, await tokenFor(tenant, 'bob')),
+    ]
+    await synced(ada, bob)
+    ada.text.insert(0, 'Hello ')
+    await eventually(() => bob.text.toJSON()).toBe('Hello ')
+    bob.text.insert(6, 'world')
+    await eventually(() => ada.text.toJSON()).toBe('Hello world')
+    const late = yjsClient(server, await tokenFor(tenant, 'cleo'))
+    await synced(late)
+    expect(late.text.toJSON()).toBe('Hello world')
+    await converged(ada.doc, bob.doc, late.doc)
+  })
+
+  test('[R1] what was typed offline arrives when the client is back', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    ada.provider.disconnect()
+    ada.text.insert(0, 'offline')
+    bob.text.insert(0, 'online ')
+    await eventually(() => bob.text.toJSON()).toBe('online ')
+    ada.provider.connect()
+    await synced(ada)
+    await converged(ada.doc, bob.doc)
+    expect(ada.text.toJSON()).toContain('offline')
+  })
+
+  test('[R2] awareness reaches the others, and ends with the connection', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [
+      yjsClient(server, await tokenFor(tenant)),
+      yjsClient(server, await tokenFor(tenant, 'bob')),
+    ]
+    await synced(ada, bob)
+    ada.provider.awareness.setLocalStateField('user', { name: 'Ada', color: '#f00' })
+    const seen = () => bob.provider.awareness.getStates().get(ada.doc.clientID)
+    await eventually(seen).toEqual({ user: { name: 'Ada', color: '#f00' } })
+    const late = yjsClient(server, await tokenFor(tenant, 'cleo'))
+    await synced(late)
+    await eventually(() => late.provider.awareness.getStates().get(ada.doc.clientID)).toEqual({
+      user: { name: 'Ada', color: '#f00' },
+    })
+    ada.provider.destroy()
+    await eventually(seen).toBeUndefined()
+  })
+
+  test('[R3] a viewer reads; neither its updates nor its answer to ours are stored, and it stays connected', async () => {
+    const tenant = await given.tenant(server)
+    const editor = yjsClient(server, await tokenFor(tenant))
+    await synced(editor)
+    editor.text.insert(0, 'Hello')
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'forged offline ')
+    const viewer = yjsClient(server, await tokenFor(tenant, 'vic', { role: 'viewer' }), { doc })
+    await synced(viewer)
+    viewer.text.insert(0, 'forged ')
+    editor.text.insert(5, ' world')
+    await eventually(() => viewer.text.toJSON()).toContain('Hello world')
+    expect(viewer.provider.wsconnected).toBe(true)
+    expect(editor.text.toJSON()).toBe('Hello world')
+    const { data } = await tenant.client.crdt.get(place)
+    expect(data[0]?.data).toBe('Hello world')
+  })
+
+  test('[R4] what was typed is read over REST with its writer, and what REST writes is typed', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    ada.text.insert(0, 'Hello')
+    await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello')
+    const { data } = await tenant.client.crdt.get(place)
+    expect(data[0]).toMatchObject({
+      id: 'note',
+      lastUpdatedBy: 'ada',
+      sessionId: expect.stringMatching(/^conn_/),
+    })
+    await tenant.client.crdt.update({ ...place, data: 'Hello world', type: 'text' })
+    await eventually(() => ada.text.toJSON()).toBe('Hello world')
+    ada.text.insert(0, '> ')
+    await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('> Hello world')
+  })
+
+  test('[R5] without a token, or with a bad one, the connection is closed for good', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    for (const query of ['', '?token=', '?token=x', `?token=${token}x`]) {
+      const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}${query}`))
+      expect(await closed(socket)).toMatchObject({ code: 4401, reason: expect.stringContaining('token_') })
+    }
+  })
+
+  test('[R1] a provider hears of everything that happens to it, in order', async () => {
+    const tenant = await given.tenant(server)
+    const heard: unknown[] = []
+    const { provider } = yjsClient(server, await tokenFor(tenant), { connect: false })
+    provider.on('status', ({ status }) => heard.push(status))
+    provider.on('sync', (state) => heard.push(`sync ${state}`))
+    provider.on('connection-close', (event) => heard.push(`closed ${event?.code}`))
+    provider.connect()
+    await synced({ provider })
+    provider.ws?.close()
+    await eventually(() => heard.filter((what) => what === 'sync true')).toHaveLength(2)
+    const connecting = ['connecting', 'connected', 'sync true']
+    expect(heard).toEqual([...connecting, 'closed 1005', 'sync false', 'disconnected', ...connecting])
+  })
+
+  test('[R5] a provider that may not enter, or not stay, does not try again until it is told to', async () => {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'locked')
+    const ends: { code: number; reason: string }[] = []
+    const denied = yjsClient(server, await tokenFor(tenant), { name: 'org_1/locked/note', connect: false })
+    denied.provider.on('closed', (end) => ends.push(end))
+    denied.provider.connect()
+    await eventually(() => ends).toEqual([{ code: 4403, reason: 'The user may not open this document.' }])
+    expect(denied.provider).toMatchObject({ shouldConnect: false, synced: false })
+
+    const resource = { type: 'document', id: 'locked', organizationId: 'org_1' } as const
+    denied.provider.params = { token: await tokenFor(tenant, 'ada', { resources: [resource] }) }
+    denied.provider.connect()
+    await synced(denied)
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['locked'] })
+    await eventually(() => ends.slice(1)).toEqual([{ code: 4404, reason: 'The document was deleted.' }])
+  })
+
+  test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(
+    '[R1] a provider with the name %s hears what names are like, and does not try again',
+    async (name) => {
+      const tenant = await given.tenant(server)
+      const ends: { code: number; reason: string }[] = []
+      const { provider } = yjsClient(server, await tokenFor(tenant), { name, connect: false })
+      provider.on('closed', (end) => ends.push(end))
+      provider.connect()
+      const reason = 'The name of an editor is organizationId/documentId/editorId, each percent-encoded.'
+      await eventually(() => ends).toEqual([{ code: 4400, reason }])
+      expect(provider.shouldConnect).toBe(false)
+    },
+  )
+
+  test('[R1] a provider may ask for everything again and again', async () => {
+    // The provider looks at the global one, which Node has not.
+    vi.stubGlobal('WebSocket', WebSocket)
+    onTestFinished(() => void vi.unstubAllGlobals())
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant), { resyncInterval: 10 })
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    let answers = 0
+    ;(ada.provider.ws as unknown as WebSocket).on('message', (data: ArrayBuffer) => {
+      const [type, step] = new Uint8Array(data)
+      if (type === 0 && step === 1) answers++
+    })
+    bob.text.insert(0, 'Hello')
+    await eventually(() => answers).toBeGreaterThan(5)
+    await converged(ada.doc, bob.doc)
+  })
+
+  test('[R1] a message of a type that an application added does no harm', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    const closes: unknown[] = []
+    ada.provider.on('connection-close', (event) => closes.push(event))
+    for (const type of [4, 100]) ada.provider.ws?.send(Uint8Array.of(type, 1, 2, 3))
+    ada.text.insert(0, 'Hello')
+    await eventually(() => bob.text.toJSON()).toBe('Hello')
+    expect(closes).toEqual([])
+  })
+
+  test('[R2] a client that comes back is seen again at once', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    const seen = () => bob.provider.awareness.getStates().get(ada.doc.clientID)
+    for (let cursor = 1; cursor < 4; cursor++) {
+      ada.provider.awareness.setLocalStateField('cursor', cursor)
+      await eventually(seen).toEqual({ cursor })
+      ada.provider.disconnect()
+      await eventually(seen).toBeUndefined()
+      ada.provider.connect()
+      await eventually(seen).toEqual({ cursor })
+    }
+    ada.provider.awareness.setLocalStateField('cursor', 'moved')
+    await eventually(seen).toEqual({ cursor: 'moved' })
+    expect(ada.provider.awareness.getLocalState()).toEqual({ cursor: 'moved' })
+    ada.provider.awareness.setLocalState(null)
+    await eventually(seen).toBeUndefined()
+    ada.provider.awareness.setLocalState({ cursor: 'again' })
+    await eventually(seen).toEqual({ cursor: 'again' })
+  })
+
+  test('[R1] what a provider sent right before it was destroyed is stored', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    await synced(ada)
+    ada.text.insert(0, 'last words')
+    ada.provider.destroy()
+    const early = yjsClient(server, token)
+    await eventually(() => early.provider.wsconnected).toBe(true)
+    early.text.insert(0, 'and more ')
+    early.provider.destroy()
+    const late = yjsClient(server, token)
+    await eventually(() => late.text.toJSON()).toMatch(/^(and more last words|last wordsand more )$/)
+  })
+
+  test('[R1] many quick updates of many editors arrive, each where it belongs', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const names = ['org_1/doc_1/one', 'org_1/doc_1/two', 'org_1/doc_2/one']
+    const writers = names.map((name) => yjsClient(server, token, { name }))
+    const readers = names.map((name) => yjsClient(server, token, { name }))
+    await synced(...writers, ...readers)
+    for (let typed = 0; typed < 500; typed++) {
+      for (const [index, { text }] of writers.entries()) text.insert(typed, `${index}`)
+    }
+    for (const [index, { text }] of readers.entries()) {
+      await eventually(() => text.toJSON()).toBe(`${index}`.repeat(500))
+    }
+  })
+
+  test('[R1] an editor that is large, nested and undone is the same for everyone', async () => {
+    const tenant = await given.tenant(server)
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'x'.repeat(400_000))
+    const ada = yjsClient(server, await tokenFor(tenant), { doc })
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    const undo = new Y.UndoManager(ada.text, { captureTimeout: 0 })
+    ada.text.insert(5, 'undone', { bold: true })
+    ada.text.insertEmbed(3, { image: 'a.png' })
+    const map = ada.doc.getMap<unknown>('map')
+    map.set('array', Y.Array.from([1, 'two', { three: null }, new Uint8Array([4])]))
+    map.set('subdocument', new Y.Doc({ guid: 'inner' }))
+    const paragraph = new Y.XmlElement('p')
+    paragraph.setAttribute('align', 'left')
+    paragraph.insert(0, [new Y.XmlText('Hello')])
+    ada.doc.getXmlFragment('xml').insert(0, [paragraph])
+    undo.undo()
+    undo.undo()
+    await eventually(() => bob.doc.getXmlFragment('xml').toJSON()).toBe('<p align="left">Hello</p>')
+    await eventually(() => bob.text.length).toBe(400_000)
+    const { array } = bob.doc.getMap('map').toJSON()
+    expect(array).toEqual([1, 'two', { three: null }, new Uint8Array([4])])
+    expect([...bob.doc.getSubdocs()].map(({ guid }) => guid)).toEqual(['inner'])
+    undo.redo()
+    await eventually(() => bob.text.toJSON().slice(0, 12)).toBe('xxxxxundonex')
+    const late = yjsClient(server, await tokenFor(tenant, 'cleo'))
+    await synced(late)
+    expect(late.text.toDelta()).toEqual(ada.text.toDelta())
+  })
+
+  test('[R1] names may hold anything that ids may hold, escaped or not', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ids = ['org_1', '日本語 & Ünïcödé', '50% ?#🙂']
+    const ada = yjsClient(server, token, { name: ids.map(encodeURIComponent).join('/') })
+    await synced(ada)
+    ada.text.insert(0, 'Hello')
+    const [organizationId = '', documentId = '', editorId = ''] = ids
+    const read = async () => (await tenant.client.crdt.get({ organizationId, documentId, editorId })).data[0]
+    await eventually(async () => (await read())?.data).toBe('Hello')
+    const raw = yjsClient(server, token, { name: `org_1/${documentId}/plain 日本` })
+    await synced(raw)
+    raw.text.insert(0, 'too')
+    const { client } = tenant
+    await eventually(async () => {
+      const { data } = await client.crdt.get({ organizationId, documentId, editorId: 'plain 日本' })
+      return data[0]?.data
+    }).toBe('too')
+  })
+
+  test('[R1] tabs of one browser talk to each other beside the server', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const tabs = [1, 2, 3].map(() => yjsClient(server, token, { disableBc: false }))
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(...tabs, bob)
+    for (const [index, { text, provider }] of tabs.entries()) {
+      provider.awareness.setLocalStateField('tab', index)
+      for (let typed = 0; typed < 50; typed++) text.insert(0, `${index}`)
+    }
+    tabs[0]?.provider.disconnect()
+    tabs[1]?.text.insert(0, 'and more')
+    tabs[0]?.text.insert(0, 'from a tab that is offline')
+    tabs[0]?.provider.connect()
+    await converged(bob.doc, ...tabs.map(({ doc }) => doc))
+    expect(bob.text.length).toBe(150 + 8 + 26)
+    await eventually(() => {
+      const states = [...bob.provider.awareness.getStates().values()]
+      return states.flatMap(({ tab }) => tab ?? []).toSorted()
+    }).toEqual([0, 1, 2])
+  })
+
+  test('[R1] clients come back by themselves after a restart, and so does what they typed meanwhile', async () => {
+    const env = { PORT: String(await freePort()) }
+    const before = await startServer(store, { env })
+    const tenant = await given.tenant(before)
+    const ada = yjsClient(before, await tokenFor(tenant))
+    const bob = yjsClient(before, await tokenFor(tenant, 'bob'))
+    await synced(ada, bob)
+    ada.text.insert(0, 'before, ')
+    const restarting = before.restart()
+    await eventually(() => ada.provider.wsconnected).toBe(false)
+    ada.text.insert(ada.text.length, 'away, ')
+    const after = await restarting
+    onTestFinished(() => {
+      closeClients()
+      return after.stop()
+    })
+    await synced(ada, bob)
+    ada.text.insert(ada.text.length, 'after')
+    await eventually(() => bob.text.toJSON()).toBe('before, away, after')
+    await converged(ada.doc, bob.doc)
+  })
+})
+
+test('[R1] an update comes back to its sender when the disk has it, and not before', async () => {
+  const disk = heldDisk()
+  const server = await startServer('sqlite', { sync: disk.sync })
+  onTestFinished(() => server.stop())
+  const tenant = await given.tenant(server)
+  const doc = new Y.Doc()
+  doc.getText('content').insert(0, 'Hello')
+  const update = Y.encodeStateAsUpdate(doc)
+  const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`))
+  onTestFinished(() => socket.terminate())
+  const echoes: Uint8Array[] = []
+  socket.on('message', (data: Buffer) => {
+    const decoder = decoding.createDecoder(data)
+    if (decoding.readVarUint(decoder) !== 0 || decoding.readVarUint(decoder) !== 2) return
+    echoes.push(decoding.readVarUint8Array(decoder))
+  })
+  await once(socket, 'message')
+  const send = () => socket.send(Buffer.from([0, 2, update.length, ...update]))
+  disk.hold()
+  send()
+  // Sent twice: what is known is confirmed too, but no sooner.
+  send()
+  await eventually(disk.waiting).toBe(1)
+  expect(echoes).toEqual([])
+  disk.release()
+  await eventually(() => echoes.length).toBe(2)
+  for (const echo of echoes) expect(Buffer.from(echo)).toEqual(Buffer.from(update))
+  send()
+  await eventually(() => echoes.length).toBe(3)
+})

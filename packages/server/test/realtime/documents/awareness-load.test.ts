@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { closed, eventually, tokenFor } from '../../support/live.ts'
+import { endRawClients } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
+
+afterEach(endRawClients)
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const text = 'x'.repeat(16_000)
+
+describe.each(stores)('much awareness on %s', (store) => {
+  const server = useServer(store)
+
+  async function scene() {
+    const tenant = await given.tenant(server)
+    return async (userId: string, role: 'viewer' | 'editor', dialect: Dialect = 'yjs') => {
+      const token = await tokenFor(tenant, userId, { role })
+      const client = rawClient(server, dialect, { ...place, token })
+      expect(await client.entered()).not.toHaveProperty('reason')
+      return client
+    }
+  }
+
+  test('[R35] viewers with the largest states keep nobody from seeing an editor, nor newcomers from seeing all', async () => {
+    const open = await scene()
+    const witness = await open('wit', 'editor', 'realtime')
+    const viewers = await Promise.all(Array.from({ length: 40 }, (_, index) => open(`v${index}`, 'viewer')))
+    for (const [index, viewer] of viewers.entries()) viewer.sendAwareness(100 + index, 1, { index, text })
+    await eventually(() => viewers.filter((_, index) => witness.stateOf(100 + index))).toHaveLength(40)
+    const ada = await open('ada', 'editor')
+    ada.sendAwareness(1, 1, { name: 'Ada' })
+    await eventually(() => witness.stateOf(1)).toEqual({ name: 'Ada' })
+    for (const dialect of dialects) {
+      const late = await open('late', 'viewer', dialect)
+      await eventually(() => viewers.filter((_, index) => late.stateOf(100 + index))).toHaveLength(40)
+      expect(late.stateOf(1)).toEqual({ name: 'Ada' })
+    }
+    viewers[0]?.close()
+    await eventually(() => witness.stateOf(100)).toBeUndefined()
+  })
+
+  test('[R35] who reads slowly is sent the states as they are when it has caught up', async () => {
+    const open = await scene()
+    const slow = await open('slow', 'viewer')
+    const writers = await Promise.all(Array.from({ length: 30 }, (_, index) => open(`w${index}`, 'editor')))
+    slow.socket.pause()
+    for (let clock = 1; clock <= 40; clock++) {
+      for (const [index, writer] of writers.entries())
+        writer.sendAwareness(100 + index, clock, { clock, text })
+      await Promise.all(writers.map((writer) => writer.arrived()))
+    }
+    slow.socket.resume()
+    const clocks = () =>
+      new Set(writers.map((_, index) => (slow.stateOf(100 + index) as { clock: number } | undefined)?.clock))
+    await eventually(clocks).toEqual(new Set([40]))
+  })
+
+  test('[R34] an awareness state above 16 KiB closes the connection and says why', async () => {
+    const open = await scene()
+    const client = await open('ada', 'editor')
+    const end = closed(client.socket)
+    client.sendAwareness(1, 1, { text: 'x'.repeat(16_384) })
+    expect(await end).toEqual({ code: 4400, reason: 'An awareness state has at most 16 KiB.' })
+  })
+})

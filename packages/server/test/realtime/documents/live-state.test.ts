@@ -1,0 +1,315 @@
+import { hash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { closeCodes } from '@plenum/protocol/realtime'
+import * as liveStates from '../../../src/store/documents/live-states.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { heldDisk } from '../../support/held-disk.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1' }
+
+describe.each(stores)('live state over sockets on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
+    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
+  const stored = async ({ apiKey }: given.Tenant) => {
+    const list = await liveStates.list(server.database.read, apiKey, 'org_1', 'doc_1')
+    return Object.fromEntries(list.map(({ liveStateDataId, data }) => [liveStateDataId, data]))
+  }
+
+  test('[R13] Broadcast Event arrives at once, merged too, and late joiners get the stored value', async () => {
+    const tenant = await given.tenant(server)
+    const channel = { ...place, liveStateDataId: 'player' }
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    await tenant.client.liveState.broadcast({ ...channel, data: { isPlaying: true, at: 1 } })
+    const told = await client.take('liveState')
+    expect(told).toEqual({
+      type: 'liveState',
+      ref: 1,
+      position: { epoch: expect.any(String), seq: 1 },
+      states: [
+        {
+          id: hash('sha256', 'player', 'hex').slice(0, 32),
+          liveStateDataId: 'player',
+          data: { isPlaying: true, at: 1 },
+          lastUpdated: expect.any(Number),
+          updatedBy: { userId: 'rest-api' },
+        },
+      ],
+    })
+    await tenant.client.liveState.broadcast({ ...channel, data: { at: 2 }, merge: true })
+    await eventually(() => view.data('player')).toEqual({ isPlaying: true, at: 2 })
+    const late = await connect(tenant, 'bob')
+    expect(await late.open()).toMatchObject({
+      reset: true,
+      position: { seq: 2 },
+      liveStates: [{ liveStateDataId: 'player', data: { isPlaying: true, at: 2 } }],
+    })
+  })
+
+  test('[R13] what a client sets is durable when it is answered, and told to everyone, itself too, once', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
+    await ada.open()
+    await bob.open()
+    const done = await ada.set('board', { a: { deep: 1 }, b: 1 })
+    expect(done).toEqual({ type: 'done', id: 1, position: { epoch: expect.any(String), seq: 1 } })
+    expect(await stored(tenant)).toEqual({ board: { a: { deep: 1 }, b: 1 } })
+    for (const client of [ada, bob]) {
+      expect(await client.take('liveState')).toMatchObject({
+        position: { seq: 1 },
+        states: [{ liveStateDataId: 'board', data: { a: { deep: 1 }, b: 1 }, updatedBy: { userId: 'ada' } }],
+      })
+    }
+    await bob.set('board', { a: { other: 2 } }, { merge: true })
+    for (const client of [ada, bob]) {
+      expect(await client.take('liveState')).toMatchObject({
+        position: { seq: 2 },
+        states: [{ data: { a: { other: 2 }, b: 1 }, updatedBy: { userId: 'bob' } }],
+      })
+    }
+    await ada.set('board', {})
+    for (const client of [ada, bob]) {
+      expect(await client.take('liveState')).toMatchObject({ states: [{ data: {} }] })
+      await client.settled()
+      expect(client.messages.filter(({ type }) => type === 'liveState')).toEqual([])
+    }
+  })
+
+  test('[R13] quick changes are each answered, and what is stored is as if they came one by one', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    const count = 300
+    const outcomes = await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        index % 100 === 50
+          ? client.set('one', { replaced: index })
+          : client.set(index % 2 ? 'one' : 'two', { [`k${index}`]: index }, { merge: true }),
+      ),
+    )
+    expect(outcomes.every(({ type }) => type === 'done')).toBe(true)
+    const one: Record<string, number> = { replaced: 250 }
+    const two: Record<string, number> = {}
+    for (let index = 0; index < count; index++) {
+      if (index % 2 === 1 && index > 250) one[`k${index}`] = index
+      if (index % 2 === 0 && index % 100 !== 50) two[`k${index}`] = index
+    }
+    expect(await stored(tenant)).toEqual({ one, two })
+    await eventually(() => [view.data('one'), view.data('two')]).toEqual([one, two])
+    expect(view.positions).toEqual([...view.positions].sort((a, b) => a - b))
+    expect(view.position?.seq).toBeLessThan(count)
+  })
+
+  test('[R13] a viewer reads and cannot set', async () => {
+    const tenant = await given.tenant(server)
+    const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
+    expect(await viewer.open()).toMatchObject({ accessRole: 'viewer' })
+    await editor.open()
+    expect(await viewer.set('a', { forged: true })).toEqual({
+      type: 'error',
+      id: 1,
+      ref: 1,
+      status: 'PERMISSION_DENIED',
+      message: 'The user may read this document, but not change it.',
+    })
+    await editor.set('a', { real: true })
+    expect(await viewer.take('liveState')).toMatchObject({ states: [{ data: { real: true } }] })
+    expect(await stored(tenant)).toEqual({ a: { real: true } })
+  })
+
+  test('[R13] a value has at most 1 MiB, and one that is too large leaves the others of its moment alone', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open()
+    const half = 'x'.repeat(600 * 1024)
+    expect(await client.set('a', { one: half })).toMatchObject({ type: 'done' })
+    const [refused, ...done] = await Promise.all([
+      client.set('a', { two: half }, { merge: true }),
+      client.set('a', { small: 1 }, { merge: true }),
+      client.set('b', { small: 1 }),
+    ])
+    expect(refused).toMatchObject({
+      type: 'error',
+      status: 'INVALID_ARGUMENT',
+      message: 'Live state must not be larger than 1 MiB.',
+    })
+    expect(done).toMatchObject([{ type: 'done' }, { type: 'done' }])
+    expect(await stored(tenant)).toEqual({ a: { one: half, small: 1 }, b: { small: 1 } })
+  })
+
+  test('[R13] clients may fill a document with 1,000 values, and change those that are there', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    await Promise.all(Array.from({ length: 1000 }, (_, index) => client.set(`s${index}`, { index })))
+    await eventually(() => view.states.size).toBe(1000)
+    expect(await client.set('more', {})).toMatchObject({ type: 'error', status: 'RESOURCE_EXHAUSTED' })
+    expect(await client.set('s999', { again: true })).toMatchObject({ type: 'done' })
+  })
+
+  test('[R13] values of other documents, organizations and API keys are elsewhere', async () => {
+    const [tenant, stranger] = [await given.tenant(server), await given.tenant(server)]
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    const foreign = await connect(stranger)
+    await foreign.open()
+    await foreign.set('a', { foreign: true })
+    await client.open('doc_2', { ref: 2 })
+    await client.open('doc_1', { ref: 3, organizationId: 'org_2' })
+    await client.set('a', { other: 'document' }, { ref: 2 })
+    await client.set('a', { other: 'organization' }, { ref: 3 })
+    await client.set('a', { here: true })
+    await eventually(() => view.data('a')).toEqual({ here: true })
+    expect(view.positions).toEqual([0, 1])
+    expect(await stored(tenant)).toEqual({ a: { here: true } })
+  })
+
+  test('[R13] who does not ask for live state is not sent it, and may set it', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    expect(await client.open('doc_1', { topics: ['presence'] })).not.toHaveProperty('liveStates')
+    expect(await client.set('a', { b: 1 })).toMatchObject({ type: 'done' })
+    await client.settled()
+    expect(client.messages.filter(({ type }) => type === 'liveState')).toEqual([])
+    expect(await stored(tenant)).toEqual({ a: { b: 1 } })
+  })
+
+  test('[R13] a document that is moved into an open one brings its values along', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    await backend.liveState.broadcast({
+      ...place,
+      documentId: 'old',
+      liveStateDataId: 'a',
+      data: { from: 'old' },
+    })
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    await client.set('b', { from: 'new' })
+    const moving = await connect(tenant, 'bob')
+    await moving.open('old')
+    await backend.documents.migrate({ organizationId: 'org_1', documentId: 'old', newDocumentId: 'doc_1' })
+    await eventually(() => view.data('a')).toEqual({ from: 'old' })
+    expect(view.data('b')).toEqual({ from: 'new' })
+    expect(await moving.take('closed')).toMatchObject({
+      code: closeCodes.gone,
+      reason: 'The document was moved to another id.',
+    })
+  })
+
+  test('[R13] a client that reads slowly is sent the newest values once it has caught up', async () => {
+    const tenant = await given.tenant(server)
+    const [slow, writer] = [await connect(tenant, 'sal'), await connect(tenant)]
+    const view = new View(slow)
+    await slow.open()
+    await writer.open('doc_1', { topics: [] })
+    let bytes = 0
+    slow.socket.on('message', (data: Buffer) => void (bytes += data.length))
+    slow.socket.pause()
+    // More than the buffers of the system take.
+    const writes = 24
+    const data = (n: number) => ({ n, filling: 'x'.repeat(900 * 1024) })
+    for (let n = 1; n <= writes; n++) {
+      expect(await writer.set('large', data(n))).toMatchObject({ type: 'done' })
+      writer.send({ type: 'setPresence', ref: 1, data: { n } })
+    }
+    slow.socket.resume()
+    await eventually(() => [view.data('large')?.n, view.users.get('ada')?.data?.n]).toEqual([writes, writes])
+    expect(bytes).toBeLessThan(writes * 900 * 1024 * 0.8)
+    expect(view.positions).toEqual([...view.positions].sort((a, b) => a - b))
+    expect(await slow.set('small', {})).toMatchObject({ type: 'done' })
+  })
+
+  test('[R13] data with NUL characters or unpaired surrogates is refused as over REST, and the connection stays', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open()
+    const nul = 'must not contain the NUL character.'
+    const half = 'must not contain unpaired surrogates.'
+    const cases: [Record<string, unknown>, string][] = [
+      [{ note: 'a\0b' }, `data.note ${nul}`],
+      [{ list: [1, { inner: '\ud83d' }] }, `data.list[1].inner ${half}`],
+      [{ low: '\ude00\ud83d' }, `data.low ${half}`],
+      [{ a: { 'k\0': 1 } }, `A key of data.a ${nul}`],
+    ]
+    for (const [data, message] of cases) {
+      expect(await client.set('a', data)).toMatchObject({
+        type: 'error',
+        ref: 1,
+        status: 'INVALID_ARGUMENT',
+        message,
+      })
+      client.send({ type: 'setPresence', ref: 1, data })
+      expect(await client.take('error')).toMatchObject({ ref: 1, status: 'INVALID_ARGUMENT', message })
+    }
+    // Written as escapes, both halves are one character.
+    const text = JSON.stringify({
+      type: 'setLiveState',
+      ref: 1,
+      id: 9,
+      liveStateDataId: 'a',
+      data: { x: 'PAIR' },
+    })
+    client.socket.send(text.replace('PAIR', '\\ud83d\\ude00'))
+    expect(await client.take('done')).toMatchObject({ id: 9, position: { seq: 1 } })
+  })
+
+  test('[R13] keys that name a prototype, and strings with escapes, come back as they were', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    const view = new View(client)
+    await client.open()
+    const odd = {
+      constructor: { prototype: { polluted: 1 } },
+      toString: 1,
+      escapes: '\\u0000 \\ud800 😀',
+      '': { '\u2028': 1 },
+    }
+    expect(await client.set('__proto__', odd)).toMatchObject({ type: 'done' })
+    expect(await client.set('__proto__', { toString: 2 }, { merge: true })).toMatchObject({ type: 'done' })
+    await eventually(() => view.data('__proto__')?.toString).toBe(2)
+    expect(view.data('__proto__')).toEqual({ ...odd, toString: 2 })
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+  })
+})
+
+describe('live state and the disk', () => {
+  const disk = heldDisk()
+  const server = useServer('sqlite', { sync: disk.sync })
+
+  test('[R13] nothing is confirmed or told before it is synced', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = await Promise.all(
+      ['ada', 'bob'].map(async (userId) => RealtimeClient.connect(server, await tokenFor(tenant, userId))),
+    )
+    if (!ada || !bob) throw new Error('There are two.')
+    await ada.open()
+    await bob.open()
+    disk.hold()
+    const done = ada.set('a', { b: 1 })
+    await eventually(disk.waiting).toBe(1)
+    expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
+    // Nor is who comes now.
+    const late = new RealtimeClient(server, { headers: tenant.headers })
+    await late.take('ready')
+    expect(await late.open()).toMatchObject({ position: { seq: 0 }, liveStates: [] })
+    await ada.settled()
+    await bob.settled()
+    expect([ada, bob].flatMap(({ messages }) => messages).filter(({ type }) => type !== 'presence')).toEqual(
+      [],
+    )
+    disk.release()
+    expect(await done).toMatchObject({ type: 'done', position: { seq: 1 } })
+    for (const client of [bob, late])
+      expect(await client.take('liveState')).toMatchObject({ position: { seq: 1 } })
+  })
+})

@@ -1,0 +1,493 @@
+import { describe, expect, test } from 'vitest'
+import type { User } from '@plenum/protocol'
+import { WebSocket } from 'ws'
+import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import {
+  editorName,
+  eventually,
+  hocuspocusClient,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const minute = 60_000
+
+/** As WCAG 2 computes it; text needs 4.5. */
+function contrastWithWhite(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const part = parseInt(hex.slice(at, at + 2), 16) / 255
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4
+  })
+  return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+}
+
+describe.each(stores)('presence over sockets on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
+    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
+  /** Somebody who looks on, without appearing. */
+  const watch = async (tenant: given.Tenant) => {
+    const client = new RealtimeClient(server, { headers: tenant.headers })
+    await client.take('ready')
+    const view = new View(client)
+    await client.open()
+    return view
+  }
+  const withClock = async (work: () => Promise<void>) => {
+    try {
+      await work()
+    } finally {
+      server.clock.offsetMs = 0
+    }
+  }
+
+  test('[R12] users of all dialects are in one list, viewers too; backends are not', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const ada = await connect(tenant, 'ada')
+    await ada.open()
+    const vic = await connect(tenant, 'vic', 'viewer')
+    const { presence } = await vic.open()
+    expect(presence?.map(({ userId }) => userId)).toEqual(['ada', 'vic'])
+    const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
+    const hocuspocus = hocuspocusClient(server, await tokenFor(tenant, 'hope'))
+    await synced(yjs, hocuspocus)
+    const everyone = { ada: 'online', hope: 'online', vic: 'online', yves: 'online' }
+    await eventually(() => view.present).toEqual(everyone)
+    expect(view.users.get('yves')).toEqual({
+      userId: 'yves',
+      name: 'Name of yves',
+      email: 'yves@example.com',
+      color: expect.stringMatching(/^#/),
+      onlineStatus: 'online',
+      source: 'client',
+      timestamp: expect.any(Number),
+    })
+    yjs.provider.destroy()
+    hocuspocus.provider.destroy()
+    await ada.close()
+    vic.send({ type: 'close', ref: 1 })
+    await eventually(() => view.present).toEqual({})
+  })
+
+  test('[R12] nobody appears before access was granted, and whoever loses it is gone', async () => {
+    const tenant = await given.tenant(server)
+    const organizationId = await given.organization(tenant)
+    const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
+    await tenant.client.documents.add({ organizationId, documents })
+    await given.users(tenant, ['ada'], place)
+    const view = await watch(tenant)
+    const [ada, eve] = [await connect(tenant), await connect(tenant, 'eve')]
+    eve.send({ type: 'open', ref: 1, ...place, topics: ['presence'] })
+    await eve.take('closed')
+    await ada.open()
+    await eventually(() => view.present).toEqual({ ada: 'online' })
+    await tenant.client.users.delete({ ...place, userIds: ['ada'] })
+    await ada.take('closed')
+    await eventually(() => view.present).toEqual({})
+  })
+
+  test('[R12] who somebody is comes from the token, whatever the client says', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const eve = await connect(tenant, 'eve')
+    await eve.open()
+    const forged = { userId: 'ada', name: 'Ada', email: 'ada@example.com', source: 'rest', timestamp: 1 }
+    eve.socket.send(
+      JSON.stringify({ type: 'setPresence', ref: 1, ...forged, onlineStatus: 'offline', data: forged }),
+    )
+    await eventually(() => view.users.get('eve')?.data).toEqual(forged)
+    expect([...view.users.values()]).toEqual([
+      {
+        userId: 'eve',
+        name: 'Name of eve',
+        email: 'eve@example.com',
+        color: expect.stringMatching(/^#/),
+        onlineStatus: 'online',
+        data: forged,
+        source: 'client',
+        timestamp: expect.any(Number),
+      },
+    ])
+    expect(view.users.get('eve')?.timestamp).toBeGreaterThan(1)
+  })
+
+  test('[R12] an entry has the photo and the color of the token or of the profile', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const view = await watch(tenant)
+    const look = (userId: string) => {
+      const { photoUrl, color } = view.users.get(userId) ?? {}
+      return [photoUrl, color]
+    }
+    const { data } = await backend.auth.generateToken({
+      userId: 'ada',
+      userProperties: {
+        name: 'Ada',
+        email: 'ada@example.com',
+        photoUrl: 'https://example.com/ada.png',
+        color: 'rebeccapurple',
+      },
+      permissions: { resources: [{ type: 'organization', id: 'org_1' }] },
+    })
+    await (await RealtimeClient.connect(server, data.token)).open()
+    await eventually(() => look('ada')).toEqual(['https://example.com/ada.png', 'rebeccapurple'])
+
+    const profiles = ['bob', 'cleo'].map((userId) => ({
+      userId,
+      photoUrl: `https://example.com/${userId}.png`,
+      color: '#123456',
+    }))
+    await backend.users.add({ organizationId: 'org_1', users: profiles })
+    await (await connect(tenant, 'bob')).open()
+    await eventually(() => look('bob')).toEqual(['https://example.com/bob.png', '#123456'])
+    await backend.presence.add({ ...place, users: [{ userId: 'cleo' }, { userId: 'dan' }] })
+    await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#123456'])
+    expect(look('dan')).toEqual([undefined, expect.stringMatching(/^#/)])
+
+    await backend.users.update({ organizationId: 'org_1', users: [{ userId: 'cleo', color: '#654321' }] })
+    await backend.presence.update({ ...place, users: [{ userId: 'cleo' }] })
+    await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
+  })
+
+  test('[R12] a user without a color has one derived from the user id, readable on white', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
+    await backend.users.add({ organizationId: 'org_1', users: userIds.map((userId) => ({ userId })) })
+    await backend.presence.add({ ...place, users: userIds.map((userId) => ({ userId })) })
+    const view = await watch(tenant)
+    await eventually(() => view.users.size).toBe(100)
+    const colors = new Map([...view.users.values()].map(({ userId, color }) => [userId, color]))
+    const { data: stored } = await backend.users.get({ organizationId: 'org_1', pageSize: 100 })
+    expect(new Map((stored as User[]).map(({ userId, color }) => [userId, color]))).toEqual(colors)
+    expect(new Set(colors.values()).size).toBe(12)
+    for (const color of colors.values()) expect(contrastWithWhite(color)).toBeGreaterThanOrEqual(4.5)
+  })
+
+  test('[R12] [R34] what is left out keeps its value, null removes the data, too much is refused', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const ada = await connect(tenant)
+    await ada.open()
+    const own = () => {
+      const { onlineStatus, data } = view.users.get('ada') ?? {}
+      return { onlineStatus, data }
+    }
+    ada.send({ type: 'setPresence', ref: 1, status: 'away', data: { cursor: [1, 2] } })
+    await eventually(own).toEqual({ onlineStatus: 'away', data: { cursor: [1, 2] } })
+    ada.send({ type: 'setPresence', ref: 1, data: { cursor: null } })
+    await eventually(own).toEqual({ onlineStatus: 'away', data: { cursor: null } })
+    ada.send({ type: 'setPresence', ref: 1, status: 'online' })
+    await eventually(own).toEqual({ onlineStatus: 'online', data: { cursor: null } })
+    ada.send({ type: 'setPresence', ref: 1, data: { much: 'é'.repeat(8_200) } })
+    expect(await ada.take('error')).toEqual({
+      type: 'error',
+      ref: 1,
+      status: 'INVALID_ARGUMENT',
+      message: 'The data of a presence must not be larger than 16 KiB.',
+    })
+    ada.send({ type: 'setPresence', ref: 1, status: 'offline', data: null })
+    await eventually(own).toEqual({ onlineStatus: 'offline', data: undefined })
+  })
+
+  test('[R12] a user is one entry: the best status, the data of the client that was active last', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const [desk, phone] = [await connect(tenant), await connect(tenant)]
+    await desk.open()
+    await phone.open()
+    const own = () => {
+      const { onlineStatus, data } = view.users.get('ada') ?? {}
+      return [onlineStatus, data?.on]
+    }
+    desk.send({ type: 'setPresence', ref: 1, status: 'online', data: { on: 'desk' } })
+    await eventually(own).toEqual(['online', 'desk'])
+    phone.send({ type: 'setPresence', ref: 1, status: 'away', data: { on: 'phone' } })
+    await eventually(own).toEqual(['online', 'phone'])
+    desk.send({ type: 'setPresence', ref: 1, status: 'offline' })
+    await eventually(own).toEqual(['away', 'desk'])
+    // A sign of life is not activity.
+    await phone.settled()
+    phone.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'a', data: {} })
+    await eventually(own).toEqual(['away', 'phone'])
+    await phone.close()
+    await eventually(own).toEqual(['offline', 'desk'])
+    expect(view.users.size).toBe(1)
+    await desk.close()
+    await eventually(() => view.present).toEqual({})
+  })
+
+  test('[R12] a user who closes a document and opens it again at once is one user', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const ada = await connect(tenant)
+    await ada.open('doc_1', { ref: 1 })
+    ada.send({ type: 'close', ref: 1 })
+    expect((await ada.open('doc_1', { ref: 2 })).presence).toMatchObject([{ userId: 'ada' }])
+    await eventually(() => view.present).toEqual({ ada: 'online' })
+  })
+
+  test('[R12] what backends add, update and delete arrives at once, and whoever comes later sees it', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const ada = await connect(tenant)
+    const view = new View(ada)
+    await ada.open()
+    const users = [
+      { userId: 'bob', name: 'Bob', email: 'bob@example.com' },
+      { userId: 'cleo', status: 'away' as const },
+    ]
+    await backend.presence.add({ ...place, users })
+    await eventually(() => view.present).toEqual({ ada: 'online', bob: 'online', cleo: 'away' })
+    expect(view.users.get('bob')).toEqual({
+      userId: 'bob',
+      name: 'Bob',
+      email: 'bob@example.com',
+      color: expect.stringMatching(/^#/),
+      onlineStatus: 'online',
+      source: 'rest',
+      timestamp: expect.any(Number),
+    })
+    await backend.presence.update({
+      ...place,
+      users: [{ userId: 'bob', status: 'away' }, { userId: 'nobody' }],
+    })
+    await eventually(() => view.present).toEqual({ ada: 'online', bob: 'away', cleo: 'away' })
+    expect(view.users.get('bob')?.name).toBe('Bob')
+    const late = await connect(tenant, 'dan')
+    const { presence } = await late.open()
+    expect(presence?.map(({ userId }) => userId).sort()).toEqual(['ada', 'bob', 'cleo', 'dan'])
+    await backend.presence.delete({ ...place, userIds: ['bob', 'cleo', 'nobody'] })
+    await eventually(() => view.present).toEqual({ ada: 'online', dan: 'online' })
+  })
+
+  test('[R12] of client and backend the more recent word counts', async () => {
+    const tenant = await given.tenant(server)
+    const { client: backend } = tenant
+    const view = await watch(tenant)
+    await backend.presence.add({ ...place, users: [{ userId: 'ada', name: 'Augusta', status: 'away' }] })
+    const ada = await connect(tenant)
+    const own = () => {
+      const { name, onlineStatus, source, data } = view.users.get('ada') ?? {}
+      return [name, onlineStatus, source, data?.at]
+    }
+    await eventually(own).toEqual(['Augusta', 'away', 'rest', undefined])
+    await ada.open()
+    await eventually(own).toEqual(['Name of ada', 'online', 'client', undefined])
+    ada.send({ type: 'setPresence', ref: 1, data: { at: 'work' } })
+    await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
+    await backend.presence.update({ ...place, users: [{ userId: 'ada', status: 'offline' }] })
+    await eventually(own).toEqual(['Augusta', 'offline', 'rest', 'work'])
+    await ada.settled()
+    await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
+    await backend.presence.delete({ ...place, userIds: ['ada'] })
+    await eventually(() => view.present).toEqual({})
+    ada.send({ type: 'setPresence', ref: 1 })
+    await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
+    await backend.presence.add({ ...place, users: [{ userId: 'ada', status: 'away' }] })
+    await ada.close()
+    await eventually(own).toEqual([undefined, 'away', 'rest', undefined])
+  })
+
+  test('[R12] a Yjs user whom a backend took off the list is back with the next change', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
+    await synced(yjs)
+    await eventually(() => view.present).toEqual({ yves: 'online' })
+    await tenant.client.presence.delete({ ...place, userIds: ['yves'] })
+    await eventually(() => view.present).toEqual({})
+    yjs.text.insert(0, 'x')
+    await eventually(() => view.present).toEqual({ yves: 'online' })
+    await tenant.client.presence.delete({ ...place, userIds: ['yves'] })
+    await eventually(() => view.present).toEqual({})
+    yjs.provider.awareness.setLocalStateField('user', { name: 'Yves' })
+    await eventually(() => view.present).toEqual({ yves: 'online' })
+  })
+
+  test('[R12] without activity a user is away after 5 and offline after 10 minutes', () =>
+    withClock(async () => {
+      const tenant = await given.tenant(server)
+      const view = await watch(tenant)
+      const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
+      const [silent, talker] = [await connect(tenant, 'sal'), await connect(tenant, 'tom')]
+      await synced(yjs)
+      await silent.open()
+      await talker.open()
+      await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
+      const present = async () => {
+        await talker.settled()
+        return view.present
+      }
+      server.clock.offsetMs = 5 * minute + 1000
+      await eventually(present).toEqual({ sal: 'away', tom: 'online', yves: 'away' })
+      server.clock.offsetMs = 10 * minute + 1000
+      await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'offline' })
+      yjs.provider.awareness.setLocalStateField('cursor', 1)
+      await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'online' })
+      server.clock.offsetMs = 15 * minute + 2000
+      // What is said again is no activity.
+      yjs.provider.awareness.setLocalState(yjs.provider.awareness.getLocalState())
+      await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'away' })
+      yjs.text.insert(0, 'back')
+      silent.send({ type: 'setPresence', ref: 1 })
+      await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
+    }))
+
+  test('[R12] what a backend said ends after 24 hours', () =>
+    withClock(async () => {
+      const tenant = await given.tenant(server)
+      const { client: backend } = tenant
+      const view = await watch(tenant)
+      await backend.presence.add({ ...place, users: [{ userId: 'bob' }, { userId: 'cleo' }] })
+      await eventually(() => view.present).toEqual({ bob: 'online', cleo: 'online' })
+      server.clock.offsetMs = 12 * 60 * minute
+      await backend.presence.update({ ...place, users: [{ userId: 'cleo' }] })
+      server.clock.offsetMs = 24 * 60 * minute + 1000
+      await eventually(() => view.present).toEqual({ cleo: 'online' })
+    }))
+
+  test('[R12] deleting a document takes the entries of backends along', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.presence.add({ ...place, users: [{ userId: 'bob' }] })
+    const ada = await connect(tenant)
+    expect((await ada.open()).presence).toHaveLength(2)
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    await ada.take('closed')
+    expect((await ada.open()).presence).toMatchObject([{ userId: 'ada' }])
+  })
+
+  test('[R12] who does not ask for presence is not sent it, but appears', async () => {
+    const tenant = await given.tenant(server)
+    const view = await watch(tenant)
+    const ada = await connect(tenant)
+    expect(await ada.open('doc_1', { topics: ['liveState'] })).not.toHaveProperty('presence')
+    await eventually(() => view.present).toEqual({ ada: 'online' })
+    const bob = await connect(tenant, 'bob')
+    await bob.open()
+    await ada.settled()
+    expect(ada.messages).toEqual([])
+  })
+
+  test('[R12] many changes of one moment are one message', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
+    await ada.open()
+    await bob.open()
+    const view = new View(ada)
+    await eventually(() => view.present).toHaveProperty('bob')
+    ada.messages.length = 0
+    for (let at = 0; at < 200; at++) bob.send({ type: 'setPresence', ref: 1, data: { at } })
+    await eventually(() => view.users.get('bob')?.data).toEqual({ at: 199 })
+    expect(ada.messages.filter(({ type }) => type === 'presence').length).toBeLessThan(50)
+  })
+})
+
+describe('presence of the dead', () => {
+  const server = useServer('sqlite')
+
+  test('[R12] connections that do not answer any more are given up, and their users are gone within 35 s', async () => {
+    const tenant = await given.tenant(server)
+    const watcher = new RealtimeClient(server, { headers: tenant.headers })
+    await watcher.take('ready')
+    const view = new View(watcher)
+    await watcher.open()
+    const json = await RealtimeClient.connect(server, await tokenFor(tenant, 'ada'))
+    await json.open()
+    const yjs = new WebSocket(
+      `${socketUrl(server, '/yjs')}/${editorName}?token=${await tokenFor(tenant, 'yves')}`,
+    )
+    await eventually(() => view.present).toEqual({ ada: 'online', yves: 'online' })
+    // Nothing is read any more, so nothing is answered.
+    json.socket.pause()
+    yjs.pause()
+    await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
+    yjs.terminate()
+  })
+})
+
+describe.each(stores)('much presence on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant, userId: string) =>
+    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
+  const large = 'x'.repeat(16_000)
+  const openDocuments = async () =>
+    /^plenum_open_documents (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())
+
+  test('[R36] of a list above 1 MiB the rest follows what opened says', async () => {
+    const tenant = await given.tenant(server)
+    const users = await Promise.all(
+      Array.from({ length: 80 }, async (_, index) => {
+        const client = await connect(tenant, `user_${index}`)
+        await client.open('doc_1', { topics: [] })
+        client.send({ type: 'setPresence', ref: 1, data: { index, large } })
+        await client.settled()
+        return client
+      }),
+    )
+    const late = await connect(tenant, 'late')
+    const view = new View(late)
+    const { presence = [] } = await late.open()
+    const bytes = Buffer.byteLength(JSON.stringify(presence))
+    expect(bytes).toBeLessThan(1024 * 1024 + 100)
+    expect(bytes).toBeGreaterThan(1_000_000)
+    await eventually(() => view.users.size).toBe(81)
+    for (const [index] of users.entries()) {
+      expect(view.users.get(`user_${index}`)?.data).toEqual({ index, large })
+    }
+  })
+
+  test('[R34] a connection keeps 1 MiB of presence data in all its documents, and what it gives up is free', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await connect(tenant, 'ada')
+    const documents = 66
+    for (let ref = 1; ref <= documents; ref++) await ada.open(`doc_${ref}`, { ref, topics: [] })
+    const set = (ref: number, data: object | null) =>
+      ada.send({ type: 'setPresence', ref, data: data as Record<string, unknown> })
+    for (let ref = 1; ref <= documents; ref++) set(ref, { large })
+    expect(await ada.take('error')).toEqual({
+      type: 'error',
+      ref: documents,
+      status: 'RESOURCE_EXHAUSTED',
+      message: 'A connection has at most 1 MiB of presence data and awareness states.',
+    })
+    set(1, null)
+    set(documents, { large })
+    ada.send({ type: 'close', ref: 2 })
+    await ada.open('doc_2', { ref: 200, topics: [] })
+    set(200, { large })
+    await ada.settled()
+    expect(ada.messages).toEqual([])
+  })
+
+  test('[S2] a document with as many users as backends may add is opened without holding the event loop', async () => {
+    const tenant = await given.tenant(server)
+    const name = 'ä'.repeat(1_000)
+    const users = Array.from({ length: 1_000 }, (_, index) => ({ userId: `user_${index}`, name }))
+    for (const from of [0, 500]) {
+      await tenant.client.presence.add({ ...place, users: users.slice(from, from + 500) })
+    }
+    const client = await connect(tenant, 'ada')
+    let ref = 0
+    const held = await leastHeld(
+      () => client.open('doc_1', { ref, topics: ['presence'] }),
+      // Once nobody has it open any more, the list is read anew.
+      async () => {
+        client.send({ type: 'close', ref: ref++ })
+        await eventually(async () => (await openDocuments())?.[1]).toBe('0')
+      },
+    )
+    expectFreeLoop(held)
+    const bob = await connect(tenant, 'bob')
+    const view = new View(bob)
+    await bob.open()
+    await eventually(() => view.users.size).toBe(1_002)
+  })
+})

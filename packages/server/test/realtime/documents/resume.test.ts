@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'vitest'
+import * as liveStates from '../../../src/store/documents/live-states.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+import { random } from '../../support/random.ts'
+import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1' }
+
+describe.each(stores)('resuming on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant, userId = 'ada') =>
+    RealtimeClient.connect(server, await tokenFor(tenant, userId))
+  const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
+    client.liveState.broadcast({ ...place, liveStateDataId, data })
+
+  test('[R11] from a position on, only what changed since is sent', async () => {
+    const tenant = await given.tenant(server)
+    for (const id of ['a', 'b', 'c']) await broadcast(tenant, id, { v: 1 })
+    const client = await connect(tenant)
+    const { position } = await client.open()
+    expect(position.seq).toBe(3)
+    await client.close()
+    await broadcast(tenant, 'b', { v: 2 })
+    await broadcast(tenant, 'd', { v: 2 })
+    const again = await connect(tenant)
+    expect(await again.open('doc_1', { since: position })).toMatchObject({
+      reset: false,
+      position: { epoch: position.epoch, seq: 5 },
+      liveStates: [
+        { liveStateDataId: 'b', data: { v: 2 } },
+        { liveStateDataId: 'd', data: { v: 2 } },
+      ],
+      presence: [{ userId: 'ada' }],
+    })
+    again.send({ type: 'close', ref: 1 })
+    const last = await again.open('doc_1', { ref: 2, since: { ...position, seq: 5 } })
+    expect(last).toMatchObject({ reset: false, liveStates: [] })
+  })
+
+  test('[R11] a position that does not fit gives everything', async () => {
+    const tenant = await given.tenant(server)
+    await broadcast(tenant, 'a', { v: 1 })
+    const client = await connect(tenant)
+    const { position } = await client.open()
+    const misfits = [
+      { ...position, seq: 2 },
+      { ...position, seq: Number.MAX_SAFE_INTEGER },
+      { epoch: 'other', seq: 1 },
+      { epoch: position.epoch.toUpperCase(), seq: 0 },
+    ]
+    for (const [index, since] of misfits.entries()) {
+      client.send({ type: 'close', ref: 1 + index })
+      expect(await client.open('doc_1', { ref: 2 + index, since })).toMatchObject({
+        reset: true,
+        position,
+        liveStates: [{ liveStateDataId: 'a' }],
+      })
+    }
+    client.send({ type: 'close', ref: 1 + misfits.length })
+    expect(await client.open('doc_1', { ref: 9, since: { ...position, seq: 0 } })).toMatchObject({
+      reset: false,
+      liveStates: [{ liveStateDataId: 'a' }],
+    })
+  })
+
+  test('[R11] a document that was deleted and made anew is another one', async () => {
+    const tenant = await given.tenant(server)
+    await broadcast(tenant, 'old', { v: 1 })
+    const client = await connect(tenant)
+    const { position } = await client.open()
+    await client.close()
+    await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+    server.clock.offsetMs += 1
+    for (const id of ['new', 'newer']) await broadcast(tenant, id, { v: 1 })
+    const again = await connect(tenant)
+    const opened = await again.open('doc_1', { since: position })
+    expect(opened).toMatchObject({
+      reset: true,
+      position: { seq: 2 },
+      liveStates: [{ liveStateDataId: 'new' }, { liveStateDataId: 'newer' }],
+    })
+    expect(opened.position.epoch).not.toBe(position.epoch)
+  })
+
+  test('[R11] positions survive a restart of the server', async () => {
+    const tenant = await given.tenant(server)
+    await broadcast(tenant, 'a', { v: 1 })
+    const token = await tokenFor(tenant)
+    const client = await RealtimeClient.connect(server, token)
+    const { position } = await client.open()
+    await client.set('b', { v: 1 })
+    const moved = client.take('moved')
+    Object.assign(server, await server.restart())
+    expect((await moved).retryAfterMs).toBeGreaterThanOrEqual(0)
+    expect(await client.closed).toMatchObject({ code: 1012 })
+    const again = await RealtimeClient.connect(server, token)
+    expect(await again.open('doc_1', { since: position })).toMatchObject({
+      reset: false,
+      position: { epoch: position.epoch, seq: position.seq + 1 },
+      liveStates: [{ liveStateDataId: 'b' }],
+    })
+  })
+
+  test.each([1, 2, 3])(
+    '[R11] nothing is missed by a client that comes and goes while others write (seed %i)',
+    async (seed) => {
+      const tenant = await given.tenant(server)
+      const next = random(seed)
+      const backend = server.client({ ...tenant, retries: 5 })
+      const token = await tokenFor(tenant)
+      const writer = await connect(tenant, 'bob')
+      await writer.open('doc_1', { topics: [] })
+      const writes = 120
+      let isWriting = true
+      const backends = Array.from({ length: 3 }, async (_, who) => {
+        for (let n = 0; n < writes / 4; n++) {
+          const id = `s${next(6)}`
+          await backend.liveState.broadcast({
+            ...place,
+            liveStateDataId: id,
+            data: { [`w${who}`]: n },
+            merge: next(2) > 0,
+          })
+        }
+      })
+      const socket = (async () => {
+        for (let n = 0; n < writes; n++)
+          await writer.set(`s${next(6)}`, { socket: n }, { merge: next(2) > 0 })
+      })()
+      const writing = Promise.all([...backends, socket]).finally(() => {
+        isWriting = false
+      })
+
+      let view: View | undefined
+      let resumed = 0
+      const seen: number[] = []
+      for (let isLast = false; ; isLast = !isWriting) {
+        const client = await RealtimeClient.connect(server, token)
+        if (view) view.follow(client)
+        else view = new View(client)
+        const opened = await client.open('doc_1', { since: view.position })
+        if (!opened.reset) resumed++
+        if (isLast) break
+        const patience = next(8)
+        for (let n = 0; n < patience && isWriting; n++)
+          await Promise.race([client.take('liveState'), writing])
+        // Without a goodbye: what is on its way is lost.
+        client.socket.terminate()
+        await client.closed
+        seen.push(view.position?.seq ?? 0)
+      }
+      await writing
+      const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+      const all = Object.fromEntries(list.map((state) => [state.liveStateDataId, state]))
+      await eventually(() => Object.fromEntries(view.states)).toEqual(all)
+      expect(resumed).toBeGreaterThan(2)
+      expect(view.positions).toEqual([...view.positions].sort((a, b) => a - b))
+      expect(seen.length).toBeGreaterThan(2)
+    },
+    60_000,
+  )
+})

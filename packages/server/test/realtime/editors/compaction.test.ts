@@ -1,0 +1,54 @@
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, hocuspocusClient, saved, synced, tokenFor, yjsClient } from '../../support/live.ts'
+
+const refusal = {
+  sqlite: {
+    begin: `create trigger no_snapshots before insert on editor_snapshots begin select raise(abort, 'no'); end`,
+    end: 'drop trigger no_snapshots',
+  },
+  postgres: {
+    begin: 'alter table editor_snapshots add constraint no_snapshots check (false) not valid',
+    end: 'alter table editor_snapshots drop constraint no_snapshots',
+  },
+}
+
+describe.each(stores)('an editor that cannot be compacted on %s', (store) => {
+  const server = useServer(store)
+  const execute = (statement: string) => server.database.write((db) => sql.raw(statement).execute(db))
+  const failures = () => server.logged.filter((line) => line.includes('could not be compacted')).length
+  const snapshots = () => server.database.read.selectFrom('editor_snapshots').select('editor_id').execute()
+
+  test('[R7] is tried once a minute, and opens, grows and is saved meanwhile', async () => {
+    const tenant = await given.tenant(server)
+    const ada = hocuspocusClient(server, await tokenFor(tenant))
+    await synced(ada)
+    await execute(refusal[store].begin)
+    const long = 70_000
+    ada.text.insert(0, 'x'.repeat(long))
+    await eventually(failures).toBe(1)
+    for (let typed = 0; typed < 20; typed++) {
+      ada.text.insert(0, 'y')
+      await saved(ada)
+    }
+    const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(bob)
+    expect(bob.text.length).toBe(long + 20)
+    expect(failures()).toBe(1)
+
+    server.clock.offsetMs += 61_000
+    ada.text.insert(0, 'z')
+    await eventually(failures).toBe(2)
+    await execute(refusal[store].end)
+    ada.text.insert(0, 'z')
+    await saved(ada)
+    expect(await snapshots()).toEqual([])
+    server.clock.offsetMs += 61_000
+    ada.text.insert(0, 'z')
+    await eventually(snapshots).toHaveLength(1)
+    expect(failures()).toBe(2)
+    await eventually(() => bob.text.length).toBe(long + 23)
+  })
+})

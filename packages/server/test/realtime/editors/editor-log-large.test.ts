@@ -1,0 +1,170 @@
+import { describe, expect, test } from 'vitest'
+import type { Database } from '../../../src/store/engine/db.ts'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as versions from '../../../src/store/editors/versions.ts'
+import { expectFreeLoop, heldDuring, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const mebibyte = 1024 * 1024
+const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
+
+/** Bytes of which each part differs from the others. */
+const bytesOf = (length: number, seed: number) => {
+  const bytes = new Uint8Array(length)
+  for (let at = 0; at < length; at += 997) bytes[at] = (at / 997 + seed) % 251
+  return bytes
+}
+const isSame = (a: Uint8Array | null | undefined, b: Uint8Array) => a != null && Buffer.compare(a, b) === 0
+
+describe.each(stores)('large editors on %s', (store) => {
+  const server = useServer(store)
+  const read = (apiKey: string, at = place) => editorLog.read(server.database.read, apiKey, at)
+  const partsIn = async (apiKey: string) => {
+    const parts = server.database.read.selectFrom('editor_snapshot_parts').select('part')
+    return (await parts.where('api_key', '=', apiKey).execute()).length
+  }
+
+  /** An editor with these updates. */
+  async function editor(...updates: Uint8Array[]) {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, 'o1')
+    await tenant.client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    const { apiKey } = tenant
+    const append = (update: Uint8Array) => {
+      const writer = { userId: 'u1', sessionId: null }
+      const entry = { apiKey, place, update, writer, create: { type: null, contentKey: null }, owners: [] }
+      return server.database.write((db) => editorLog.append(db, [entry], 1000))
+    }
+    for (const update of updates) await append(update)
+    const compact = (change: editorLog.NewSnapshot, database: Database = server.database) =>
+      editorLog.compact(database, apiKey, place, change)
+    return { ...tenant, append, compact }
+  }
+
+  test('[R7] a large snapshot is written and read in parts, which end with it', async () => {
+    const { apiKey, compact, append } = await editor(bytesOf(1, 1), bytesOf(2, 2))
+    const large = bytesOf(2.5 * mebibyte, 3)
+    expect(await compact({ snapshotSeq: 0, seq: 1, snapshot: large })).toBe(true)
+    expect(await partsIn(apiKey)).toBe(2)
+    const log = await read(apiKey)
+    expect(log).toMatchObject({ snapshotSeq: 1, seq: 2, complete: true })
+    expect(isSame(log?.snapshot, large)).toBe(true)
+
+    const larger = bytesOf(4 * mebibyte, 4)
+    expect(await compact({ snapshotSeq: 0, seq: 2, snapshot: larger })).toBe(false)
+    expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
+    expect(await compact({ snapshotSeq: 1, seq: 2, snapshot: larger })).toBe(true)
+    expect(await partsIn(apiKey)).toBe(3)
+    expect(isSame((await read(apiKey))?.snapshot, larger)).toBe(true)
+
+    await append(bytesOf(3, 5))
+    expect(await compact({ snapshotSeq: 2, seq: 3, snapshot: bytesOf(10, 6) })).toBe(true)
+    expect(await partsIn(apiKey)).toBe(0)
+    expect(isSame((await read(apiKey))?.snapshot, bytesOf(10, 6))).toBe(true)
+  })
+
+  test('[R7] parts of a snapshot that was not finished are never used, and end with the next one', async () => {
+    const { apiKey, compact } = await editor(bytesOf(1, 1))
+    let writes = 0
+    const failing: Database = {
+      ...server.database,
+      read: server.database.read,
+      write: (work) =>
+        ++writes > 2 ? Promise.reject(new Error('The server ends.')) : server.database.write(work),
+    }
+    const large = bytesOf(4 * mebibyte, 3)
+    await expect(compact({ snapshotSeq: 0, seq: 1, snapshot: large }, failing)).rejects.toThrow('ends')
+    expect(await partsIn(apiKey)).toBe(2)
+    expect(await read(apiKey)).toMatchObject({ snapshot: null, complete: true })
+    expect(await compact({ snapshotSeq: 0, seq: 1, snapshot: large })).toBe(true)
+    expect(await partsIn(apiKey)).toBe(3)
+    expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
+  })
+
+  test('[R7] a log that is compacted while it is read is read again', async () => {
+    const updates = [1, 2, 3, 4].map((seed) => bytesOf(mebibyte / 2, seed))
+    const { apiKey, compact, append } = await editor(...updates)
+    let isOver = false
+    const reads = (async () => {
+      let count = 0
+      for (; !isOver; count++) {
+        const log = (await read(apiKey))!
+        expect(log.complete).toBe(true)
+        if (log.snapshot) expect(isSame(log.snapshot, bytesOf(3 * mebibyte, log.snapshotSeq))).toBe(true)
+        for (const { seq, bytes } of log.updates) expect(isSame(bytes, bytesOf(mebibyte / 2, seq))).toBe(true)
+      }
+      return count
+    })()
+    for (let seq = 4, snapshotSeq = 0; seq < 12; seq++) {
+      await compact({ snapshotSeq, seq: seq - 2, snapshot: bytesOf(3 * mebibyte, seq - 2) })
+      snapshotSeq = seq - 2
+      await append(bytesOf(mebibyte / 2, seq + 1))
+    }
+    isOver = true
+    expect(await reads).toBeGreaterThan(0)
+  })
+
+  test('[R7] a snapshot in parts goes with its document, wherever it goes', async () => {
+    const { apiKey, compact, client } = await editor(bytesOf(1, 1))
+    const large = bytesOf(2 * mebibyte, 3)
+    await compact({ snapshotSeq: 0, seq: 1, snapshot: large })
+    await client.documents.migrate({ organizationId: 'o1', documentId: 'd1', newDocumentId: 'd2' })
+    const moved = async () => isSame((await read(apiKey, { ...place, documentId: 'd2' }))?.snapshot, large)
+    await expect.poll(moved).toBe(true)
+    await client.organizations.delete({ organizationIds: ['o1'] })
+    expect(await partsIn(apiKey)).toBe(0)
+  })
+
+  test('[17.4] a large version is written and read in parts, without holding the event loop', async () => {
+    const { apiKey, client } = await editor(bytesOf(1, 1))
+    const version = { versionId: 'ver_1', name: 'large', type: 'text', contentKey: 'content' } as const
+    const bytes = bytesOf(16.5 * mebibyte, 3)
+    const add = () =>
+      server.database.write((db) => versions.add(db, apiKey, place, { ...version, createdAt: 1, bytes }))
+    expectFreeLoop(await heldDuring(add))
+    let found: versions.StoredVersion | undefined
+    const find = async () => (found = await versions.find(server.database.read, apiKey, place, 'ver_1'))
+    expectFreeLoop(await heldDuring(find))
+    expect(found).toMatchObject(version)
+    expect(isSame(found?.bytes, bytes)).toBe(true)
+    await client.organizations.delete({ organizationIds: ['o1'] })
+    const parts = server.database.read.selectFrom('editor_version_parts').select('part')
+    expect(await parts.where('api_key', '=', apiKey).execute()).toEqual([])
+  }, 60_000)
+
+  test('[S2] to read the owners of 100,000 client ids does not hold the event loop', async () => {
+    const { apiKey } = await editor(bytesOf(1, 1))
+    const writer = { userId: 'u1', sessionId: null }
+    for (let at = 0; at < 100_000; at += 10_000) {
+      const owners = Array.from({ length: 10_000 }, (_, i) => [at + i, `u${i % 7}`] as const)
+      const entry = { apiKey, place, update: bytesOf(1, 1), writer, create: null, owners }
+      await server.database.write((db) => editorLog.append(db, [entry], 1000))
+    }
+    let owners = new Map<number, string>()
+    const readAll = async () => {
+      owners = await editorLog.readOwners(server.database.read, apiKey, place)
+    }
+    expectFreeLoop(await heldDuring(readAll))
+    expect(owners.size).toBe(100_000)
+    expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
+  }, 60_000)
+
+  test('[S2] to append the largest update that a backend may write does not hold the event loop', async () => {
+    const { apiKey, append } = await editor(bytesOf(1, 1))
+    const large = bytesOf(10 * mebibyte, 3)
+    // Written as text, it would take PostgreSQL's driver twice as long as that.
+    expectFreeLoop(await leastHeld(() => append(large)), { promisedMs: store === 'postgres' ? 15 : 50 })
+    const [, second] = (await read(apiKey))?.updates ?? []
+    expect(isSame(second?.bytes, large)).toBe(true)
+  }, 60_000)
+
+  test('[S2] to read and to compact 32 MiB does not hold the event loop', async () => {
+    const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
+    const snapshot = bytesOf(32 * mebibyte, 7)
+    expectFreeLoop(await heldDuring(() => read(apiKey)))
+    expectFreeLoop(await heldDuring(() => compact({ snapshotSeq: 0, seq: 16, snapshot })))
+    expectFreeLoop(await heldDuring(() => read(apiKey)))
+    expectFreeLoop(await heldDuring(() => compact({ snapshotSeq: 16, seq: 16, snapshot })))
+  }, 60_000)
+})

@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const bytes = (...values: number[]) => Uint8Array.from(values)
+const document = { organizationId: 'o1', documentId: 'd1' }
+const inEditor = (editorId: string, documentId = 'd1') => ({ ...document, documentId, editorId })
+const place = inEditor('e1')
+
+describe.each(stores)('the log of editors on %s', (store) => {
+  const server = useServer(store)
+  const read = () => server.database.read
+
+  /** A tenant with the document d1. */
+  const tenant = async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, 'o1')
+    await tenant.client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    return tenant
+  }
+  const entry = (apiKey: string, fields: Partial<editorLog.Entry> = {}): editorLog.Entry => ({
+    apiKey,
+    place,
+    update: bytes(1),
+    writer: { userId: 'u1', sessionId: 's1' },
+    create: { type: null, contentKey: null },
+    owners: [],
+    ...fields,
+  })
+  const append = async (entries: editorLog.Entry[], now = 1000) => {
+    const appended = await server.database.write((db) => editorLog.append(db, entries, now))
+    return appended.map((one) => one?.seq)
+  }
+  const load = (apiKey: string, at = place) => editorLog.load(read(), apiKey, at)
+  const compactIf = (apiKey: string, change: Parameters<typeof editorLog.compactIf>[3]) =>
+    server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
+  const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
+
+  test('[R7] an append makes the editor, counts on and keeps writer, session and owners', async () => {
+    const { apiKey } = await tenant()
+    const create = { type: 'xml', contentKey: 'default' } as const
+    expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
+    const writer = { userId: 'u2', sessionId: null }
+    const owners: [number, string][] = [
+      [7, 'u2'],
+      [2 ** 32 - 1, 'u2'],
+    ]
+    expect(await append([entry(apiKey, { update: bytes(2, 3), writer, owners })], 2000)).toEqual([2])
+    expect(await load(apiKey)).toEqual({
+      type: 'xml',
+      contentKey: 'default',
+      createdAt: 1000,
+      seq: 2,
+      snapshotSeq: 0,
+      snapshot: null,
+      updates: [
+        { seq: 1, bytes: expect.any(Uint8Array) },
+        { seq: 2, bytes: expect.any(Uint8Array) },
+      ],
+      complete: true,
+      lastUpdated: 2000,
+      lastUpdatedBy: 'u2',
+      sessionId: null,
+      owners: new Map([
+        [7, 'u1'],
+        [2 ** 32 - 1, 'u2'],
+      ]),
+    })
+    expect(loaded((await load(apiKey))!.updates)).toEqual([
+      [1, 1],
+      [2, 2, 3],
+    ])
+  })
+
+  test('[R7] one call appends to editors of several tenants, also twice to one of them', async () => {
+    const [one, two] = [await tenant(), await tenant()]
+    await append([entry(one.apiKey, { place: inEditor('e2') })])
+    const entries = [
+      entry(two.apiKey, { update: bytes(1) }),
+      entry(one.apiKey, { place: inEditor('e2'), update: bytes(2), create: null }),
+      entry(one.apiKey, { update: bytes(3) }),
+      entry(one.apiKey, { place: inEditor('e2'), update: bytes(4), create: null }),
+    ]
+    expect(await append(entries)).toEqual([1, 2, 1, 3])
+    expect(loaded((await load(two.apiKey))!.updates)).toEqual([[1, 1]])
+    expect(loaded((await load(one.apiKey))!.updates)).toEqual([[1, 3]])
+    expect(loaded((await load(one.apiKey, inEditor('e2')))!.updates)).toEqual([
+      [1, 1],
+      [2, 2],
+      [3, 4],
+    ])
+  })
+
+  test('[R7] what is gone has no number and does not fail the others', async () => {
+    const { apiKey } = await tenant()
+    const entries = [
+      entry(apiKey, { place: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
+      entry(apiKey, { place: inEditor('missing'), create: null, owners: [[1, 'u1']] }),
+      entry(apiKey),
+      entry('no such key'),
+    ]
+    expect(await append(entries)).toEqual([undefined, undefined, 1, undefined])
+    expect(await load(apiKey, inEditor('e1', 'nowhere'))).toBeUndefined()
+    expect(await load(apiKey, inEditor('missing'))).toBeUndefined()
+    expect(await append([])).toEqual([])
+  })
+
+  test('[R7] an editor that was deleted and made anew is another one', async () => {
+    const { apiKey, client } = await tenant()
+    await append([entry(apiKey, { owners: [[7, 'u1']] })], 1000)
+    const { createdAt } = (await load(apiKey))!
+    await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
+    expect(await append([entry(apiKey, { createdAt, create: null })])).toEqual([undefined])
+    await client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    expect(await append([entry(apiKey), entry(apiKey)], 2000)).toEqual([1, 2])
+
+    expect(await append([entry(apiKey, { createdAt, create: null }), entry(apiKey, { createdAt })])).toEqual([
+      undefined,
+      undefined,
+    ])
+    const snapshot = { snapshotSeq: 0, seq: 1, snapshot: bytes(9) }
+    expect(await compactIf(apiKey, { ...snapshot, createdAt })).toBe(false)
+    const anew = (await load(apiKey))!
+    expect(anew).toMatchObject({ seq: 2, snapshotSeq: 0, createdAt: 2000, owners: new Map() })
+    expect(await append([entry(apiKey, { createdAt: 2000 })])).toEqual([3])
+    expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
+  })
+
+  test('[R7] a thousand editors at once, with large updates among them', async () => {
+    const { apiKey } = await tenant()
+    const entries = Array.from({ length: 1000 }, (_, index) =>
+      entry(apiKey, {
+        place: inEditor(`e${index}`),
+        update: index % 100 === 0 ? new Uint8Array(1024 * 1024).fill(index / 100) : bytes(index % 256),
+        owners: [[index, 'u1']],
+      }),
+    )
+    expect(await append(entries)).toEqual(Array<number>(1000).fill(1))
+    expect(await append(entries.toReversed())).toEqual(Array<number>(1000).fill(2))
+    for (const index of [0, 1, 555, 900, 999]) {
+      const log = (await load(apiKey, inEditor(`e${index}`)))!
+      const { update } = entries[index]!
+      expect(log.updates.map(({ bytes }) => Buffer.compare(bytes, update))).toEqual([0, 0])
+      expect(log.owners).toEqual(new Map([[index, 'u1']]))
+    }
+  })
+
+  test('[R7] calls that meet count on from each other, and keep what every one of them wrote', async () => {
+    const { apiKey } = await tenant()
+    const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
+    const calls = Array.from({ length: 12 }, (_, call) =>
+      append(
+        (call % 2 === 0 ? editors : editors.toReversed()).map((place) =>
+          entry(apiKey, { place, update: bytes(call) }),
+        ),
+      ),
+    )
+    const answered = await Promise.all(calls)
+    for (const [index, at] of editors.entries()) {
+      const log = (await load(apiKey, at))!
+      expect(log).toMatchObject({ seq: 12, complete: true })
+      const numbers = answered.map((seqs, call) => seqs[call % 2 === 0 ? index : editors.length - 1 - index])
+      for (const [call, seq] of numbers.entries()) expect(log.updates[seq! - 1]?.bytes[0]).toBe(call)
+    }
+  })
+
+  test('[R14] an append that waits for nobody leaves out the editors that another transaction writes', async () => {
+    const { apiKey } = await tenant()
+    const places = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
+    await append(places.slice(0, 2).map((place) => entry(apiKey, { place })))
+    const free = () => {
+      const entries = [
+        ...places.map((place) => entry(apiKey, { place })),
+        entry(apiKey, { createdAt: 7, create: null }),
+      ]
+      return server.database.write((db) => editorLog.appendFree(db, entries, 2000))
+    }
+    if (store === 'postgres') {
+      let locked: () => void = () => {}
+      let release: () => void = () => {}
+      const isLocked = new Promise<void>((resolve) => (locked = resolve))
+      const done = new Promise<void>((resolve) => (release = resolve))
+      const other = server.database.write(async (db) => {
+        const written = { createdAt: 1000, seq: 1 }
+        expect(await editorLog.stillFits(db, apiKey, places[0]!, written, 'rest-api')).toBe(true)
+        locked()
+        await done
+      })
+      await isLocked
+      expect(await free()).toEqual([
+        'locked',
+        { seq: 2, createdAt: 1000 },
+        { seq: 1, createdAt: 2000 },
+        undefined,
+      ])
+      release()
+      await other
+    }
+    expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
+  })
+
+  test('[17.3] a change still fits if others wrote since, but not the same writer, and not without a snapshot', async () => {
+    const { apiKey } = await tenant()
+    const by = (userId: string) => ({ writer: { userId, sessionId: null } })
+    const fits = (seq: number, createdAt = 1000) =>
+      server.database.write((db) => editorLog.stillFits(db, apiKey, place, { seq, createdAt }, 'rest-api'))
+    expect(await fits(0)).toBe(false)
+    await append([entry(apiKey, by('rest-api')), entry(apiKey, by('ada')), entry(apiKey, by('bob'))])
+    expect(await fits(0)).toBe(false)
+    expect(await fits(1)).toBe(true)
+    expect(await fits(3)).toBe(true)
+    expect(await fits(3, 999)).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(9) })).toBe(true)
+    expect(await fits(1)).toBe(false)
+    expect(await fits(2)).toBe(true)
+  })
+
+  test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
+    const { apiKey } = await tenant()
+    const readAfter = async (seq: number, createdAt?: number) => {
+      const rows = await editorLog.readAfter(read(), apiKey, place, { seq, createdAt })
+      return typeof rows === 'object' ? loaded(rows.updates) : rows
+    }
+    expect(await readAfter(0)).toBeUndefined()
+    await append([1, 2, 3, 4].map((byte) => entry(apiKey, { update: bytes(byte) })))
+    expect(await readAfter(0)).toEqual([1, 2, 3, 4].map((seq) => [seq, seq]))
+    expect(await readAfter(3)).toEqual([[4, 4]])
+    expect(await readAfter(4)).toEqual([])
+    expect(await readAfter(5)).toBeUndefined()
+    expect(await readAfter(3, 1000)).toEqual([[4, 4]])
+    expect(await readAfter(3, 999)).toBeUndefined()
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(9) })).toBe(true)
+    expect(await readAfter(2)).toBe('compacted')
+    expect(await readAfter(3)).toEqual([[4, 4]])
+    expect(await readAfter(4)).toEqual([])
+  })
+
+  test('[R7] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
+    const { apiKey } = await tenant()
+    await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
+    expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 4, snapshot: bytes(9) })).toBe(false)
+    expect(await load(apiKey)).toMatchObject({ snapshotSeq: 0, snapshot: null, complete: true })
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 2, snapshot: bytes(8, 8) })).toBe(true)
+    const log = (await load(apiKey))!
+    expect(log).toMatchObject({ seq: 3, snapshotSeq: 2, complete: true })
+    expect([...log.snapshot!]).toEqual([8, 8])
+    expect(loaded(log.updates)).toEqual([[3, 3]])
+
+    expect(await compactIf(apiKey, { snapshotSeq: 0, seq: 3, snapshot: bytes(7) })).toBe(false)
+    expect(await compactIf(apiKey, { snapshotSeq: 2, seq: 3, snapshot: bytes(7) })).toBe(true)
+    expect(await load(apiKey)).toMatchObject({ seq: 3, snapshotSeq: 3, updates: [], complete: true })
+    expect(await append([entry(apiKey)])).toEqual([4])
+    expect((await load(apiKey))!.complete).toBe(true)
+  })
+
+  test('[R7] snapshot, updates and owners go with their document, wherever it goes', async () => {
+    const { apiKey, client } = await tenant()
+    await append([1, 2].map((byte) => entry(apiKey, { update: bytes(byte), owners: [[byte, 'u1']] })))
+    await compactIf(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
+    const before = await load(apiKey)
+    expect(before).toMatchObject({ snapshotSeq: 1, seq: 2, complete: true })
+    await client.documents.migrate({ ...document, newDocumentId: 'd2' })
+    await expect.poll(() => load(apiKey, inEditor('e1', 'd2'))).toEqual(before)
+    await client.organizations.delete({ organizationIds: ['o1'] })
+    for (const table of ['editors', 'editor_snapshots', 'editor_updates', 'editor_clients'] as const) {
+      const rows = await read().selectFrom(table).select('editor_id').where('api_key', '=', apiKey).execute()
+      expect([table, rows]).toEqual([table, []])
+    }
+  })
+
+  test('[R7] what is written over all snapshots stays in proportion to what is written', () => {
+    expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
+    expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
+    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
+    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 1024 * 1024)).toBe(false)
+  })
+})

@@ -1,0 +1,142 @@
+import type { ApiError } from '@plenum/client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, hocuspocusClient, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
+import { textIn } from '../../support/words.ts'
+
+const maxBytes = 200_000
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+/** What a client writes, one update for each transaction. */
+function writer() {
+  const doc = new Y.Doc()
+  const updates: Uint8Array[] = []
+  doc.on('update', (update: Uint8Array) => updates.push(update))
+  const text = doc.getText('content')
+  const take = () => updates.splice(0).at(-1) as Uint8Array
+  return {
+    insert(length: number, letter = 'x') {
+      text.insert(0, letter.repeat(length))
+      return take()
+    },
+  }
+}
+
+describe.each(stores)('an editor as large as it may be on %s', (store) => {
+  const server = useServer(store, { env: { LIMIT_EDITOR_BYTES: String(maxBytes) } })
+
+  const storedBytes = async () => {
+    const { read } = server.database
+    const [updates, snapshots] = await Promise.all([
+      read.selectFrom('editor_updates').select(['api_key', 'bytes']).execute(),
+      read.selectFrom('editor_snapshots').select(['api_key', 'bytes']).execute(),
+    ])
+    return (apiKey: string) =>
+      [...updates, ...snapshots]
+        .filter((row) => row.api_key === apiKey)
+        .reduce((sum, { bytes }) => sum + bytes.length, 0)
+  }
+
+  test.each(dialects)(
+    '[S6] refuses what a client of %s adds, names the limit, and is read and written on',
+    async (dialect) => {
+      const tenant = await given.tenant(server)
+      await given.document(tenant)
+      const door = { ...place, token: await tokenFor(tenant) }
+      const ada = rawClient(server, dialect, door)
+      await ada.entered()
+      const { insert } = writer()
+      expect(await ada.update(insert(150_000))).toBe('saved')
+      expect(await ada.update(insert(100_000))).toBe('refused')
+      // It builds upon what was refused.
+      expect(await ada.update(insert(1))).toBe('refused')
+      const limit = `${maxBytes} bytes (LIMIT_EDITOR_BYTES)`
+      // The protocol of y-websocket cannot say why; the operator finds it in the log.
+      if (dialect === 'yjs' || dialect === 'y-sweet')
+        expect(server.logged.some((line) => line.includes(limit) && line.includes(tenant.apiKey))).toBe(true)
+      else expect(ada.denials[0]).toContain(limit)
+      expect(ada.refusal).toBeUndefined()
+
+      const bob = rawClient(server, dialect, { ...place, token: await tokenFor(tenant, 'bob') })
+      expect(await bob.read()).toBe('x'.repeat(150_000))
+      expect((await storedBytes())(tenant.apiKey)).toBeLessThan(maxBytes)
+      expect(await bob.update(writer().insert(10, 'y'))).toBe('saved')
+    },
+  )
+
+  test('[S6] refuses a change of the client with the status that a backend gets', async () => {
+    const tenant = await given.tenant(server)
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    onTestFinished(() => connection.close())
+    const editor = connection.document('org_1', 'doc_1').editor('note')
+    const errors: ApiError[] = []
+    connection.on('error', (error) => errors.push(error))
+    await editor.whenSynced
+    editor.doc.getText('content').insert(0, 'x'.repeat(250_000))
+    const refusal = {
+      status: 'RESOURCE_EXHAUSTED',
+      message: expect.stringContaining(`${maxBytes} bytes (LIMIT_EDITOR_BYTES)`),
+    }
+    await expect(editor.whenSaved()).rejects.toMatchObject(refusal)
+    expect(errors).toMatchObject([refusal])
+  })
+
+  test('[S6] stores what it refused once enough is deleted', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    ada.text.insert(0, 'x'.repeat(150_000))
+    const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
+    await synced(bob)
+    await eventually(() => bob.text.length).toBe(150_000)
+    ada.text.insert(0, 'y'.repeat(100_000))
+    ada.text.insert(0, 'z')
+    await eventually(() => ada.provider.wsconnected).toBe(true)
+    bob.text.delete(1_000, 140_000)
+    await eventually(() => bob.text.toString()).toBe(`z${'y'.repeat(100_000)}${'x'.repeat(10_000)}`)
+    expect((await storedBytes())(tenant.apiKey)).toBeLessThan(maxBytes)
+    expect(ada.provider.shouldConnect).toBe(true)
+  })
+
+  test('[S6] refuses what a backend adds, and takes what makes it smaller', async () => {
+    const tenant = await given.tenant(server)
+    const { crdt, crdtVersions } = tenant.client
+    const tooLarge = {
+      status: 'RESOURCE_EXHAUSTED',
+      message: `The editor may have at most ${maxBytes} bytes (LIMIT_EDITOR_BYTES).`,
+    }
+    const text = (length: number, letter = 'x') => ({
+      ...place,
+      type: 'text' as const,
+      data: letter.repeat(length),
+    })
+    await expect(crdt.add(text(250_000))).rejects.toMatchObject(tooLarge)
+    await crdt.add(text(150_000))
+    const { versionId } = (await crdtVersions.add({ ...place, name: 'large' })).data
+    await expect(crdt.update(text(250_000, 'y'))).rejects.toMatchObject(tooLarge)
+    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('x'.repeat(150_000))
+
+    // More than fits beside what is there, but what is there goes.
+    await crdt.update(text(180_000, 'z'))
+    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('z'.repeat(180_000))
+    await crdt.update(text(10, 'a'))
+    await crdtVersions.restore({ ...place, versionId })
+    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('x'.repeat(150_000))
+    expect((await storedBytes())(tenant.apiKey)).toBeLessThan(maxBytes)
+
+    const other = { ...text(100_000), contentKey: 'other' }
+    const client = yjsClient(server, await tokenFor(tenant))
+    await synced(client)
+    client.doc.getText('other').insert(0, 'o'.repeat(45_000))
+    await eventually(async () => (await storedBytes())(tenant.apiKey)).toBeGreaterThan(190_000)
+    await expect(crdt.update(other)).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' })
+    await expect(crdt.update(text(190_000, 'b'))).rejects.toMatchObject(tooLarge)
+    await crdt.update(text(5, 'c'))
+    expect(client.doc.getText('other').length).toBe(45_000)
+    await eventually(() => client.text.toString()).toBe('ccccc')
+  })
+})

@@ -1,0 +1,365 @@
+import type { ApiError, Connection, LiveEditor, VersionEvent } from '@plenum/client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as stored from '../../../src/store/editors/versions.ts'
+import * as given from '../../support/given.ts'
+import { expectFreeLoop, heldDuring } from '../../support/event-loop.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
+import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const open: Connection[] = []
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.close()
+})
+
+describe.each(stores)('versions over the live connection on %s', (database) => {
+  const server = useServer(database)
+
+  function connect(token: string, documentId = 'doc_1') {
+    const sockets: WebSocket[] = []
+    class Socket extends WebSocket {
+      constructor(url: string) {
+        super(url)
+        sockets.push(this)
+      }
+    }
+    const connection = server.client().connect({ token, WebSocket: Socket })
+    open.push(connection)
+    const editor = connection.document('org_1', documentId).editor('note', { type: 'text' })
+    const events: VersionEvent[] = []
+    editor.versions.subscribe((event) => events.push(event))
+    const content = editor.doc.getText('content')
+    return {
+      connection,
+      editor,
+      versions: editor.versions,
+      events,
+      text: () => content.toJSON(),
+      type: (words: string) => content.insert(content.length, words),
+      cut: () => sockets.at(-1)?.terminate(),
+    }
+  }
+
+  async function person(tenant: given.Tenant, userId: string, role?: 'viewer' | 'editor') {
+    const client = connect(await tokenFor(tenant, userId, role && { role }))
+    await client.editor.whenSynced
+    return client
+  }
+
+  const refusal = (call: Promise<unknown>) =>
+    call.then(
+      () => 'done',
+      ({ status, message }: ApiError) => `${status}: ${message}`,
+    )
+
+  const names = async ({ versions }: { versions: LiveEditor['versions'] }) =>
+    (await versions.list()).versions.map(({ name }) => name)
+
+  /** Stores that many versions of the editor, which must exist. */
+  async function store({ apiKey }: given.Tenant, count: number) {
+    const log = await editorLog.read(server.database.read, apiKey, place)
+    const { bytes } = log!.updates[0]!
+    await server.database.write(async (db) => {
+      for (let index = 0; index < count; index++) {
+        const version = { versionId: `v${index}`, name: 'x', type: 'text', contentKey: 'content' } as const
+        await stored.add(db, apiKey, place, { ...version, createdAt: 1, bytes })
+      }
+    })
+  }
+
+  test('[R37] two people save and restore versions, and both are told at once', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    ada.type('first')
+    const version = await ada.versions.add(' Draft ')
+    expect(version).toEqual({
+      versionId: expect.stringMatching(/^ver_/),
+      name: 'Draft',
+      type: 'text',
+      createdAt: expect.any(Number),
+      createdBy: { userId: 'ada', name: 'Name of ada' },
+    })
+    for (const { events } of [ada, bob]) await eventually(() => events).toEqual([{ type: 'added', version }])
+
+    await eventually(bob.text).toBe('first')
+    bob.type(', then more')
+    await eventually(ada.text).toBe('first, then more')
+    await bob.versions.restore(version.versionId)
+    for (const { text } of [ada, bob]) await eventually(text).toBe('first')
+    const restored = { type: 'restored', version, restoredBy: { userId: 'bob', name: 'Name of bob' } }
+    for (const { events } of [ada, bob]) await eventually(() => events.slice(1)).toEqual([restored])
+
+    expect(await bob.versions.list()).toEqual({ versions: [version] })
+    expect((await tenant.client.crdtVersions.get(place)).data).toEqual([version])
+    expect((await tenant.client.crdt.get(place)).data[0]).toMatchObject({
+      data: 'first',
+      lastUpdatedBy: 'bob',
+    })
+  })
+
+  test('[R37] a version holds everything that its author typed before', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await person(tenant, 'ada')
+    for (let round = 0; round < 5; round++) {
+      for (let word = 0; word < 100; word++) ada.type(`${round}.${word} `)
+      const { versionId } = await ada.versions.add(`round ${round}`)
+      const { data } = await tenant.client.crdtVersions.get({ ...place, versionId })
+      expect(data[0]?.data).toBe(ada.text())
+    }
+  })
+
+  test('[R37] what a backend adds and restores is told to clients, with the user whom it names', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await person(tenant, 'ada')
+    ada.type('Hello')
+    await ada.editor.whenSaved()
+    const nameless = (await tenant.client.crdtVersions.add({ ...place, name: 'nightly' })).data
+    expect(nameless).not.toHaveProperty('createdBy')
+    const named = (await tenant.client.crdtVersions.add({ ...place, name: 'for ada', userId: 'ada' })).data
+    expect(named.createdBy).toEqual({ userId: 'ada', name: 'Name of ada' })
+    const unknown = (await tenant.client.crdtVersions.add({ ...place, name: 'x', userId: 'nobody' })).data
+    expect(unknown.createdBy).toEqual({ userId: 'nobody' })
+    await tenant.client.crdtVersions.restore({ ...place, versionId: named.versionId })
+    await eventually(() => ada.events).toEqual([
+      { type: 'added', version: nameless },
+      { type: 'added', version: named },
+      { type: 'added', version: unknown },
+      { type: 'restored', version: named },
+    ])
+    const listed = (await ada.versions.list()).versions
+    expect(new Set(listed)).toEqual(new Set([nameless, named, unknown]))
+  })
+
+  test('[R37] a viewer lists versions and hears of them, but cannot add or restore one', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await person(tenant, 'ada')
+    const viewer = await person(tenant, 'vic', 'viewer')
+    ada.type('Hello')
+    const { versionId } = await ada.versions.add('one')
+    ada.type(' world')
+    const denied = 'PERMISSION_DENIED: The user may read this document, but not change it.'
+    expect(await refusal(viewer.versions.add('two'))).toBe(denied)
+    expect(await refusal(viewer.versions.restore(versionId))).toBe(denied)
+    await eventually(() => viewer.events.map(({ type }) => type)).toEqual(['added'])
+    expect(await names(viewer)).toEqual(['one'])
+    expect(ada.text()).toBe('Hello world')
+  })
+
+  test('[R37] the list comes in pages, the newest first', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await person(tenant, 'ada')
+    expect(await ada.versions.list()).toEqual({ versions: [] })
+    ada.type('Hello')
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      server.clock.offsetMs += 1
+      await ada.versions.add(name)
+    }
+    const pages: string[][] = []
+    let pageToken: string | undefined
+    do {
+      const page = await ada.versions.list({ pageSize: 2, ...(pageToken && { pageToken }) })
+      pages.push(page.versions.map(({ name }) => name))
+      pageToken = page.nextPageToken
+    } while (pageToken)
+    expect(pages).toEqual([['e', 'd'], ['c', 'b'], ['a']])
+    expect(await refusal(ada.versions.list({ pageToken: 'x' }))).toBe('INVALID_ARGUMENT: Invalid page token.')
+  })
+
+  test('[R37] a version of another document or of another tenant cannot be restored', async () => {
+    const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
+    const ada = await person(tenant, 'ada')
+    const elsewhere = connect(await tokenFor(tenant, 'ada'), 'doc_2')
+    const stranger = await person(other, 'ada')
+    for (const { type } of [ada, elsewhere, stranger]) type('Hello')
+    const { versionId } = await ada.versions.add('one')
+    for (const client of [elsewhere, stranger]) {
+      await client.editor.whenSaved()
+      expect(await refusal(client.versions.restore(versionId))).toBe('NOT_FOUND: Version not found.')
+      expect(await names(client)).toEqual([])
+      expect(client.events).toEqual([])
+    }
+  })
+
+  test('[R37] an editor without content has no versions, and none can be added', async () => {
+    const tenant = await given.tenant(server)
+    const ada = await person(tenant, 'ada')
+    const missing = 'NOT_FOUND: No CRDT data found for this editor ID.'
+    expect(await refusal(ada.versions.add('x'))).toBe(missing)
+    expect(await refusal(ada.versions.restore('x'))).toBe(missing)
+  })
+
+  test('[R37] users add versions up to 500, and 20 a minute; backends are not bound by that', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    ada.type('Hello')
+    await ada.editor.whenSaved()
+    await store(tenant, 481)
+    const added = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => refusal(ada.versions.add(`${index}`))),
+    )
+    const full =
+      'RESOURCE_EXHAUSTED: The editor has 500 versions. Users can add versions up to 500, backends up to 1000.'
+    expect(added.filter((outcome) => outcome === 'done')).toHaveLength(19)
+    expect(added.filter((outcome) => outcome !== 'done')).toEqual([full])
+    const tooOften =
+      /^RESOURCE_EXHAUSTED: A user can add or restore 20 versions a minute\. Try again in \d+ seconds\.$/
+    expect(await refusal(ada.versions.add('x'))).toMatch(tooOften)
+    expect(await refusal(ada.versions.restore('v1'))).toMatch(tooOften)
+    expect(await refusal(bob.versions.restore('v1'))).toBe('done')
+    expect((await tenant.client.crdtVersions.add({ ...place, name: 'backend' })).data.name).toBe('backend')
+  })
+
+  test('[R37] after a break the client is told to read the list again, and calls made meanwhile are done', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    ada.type('Hello')
+    await ada.versions.add('one')
+    await eventually(() => bob.events.length).toBe(1)
+    bob.cut()
+    await eventually(() => bob.editor.status).toBe('reconnecting')
+    const waiting = bob.versions.add('while offline')
+    await ada.versions.add('missed')
+    bob.connection.reconnect()
+    expect((await waiting).createdBy?.userId).toBe('bob')
+    await eventually(() => bob.events.map(({ type }) => type)).toContain('changed')
+    expect(new Set(await names(bob))).toEqual(new Set(['one', 'missed', 'while offline']))
+  })
+
+  test('[R37] versions that a migration brings keep their author, and clients are told to read the list', async () => {
+    const tenant = await given.tenant(server)
+    const old = { ...place, documentId: 'doc_old' }
+    await tenant.client.crdt.add({ ...old, type: 'text', data: 'Hello' })
+    const brought = (await tenant.client.crdtVersions.add({ ...old, name: 'one', userId: 'cleo' })).data
+    const ada = await person(tenant, 'ada')
+    expect(await names(ada)).toEqual([])
+    const move = { organizationId: 'org_1', documentId: 'doc_old', newDocumentId: 'doc_1' }
+    await tenant.client.documents.migrate(move)
+    await eventually(() => ada.events).toContainEqual({ type: 'changed' })
+    await eventually(async () => (await ada.versions.list()).versions).toEqual([brought])
+    expect(brought.createdBy).toEqual({ userId: 'cleo' })
+  })
+
+  test('[R32] no version is added after access was taken away', async () => {
+    const tenant = await given.tenant(server)
+    await lockedDocument(tenant, 'doc_1')
+    const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
+    const ada = connect(await tokenFor(tenant, 'ada', { resources: [document] }))
+    await ada.editor.whenSynced
+    ada.type('x'.repeat(50_000))
+    await ada.editor.whenSaved()
+    const outcomes = Array.from({ length: 10 }, (_, index) => refusal(ada.versions.add(`${index}`)))
+    await Promise.race(outcomes)
+    await tenant.client.permissions.add({
+      userId: 'ada',
+      permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
+    })
+    const atAnswer = (await tenant.client.crdtVersions.get(place)).data.length
+    const done = (await Promise.all(outcomes)).filter((outcome) => outcome === 'done')
+    expect((await tenant.client.crdtVersions.get(place)).data).toHaveLength(atAnswer)
+    expect(done).toHaveLength(atAnswer)
+    expect(atAnswer).toBeLessThanOrEqual(10)
+  })
+
+  test('[S2] many lists at the same time do not hold the event loop', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...place, type: 'text', data: 'x'.repeat(10_000) })
+    await store(tenant, 1000)
+    const clients = await Promise.all(
+      Array.from({ length: 40 }, async (_, index) =>
+        RealtimeClient.connect(server, await tokenFor(tenant, `u${index}`)),
+      ),
+    )
+    const ids = Array.from({ length: 9 }, (_, id) => id)
+    const held = await heldDuring(async () => {
+      // What is sent before the document is open waits, and then begins together.
+      for (const client of clients) {
+        client.send({ type: 'open', ref: 1, organizationId: 'org_1', documentId: 'doc_1', topics: [] })
+        client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'note' })
+        for (const id of ids) client.send({ type: 'listVersions', channel: 1, id, pageSize: 1 })
+      }
+      await Promise.all(clients.flatMap((client) => ids.map((id) => client.take('done', { id }))))
+    })
+    expectFreeLoop(held)
+  })
+
+  test('[R37] a backend on a socket adds versions without an author', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...place, type: 'text', data: 'Hello' })
+    const client = new RealtimeClient(server, { headers: tenant.headers })
+    await client.take('ready')
+    await client.open()
+    await client.openEditor()
+    client.send({ type: 'addVersion', channel: 1, id: 1, name: 'one' })
+    const { version } = await client.take('done', { id: 1 })
+    expect(version).toMatchObject({ name: 'one' })
+    expect(version).not.toHaveProperty('createdBy')
+  })
+
+  test('[R10] requests about versions that cannot be done are refused, and malformed ones close with 4400', async () => {
+    const tenant = await given.tenant(server)
+    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    await client.open()
+    await client.openEditor()
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'Hello')
+    client.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
+    const base = { channel: 1, id: 7 }
+    const refused: [object, string, string][] = [
+      [{ ...base, channel: 2, type: 'listVersions' }, 'NOT_FOUND', 'No editor is open under this channel.'],
+      [
+        { ...base, channel: 2, type: 'addVersion', name: 'x' },
+        'NOT_FOUND',
+        'No editor is open under this channel.',
+      ],
+      [
+        { ...base, type: 'listVersions', pageSize: 0 },
+        'INVALID_ARGUMENT',
+        'pageSize must be an integer between 1 and 100.',
+      ],
+      [
+        { ...base, type: 'listVersions', pageSize: 101 },
+        'INVALID_ARGUMENT',
+        'pageSize must be an integer between 1 and 100.',
+      ],
+      [{ ...base, type: 'addVersion', name: ' ' }, 'INVALID_ARGUMENT', 'name must not be blank.'],
+      [
+        { ...base, type: 'addVersion', name: 'x'.repeat(201) },
+        'INVALID_ARGUMENT',
+        'name must have at most 200 characters.',
+      ],
+      [
+        { ...base, type: 'addVersion', name: 'a\0b' },
+        'INVALID_ARGUMENT',
+        'name must not contain the NUL character.',
+      ],
+      [{ ...base, type: 'restoreVersion', versionId: 'ver_of_nothing' }, 'NOT_FOUND', 'Version not found.'],
+    ]
+    for (const [message, status, text] of refused) {
+      client.socket.send(JSON.stringify(message))
+      const { channel, ...error } = await client.take('error', { id: 7 })
+      expect(error).toEqual({ type: 'error', id: 7, status, message: text })
+      expect(channel).toBe((message as { channel: number }).channel)
+    }
+    client.send({ ...base, type: 'listVersions' })
+    expect(await client.take('done', { id: 7 })).toEqual({ type: 'done', id: 7, versions: [] })
+
+    const malformed: [object, string][] = [
+      [{ type: 'listVersions', channel: 1 }, 'id must be an integer from 0 on.'],
+      [{ type: 'listVersions', id: 1 }, 'channel must be an integer from 0 on.'],
+      [{ ...base, type: 'listVersions', pageSize: '5' }, 'pageSize must be an integer from 0 on.'],
+      [{ ...base, type: 'listVersions', pageToken: 5 }, 'pageToken must be a string that is not empty.'],
+      [{ ...base, type: 'addVersion' }, 'name must be a string that is not empty.'],
+      [{ ...base, type: 'addVersion', name: 'x'.repeat(1001) }, 'name must be at most 1000 characters long.'],
+      [{ ...base, type: 'restoreVersion', versionId: {} }, 'versionId must be a string that is not empty.'],
+    ]
+    for (const [message, reason] of malformed) {
+      const another = await RealtimeClient.connect(server, await tokenFor(tenant))
+      another.socket.send(JSON.stringify(message))
+      expect(await another.closed).toEqual({ code: 4400, reason })
+    }
+  })
+})

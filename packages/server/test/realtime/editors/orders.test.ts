@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import type { ClientMessage } from '@plenum/protocol/realtime'
+import * as liveStates from '../../../src/store/documents/live-states.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+import { random } from '../../support/random.ts'
+import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+
+describe.each(stores)('messages in any order on %s', (store) => {
+  const server = useServer(store)
+
+  test.each([1, 2, 3, 4, 5, 6])(
+    '[R10] well-formed messages in any order are all answered, and leave nothing behind (seed %i)',
+    async (seed) => {
+      const tenant = await given.tenant(server)
+      const next = random(seed)
+      const token = await tokenFor(tenant)
+      const watcher = new RealtimeClient(server, { headers: tenant.headers })
+      await watcher.take('ready')
+      const view = new View(watcher)
+      await watcher.open()
+      const client = await RealtimeClient.connect(server, token)
+      const answered: number[] = []
+      client.socket.on('message', (data: Buffer, isBinary) => {
+        const message = isBinary ? undefined : (JSON.parse(data.toString()) as { type: string; id?: number })
+        if (message?.id !== undefined && message.id > 1000) answered.push(message.id)
+      })
+      const updates = Array.from({ length: 3 }, (_, index) => {
+        const doc = new Y.Doc()
+        doc.clientID = 1000 + index
+        doc.getText('content').insert(0, `word ${index}`)
+        return Y.encodeStateAsUpdate(doc)
+      })
+      let number = 0
+      let ids = 1000
+      const inDocument = (ref: number): ClientMessage => {
+        switch (next(4)) {
+          case 0:
+            return { type: 'setPresence', ref, status: 'away', data: { n: next(9) } }
+          case 1:
+            return {
+              type: 'setLiveState',
+              ref,
+              id: ++ids,
+              liveStateDataId: `s${next(3)}`,
+              data: { [`k${next(3)}`]: next(100) },
+              merge: next(2) > 0,
+            }
+          case 2:
+            return { type: 'openEditor', ref, channel: next(3), editorId: `e${next(3)}` }
+          default:
+            return { type: 'closeEditor', channel: next(3) }
+        }
+      }
+      for (let n = 0; n < 300; n++) {
+        const ref = next(3)
+        const kind = next(10)
+        if (kind === 0) {
+          const documentId = `doc_${1 + next(2)}`
+          client.send({
+            type: 'open',
+            ref,
+            organizationId: 'org_1',
+            documentId,
+            topics: ['presence', 'liveState'],
+          })
+        } else if (kind === 1) client.send({ type: 'close', ref })
+        else if (kind === 2) client.sendFrame('update', updates[next(3)] as Uint8Array, next(3), ++number)
+        else if (kind === 3) client.sendFrame('syncStep1', Uint8Array.of(0), next(3))
+        else if (kind === 4) client.send({ type: 'auth', token })
+        else client.send(inDocument(ref))
+        if (next(40) === 0) await client.settled()
+        if (next(60) === 0)
+          await tenant.client.users.add({ organizationId: 'org_1', users: [{ userId: `u${n}` }] })
+      }
+      for (const ref of [0, 1, 2]) client.send({ type: 'close', ref })
+      await eventually(() => answered.length).toBe(ids - 1000)
+      expect(new Set(answered).size).toBe(answered.length)
+      // Nothing holds the connection.
+      for (let again = 0; again < 3; again++) {
+        await client.open('doc_1', { ref: 50 + again })
+        expect(await client.set('last', { again }, { ref: 50 + again })).toMatchObject({ type: 'done' })
+        client.send({ type: 'close', ref: 50 + again })
+      }
+      await eventually(() => view.data('last')).toEqual({ again: 2 })
+      const list = await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')
+      expect(Object.fromEntries(view.states)).toEqual(
+        Object.fromEntries(list.map((state) => [state.liveStateDataId, state])),
+      )
+      await client.close()
+      await eventually(() => view.present).toEqual({})
+      expect(server.logged.filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([])
+    },
+    30_000,
+  )
+})

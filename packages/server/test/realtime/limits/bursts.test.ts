@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { burstOf, sendBurst, yjsUpdate } from '../../support/clients/bursts.ts'
+import { expectFreeLoop, heldDuring } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, type TestServer, useServer } from '../../support/harness.ts'
+import { eventually, socketUrl, tokenFor } from '../../support/live.ts'
+import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
+import { type Content, text, update } from '../../support/updates/scenes.ts'
+
+const client = 7
+
+/** Written behind what the client has written before. */
+function typed(clock: number, content: Content): Uint8Array {
+  const place = clock > 0 ? { origin: [client, clock - 1] as const } : { parent: 'content' }
+  return update({ structs: [{ client, clock, structs: [{ ...place, content }] }] })
+}
+const deleted = (clocks: readonly number[]) =>
+  update({ deletes: [{ client, ranges: clocks.map((clock) => [clock, 1] as const) }] })
+const times = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+async function connect(server: TestServer, token: string, name: string): Promise<WebSocket> {
+  const socket = new WebSocket(socketUrl(server, `/yjs/${name}?token=${token}`))
+  onTestFinished(() => socket.terminate())
+  await once(socket, 'open')
+  return socket
+}
+
+/** Resolves when everything that the client sent before is stored: the receipt of an update that says nothing. */
+async function settled(socket: WebSocket): Promise<void> {
+  const receipt = Buffer.from(yjsUpdate(Uint8Array.of(0, 0)))
+  const received = new Promise<void>((resolve) => {
+    const listen = (data: Buffer) => {
+      if (!data.equals(receipt)) return
+      socket.off('message', listen)
+      resolve()
+    }
+    socket.on('message', listen)
+  })
+  socket.send(receipt)
+  await received
+}
+
+describe.each(stores)('bursts of messages on %s', (store) => {
+  const server = useServer(store)
+
+  async function read(token: string, editorId: string): Promise<string | undefined> {
+    const reader = rawClient(server, 'yjs', { organizationId: 'org_1', documentId: 'doc_1', editorId, token })
+    const text = await reader.read()
+    reader.close()
+    return text
+  }
+
+  test('[S2] [S8] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
+    const tenant = await given.tenant(server)
+    const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
+    const ranges = 190_000
+    const large = [typed(0, text('x'.repeat(ranges * 4))), deleted(times(ranges, (i) => i * 4))]
+    sendBurst(socket, burstOf(large.map(yjsUpdate)))
+    await settled(socket)
+
+    const flood = burstOf(times(830, (i) => yjsUpdate(deleted(times(9, (j) => (i * 9 + j) * 4 + 2)))))
+    const held = await heldDuring(async () => {
+      sendBurst(socket, flood)
+      await settled(socket)
+    })
+    expectFreeLoop(held)
+  }, 120_000)
+
+  test('[S2] [S8] updates that came early are not tried again for each one that comes', async () => {
+    const tenant = await given.tenant(server)
+    const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
+    // Each lacks what its last struct refers to.
+    const structs = [
+      ...times(150, (i) => ({ ...(i > 0 && { origin: [9, i - 1] as const }), content: text('x') })),
+    ]
+    const early = times(60, () =>
+      update({
+        structs: [{ client: 9, clock: 0, structs: [...structs, { origin: [8, 0], content: text('x') }] }],
+      }),
+    )
+    const flood = burstOf([
+      ...early.map(yjsUpdate),
+      ...times(2_000, (clock) => yjsUpdate(typed(clock, text('x')))),
+    ])
+    const held = await heldDuring(async () => {
+      sendBurst(socket, flood)
+      await settled(socket)
+    })
+    expectFreeLoop(held)
+  }, 120_000)
+
+  test('[S2] [S8] bursts of many sockets at once do not hold the event loop, and all of them are stored', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const sockets = await Promise.all(times(20, (i) => connect(server, token, `org_1/doc_1/note${i}`)))
+    const count = 2_500
+    const burst = burstOf(times(count, (clock) => yjsUpdate(typed(clock, text(`${clock % 10}`)))))
+    const held = await heldDuring(async () => {
+      // Before their access is checked and the editors are loaded.
+      for (const socket of sockets) sendBurst(socket, burst)
+      await Promise.all(sockets.map(settled))
+    })
+    expectFreeLoop(held)
+    const expected = times(count, (i) => i % 10).join('')
+    for (const i of sockets.keys()) expect(await read(token, `note${i}`)).toBe(expected)
+  }, 120_000)
+
+  test.each(dialects)(
+    '[R1] what a client of %s sent in one burst is stored, although it left at once',
+    async (dialect) => {
+      const tenant = await given.tenant(server)
+      await given.document(tenant)
+      const door = {
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        editorId: 'note',
+        token: await tokenFor(tenant),
+      }
+      const ada = rawClient(server, dialect, door)
+      await ada.entered()
+      const count = 2_500
+      const flood = times(count, (clock) =>
+        ada.messageOf('update', typed(clock, text(`${clock % 10}`)), clock + 1),
+      )
+      sendBurst(ada.socket, burstOf(flood))
+      ada.socket.close()
+      const stored = async () => (await read(door.token, 'note'))?.length
+      await eventually(stored).toBe(count)
+    },
+    120_000,
+  )
+})

@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, hocuspocusClient, synced, tokenFor, yjsClient } from '../../support/live.ts'
+
+type Client = ReturnType<typeof hocuspocusClient> | ReturnType<typeof yjsClient>
+
+/** What a client does too much of, and what its developer reads about it. */
+const limits: Record<string, { exceed: (client: Client) => unknown; code: number; reason: RegExp }> = {
+  'an update above 1 MiB': {
+    exceed: ({ text }) => text.insert(0, 'x'.repeat(1024 * 1024)),
+    code: 4422,
+    reason: /^The update has more than 1048576 bytes\.$/,
+  },
+  'an awareness state above 16 KiB': {
+    exceed: ({ provider }) => provider.awareness?.setLocalState({ text: 'x'.repeat(17_000) }),
+    code: 4400,
+    reason: /^An awareness state has at most 16 KiB\.$/,
+  },
+  'an editor more than a document may have': {
+    exceed: ({ text }) => text.insert(0, 'x'),
+    code: 4429,
+    reason: /^A document has at most 1 editors \(LIMIT_EDITORS_PER_DOCUMENT\)\.$/,
+  },
+}
+
+describe.each(stores)('clients over a limit on %s', (store) => {
+  const server = useServer(store, { env: { LIMIT_EDITORS_PER_DOCUMENT: '1' } })
+
+  /** A token; for the limit of editors, one whose document has an editor already. */
+  async function scene(what: string) {
+    const tenant = await given.tenant(server)
+    const isSecond = what.startsWith('an editor')
+    if (isSecond)
+      await tenant.client.crdt.add({
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        editorId: 'first',
+        type: 'text',
+        data: 'x',
+      })
+    return tokenFor(tenant)
+  }
+
+  test.each(Object.entries(limits))('[R48] y-websocket: the close event names %s', async (what, limit) => {
+    const ends: { code: number; reason: string }[] = []
+    const client = yjsClient(server, await scene(what))
+    client.provider.on('closed', (end) => ends.push(end))
+    await synced(client)
+    limit.exceed(client)
+    await eventually(() => ends).toEqual([{ code: limit.code, reason: expect.stringMatching(limit.reason) }])
+  })
+
+  test.each(Object.entries(limits))(
+    '[R48] Hocuspocus: authenticationFailed and close name %s, and the socket stays',
+    async (what, limit) => {
+      const reasons: string[] = []
+      const client = hocuspocusClient(server, await scene(what), {
+        onAuthenticationFailed: ({ reason }) => reasons.push(reason),
+        onClose: ({ event }) => reasons.push(event.reason),
+      })
+      await synced(client)
+      limit.exceed(client)
+      const reason = expect.stringMatching(limit.reason)
+      await eventually(() => reasons).toEqual([reason, reason])
+      expect(client.socket.status).toBe('connected')
+    },
+  )
+
+  test('[R48] Hocuspocus: the close event names a message that is larger than any may be', async () => {
+    const ends: { code: number; reason: string }[] = []
+    const client = hocuspocusClient(server, await scene('a message'), {
+      onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
+    })
+    await synced(client)
+    client.text.insert(0, 'x'.repeat(1_500_000))
+    await eventually(() => ends[0]).toEqual({ code: 1009, reason: 'A message has at most 1 MiB and 64 KiB.' })
+    client.socket.destroy()
+  })
+
+  test('[R48] Hocuspocus: a socket whose only provider is refused is closed with the reason of the refusal', async () => {
+    const reason = 'token_invalid: The token was not issued by this server.'
+    const failures: string[] = []
+    const ends: { code: number; reason: string }[] = []
+    const client = hocuspocusClient(server, 'x.y.z', {
+      onAuthenticationFailed: (failure) => failures.push(failure.reason),
+      onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
+    })
+    await eventually(() => failures).toEqual([reason])
+    await expect.poll(() => ends[0], { timeout: 20_000 }).toEqual({ code: 4008, reason })
+    client.socket.destroy()
+  }, 30_000)
+})

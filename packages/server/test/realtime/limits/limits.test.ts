@@ -1,0 +1,183 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as given from '../../support/given.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
+import {
+  closed,
+  editorName,
+  hocuspocusClient,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+
+describe('clients that cost too much', () => {
+  const server = useServer('sqlite')
+
+  test('[R14] a slow reader delays nobody, is cut with a resumable code, and finds everything when it is back', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
+    await synced(ada, bob)
+    const slow = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    await once(slow, 'open')
+    slow.pause()
+    const end = closed(slow)
+
+    // More than the kernel holds for a reader that does not read, and the mebibyte that we do.
+    const block = 'x'.repeat(200_000)
+    let longest = 0
+    for (let sent = 0; sent < 60; sent++) {
+      const began = performance.now()
+      ada.text.insert(0, block)
+      await expect.poll(() => bob.text.length, { interval: 1 }).toBe((sent + 1) * block.length)
+      longest = Math.max(longest, performance.now() - began)
+    }
+    slow.resume()
+    expect(await end).toEqual({ code: 4008, reason: 'The client reads too slowly.' })
+    expect(longest).toBeLessThan(5_000)
+
+    const back = yjsClient(server, token)
+    await synced(back)
+    expect(back.text.length).toBe(60 * block.length)
+  })
+
+  test('[R14] a large document reaches a new client although it is larger than what may wait', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const ada = yjsClient(server, token)
+    await synced(ada)
+    for (let part = 0; part < 8; part++) ada.text.insert(0, `${part}`.repeat(500_000))
+    const late = yjsClient(server, token)
+    await synced(late)
+    await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
+  })
+
+  test('[R16] who says nothing is sent away after a moment, and so is who says too much before', async () => {
+    for (const [path, code] of [
+      // Its providers may come later.
+      ['/hocuspocus', 4008],
+      ['/realtime', 4401],
+    ] as const) {
+      const silent = new WebSocket(socketUrl(server, path))
+      expect(await closed(silent)).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
+      const loud = new WebSocket(socketUrl(server, path))
+      await once(loud, 'open')
+      // A frame that never ends: nothing of it is kept.
+      loud.send(Buffer.alloc(30_000), { fin: false })
+      expect(await closed(loud)).toMatchObject({ code: 4400 })
+    }
+  })
+
+  test('[R16] a message that is larger than any may be is refused', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    for (const [path, code] of [
+      [`/yjs/${editorName}`, 4422],
+      ['/hocuspocus', 1009],
+      ['/realtime', 1009],
+    ] as const) {
+      const socket = new WebSocket(socketUrl(server, `${path}?token=${token}`))
+      await once(socket, 'open')
+      socket.send(Buffer.alloc(3 * 1024 * 1024))
+      expect(await closed(socket)).toEqual({ code, reason: 'A message has at most 1 MiB and 64 KiB.' })
+    }
+  })
+
+  test('[R8] a y-websocket client with a change that is too large is told once, and does not send it for ever', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    const ended = new Promise<{ code: number }>((resolve) => ada.provider.on('closed', resolve))
+    ada.text.insert(0, 'x'.repeat(1_500_000))
+    expect(await ended).toMatchObject({ code: 4422 })
+    expect(ada.provider.shouldConnect).toBe(false)
+  })
+
+  test('[R16] paths where nothing is and connections above the limit are answered over HTTP', async () => {
+    const refused = async (url: string) => {
+      const socket = new WebSocket(url)
+      const [, response] = await once(socket, 'unexpected-response')
+      const chunks: Buffer[] = []
+      for await (const chunk of response) chunks.push(chunk)
+      return { status: response.statusCode, body: JSON.parse(Buffer.concat(chunks).toString()) }
+    }
+    for (const path of ['/', '/yjsa', '/hocuspocus/a', '/v2/crdt/get']) {
+      expect(await refused(socketUrl(server, path))).toMatchObject({
+        status: 404,
+        body: { error: { status: 'NOT_FOUND' } },
+      })
+    }
+    const small = await startServer('sqlite', { env: { LIMIT_CONNECTIONS: '1' } })
+    const tenant = await given.tenant(small)
+    const token = await tokenFor(tenant)
+    const first = yjsClient(small, token)
+    await synced(first)
+    expect(await refused(socketUrl(small, `/yjs/${editorName}?token=${token}`))).toMatchObject({
+      status: 503,
+      body: { error: { status: 'UNAVAILABLE' } },
+    })
+    first.provider.destroy()
+    await small.stop()
+  })
+})
+
+describe.each(stores)('compaction on %s', (store) => {
+  const server = useServer(store)
+
+  test('[R7] a document that is edited often is stored as a snapshot and a short rest', async () => {
+    const tenant = await given.tenant(server)
+    const ada = yjsClient(server, await tokenFor(tenant))
+    await synced(ada)
+    // Each has come back before the next is typed, so that each is a row of its own.
+    for (let typed = 0; typed < 1_100; typed++) {
+      const echo = once(ada.provider.ws as unknown as WebSocket, 'message')
+      ada.text.insert(typed, 'x')
+      await echo
+    }
+    const rows = async () => {
+      const [log] = await server.database.read
+        .selectFrom('editor_updates')
+        .select((eb) => eb.fn.countAll<number>().as('rows'))
+        .where('api_key', '=', tenant.apiKey)
+        .execute()
+      return Number(log?.rows)
+    }
+    await expect.poll(rows).toBeLessThan(500)
+    const late = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(late)
+    expect(late.text.length).toBe(1_100)
+    const { data } = await tenant.client.crdt.get({ organizationId: 'org_1', documentId: 'doc_1' })
+    expect(data[0]?.data).toBe('x'.repeat(1_100))
+  }, 300_000)
+})
+
+describe('the end of a server', () => {
+  test('[R15] on stop clients are told to come back, and what they sent is stored', async () => {
+    const server = await startServer('sqlite')
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const [ada, hal] = [yjsClient(server, token), hocuspocusClient(server, token)]
+    await synced(ada, hal)
+    const raw = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    await once(raw, 'open')
+    const end = closed(raw)
+    ada.text.insert(0, 'last words ')
+    hal.text.insert(0, 'and more ')
+    await expect.poll(() => ada.text.length).toBe(20)
+    const began = performance.now()
+    const restarted = await server.restart()
+    expect(await end).toEqual({ code: 1012, reason: 'The server is shutting down.' })
+    expect(performance.now() - began).toBeLessThan(10_000)
+    const reader = yjsClient(restarted, token)
+    await synced(reader)
+    expect(reader.text.toString()).toContain('last words')
+    expect(reader.text.toString()).toContain('and more')
+    ada.provider.destroy()
+    hal.provider.destroy()
+    reader.provider.destroy()
+    await restarted.stop()
+  })
+})

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { chromium } from 'playwright-core'
+import * as encoding from 'lib0/encoding'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import { chromiumForTests } from '../../support/browser.ts'
+import * as given from '../../support/given.ts'
+import { useServer } from '../../support/harness.ts'
+import {
+  editorName,
+  eventually,
+  hocuspocusClient,
+  saved,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../../support/live.ts'
+import { bufferBytes } from '../../support/memory.ts'
+import { endRawClients } from '../../support/clients/raw-client.ts'
+import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const partBytes = 900_000
+
+/** The socket below a WebSocket. */
+// oxlint-disable-next-line no-underscore-dangle -- it can be had nowhere else
+const socketOf = (webSocket: WebSocket) => (webSocket as unknown as { _socket: Socket })._socket
+
+/** Reads the first bytes of a large answer, and then nothing more. */
+async function answerBegins(reader: WebSocket): Promise<void> {
+  let bytes = 0
+  await new Promise<void>((resolve) => {
+    socketOf(reader).on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      if (bytes > 10_000) resolve()
+    })
+  })
+  socketOf(reader).pause()
+}
+
+describe('readers who take a large document slowly', () => {
+  const server = useServer('sqlite')
+
+  /** An editor with a document of that many parts, all of it stored. */
+  async function largeDocument(parts: number) {
+    const tenant = await given.tenant(server)
+    const writer = hocuspocusClient(server, await tokenFor(tenant, 'writer'))
+    await synced(writer)
+    for (let part = 0; part < parts; part++) {
+      writer.text.insert(writer.text.length, `${part % 10}`.repeat(partBytes))
+      await saved(writer)
+    }
+    return { tenant, writer }
+  }
+
+  /** Asks for what a client with that state vector lacks, and reads no more once the answer begins. */
+  async function slowReader(token: string, stateVector: Uint8Array): Promise<void> {
+    const reader = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    onTestFinished(() => reader.terminate())
+    await once(reader, 'message')
+    reader.send(
+      encoding.encode((encoder) => {
+        for (const number of [0, 0]) encoding.writeVarUint(encoder, number)
+        encoding.writeVarUint8Array(encoder, stateVector)
+      }),
+    )
+    await answerBegins(reader)
+  }
+
+  test('[R14] 20 slow readers of a document cost less than two copies of it, whatever they say they know', async () => {
+    const { tenant, writer } = await largeDocument(9)
+    const bytes = 9 * partBytes
+    const before = bufferBytes()
+    for (let reader = 0; reader < 20; reader++) {
+      const token = await tokenFor(tenant, `reader_${reader}`)
+      const clocks = new Map(reader % 2 === 0 ? [] : [[writer.doc.clientID, reader]])
+      await slowReader(token, Y.encodeStateVector(clocks))
+    }
+    expect(bufferBytes() - before).toBeLessThan(2 * bytes)
+  }, 60_000)
+
+  test('[R14] slow readers of a document that changes in between share it all the same', async () => {
+    const { tenant, writer } = await largeDocument(5)
+    const bytes = 5 * partBytes
+    await slowReader(await tokenFor(tenant, 'first'), Uint8Array.of(0))
+    const before = bufferBytes()
+    for (let reader = 0; reader < 10; reader++) {
+      writer.text.insert(reader, 'change ')
+      await saved(writer)
+      await slowReader(await tokenFor(tenant, `reader_${reader}`), Uint8Array.of(0))
+    }
+    // A compaction may replace it meanwhile.
+    expect(bufferBytes() - before).toBeLessThan(3 * bytes)
+  }, 60_000)
+
+  test('[R14] slow readers of large live states share them', async () => {
+    const tenant = await given.tenant(server)
+    const data = { text: 'x'.repeat(partBytes) }
+    for (let part = 0; part < 9; part++) {
+      const id = { organizationId: 'org_1', documentId: 'doc_1', liveStateDataId: `state_${part}` }
+      await tenant.client.liveState.broadcast({ ...id, data })
+    }
+    const before = bufferBytes()
+    for (let reader = 0; reader < 10; reader++) {
+      const token = await tokenFor(tenant, `reader_${reader}`)
+      const socket = new WebSocket(socketUrl(server, `/realtime?token=${token}`))
+      onTestFinished(() => socket.terminate())
+      await once(socket, 'open')
+      const open = {
+        type: 'open',
+        ref: 1,
+        organizationId: 'org_1',
+        documentId: 'doc_1',
+        topics: ['liveState'],
+      }
+      socket.send(JSON.stringify(open))
+      await answerBegins(socket)
+    }
+    // Once as they are kept, once as they are sent, and what is being sent.
+    expect(bufferBytes() - before).toBeLessThan(3 * 9 * partBytes)
+  }, 60_000)
+
+  test('[R14] stock clients join a large document in pieces while others type, and have all of it', async () => {
+    const { tenant, writer } = await largeDocument(5)
+    const tokens = await Promise.all(['a', 'b', 'c'].map((userId) => tokenFor(tenant, userId)))
+    const connection = server.client().connect({ token: tokens[2] as string, WebSocket })
+    onTestFinished(() => connection.close())
+    const [yjs, hocuspocus] = [
+      yjsClient(server, tokens[0] as string),
+      hocuspocusClient(server, tokens[1] as string),
+    ]
+    const editor = connection.document('org_1', 'doc_1').editor('note', { type: 'text' })
+    for (let typed = 0; typed < 50; typed++) {
+      writer.text.insert(typed, 'y')
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await saved(writer)
+    await synced(yjs, hocuspocus)
+    await editor.whenSynced
+    for (const one of [yjs.doc, hocuspocus.doc, editor.doc]) {
+      await eventually(() => one.getText('content').toString() === writer.text.toString()).toBe(true)
+    }
+  }, 60_000)
+
+  test(
+    '[R14] a browser puts the pieces of a large document together',
+    { timeout: 120_000 },
+    async ({ skip }) => {
+      const executablePath = chromiumForTests()
+      if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+      const { tenant } = await largeDocument(9)
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+      onTestFinished(() => browser.close())
+      const page = await browser.newPage()
+      await page.goto(`${server.url}/healthz`)
+      const url = socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
+      // As text: the code runs in the page.
+      const largest = await page.evaluate<number>(`new Promise((resolve, reject) => {
+        const socket = new WebSocket(${JSON.stringify(url)})
+        socket.binaryType = 'arraybuffer'
+        socket.onopen = () => socket.send(Uint8Array.of(0, 0, 1, 0))
+        socket.onclose = ({ code }) => reject(new Error('closed ' + code))
+        socket.onmessage = ({ data }) => data.byteLength > 1_000_000 && resolve(data.byteLength)
+      })`)
+      expect(largest).toBeGreaterThan(9 * partBytes)
+    },
+  )
+
+  test.each(dialects)(
+    '[R18] pings between the pieces of a large document harm nothing, at %s',
+    async (dialect) => {
+      const { tenant, writer } = await largeDocument(9)
+      onTestFinished(endRawClients)
+      const client = rawClient(server, dialect, { token: await tokenFor(tenant), ...place })
+      await client.entered()
+      const socket = socketOf(client.socket)
+      // A line that carries little at a time.
+      let sent = 0
+      socket.on('data', () => {
+        if (sent++ % 10 === 0) client.socket.ping()
+        socket.pause()
+        setImmediate(() => socket.resume())
+      })
+      expect((await client.read())?.length).toBe(writer.text.length)
+      await client.arrived()
+      expect(sent).toBeGreaterThan(10)
+    },
+    60_000,
+  )
+})

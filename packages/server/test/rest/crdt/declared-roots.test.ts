@@ -1,0 +1,169 @@
+import type { ApiError, Connection, LiveEditorOptions } from '@plenum/client'
+import { afterEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import * as Y from 'yjs'
+import * as editors from '../../../src/store/editors/editors.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+
+const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+
+/** What a front end declares is not always where its binding writes. */
+describe.each(stores)('declared roots of editors on %s', (store) => {
+  const server = useServer(store)
+  const open: Connection[] = []
+  afterEach(() => {
+    for (const connection of open.splice(0)) connection.close()
+  })
+
+  async function openEditor(tenant: given.Tenant, options: LiveEditorOptions) {
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    open.push(connection)
+    const editor = connection.document('org_1', 'doc_1').editor('note', options)
+    const errors: ApiError[] = []
+    editor.on('error', (error) => errors.push(error))
+    await editor.whenSynced
+    return { editor, doc: editor.doc, errors }
+  }
+
+  /** Types as Tiptap does, unless it is given another field. */
+  async function openTiptap(tenant: given.Tenant, options: LiveEditorOptions) {
+    const { editor, doc } = await openEditor(tenant, options)
+    const fragment = doc.getXmlFragment('default')
+    const paragraph = new Y.XmlElement('paragraph')
+    paragraph.insert(0, [new Y.XmlText('Hello')])
+    fragment.insert(0, [paragraph])
+    await editor.whenSaved()
+    return { editor, fragment, shown: () => fragment.toString() }
+  }
+
+  const content = async ({ client }: given.Tenant) => (await client.crdt.get(place)).data[0]?.data
+  const declared = async ({ apiKey }: given.Tenant) => {
+    const { type, contentKey } = (await editors.findDeclared(server.database.read, apiKey, place)) ?? {}
+    return { type, contentKey }
+  }
+
+  const declarations: LiveEditorOptions[] = [
+    { type: 'xml' },
+    { type: 'xml', contentKey: 'content' },
+    { type: 'text', contentKey: 'content' },
+    { type: 'text', contentKey: 'default' },
+    { contentKey: 'body' },
+  ]
+
+  test.each(declarations)(
+    '[17.2] [17.3] REST reads and writes the root of Tiptap, whatever the front end declares: %o',
+    async (options) => {
+      const tenant = await given.tenant(server)
+      const { shown } = await openTiptap(tenant, options)
+      expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')
+      const data = '<paragraph>Hello</paragraph><paragraph>from the backend</paragraph>'
+      await tenant.client.crdt.update({ ...place, type: 'xml', data })
+      await eventually(shown).toBe(data)
+      expect(await content(tenant)).toBe(data)
+      expect(await declared(tenant)).toEqual({ type: 'xml', contentKey: 'default' })
+    },
+  )
+
+  test('[17.2] [17.3] an editor that a backend made empty is read and written where Tiptap writes', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
+    const { shown } = await openTiptap(tenant, {})
+    expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')
+    const update = { ...place, contentKey: 'default', type: 'xml' as const }
+    await tenant.client.crdt.update({ ...update, data: '<paragraph>Bye</paragraph>' })
+    await eventually(shown).toBe('<paragraph>Bye</paragraph>')
+  })
+
+  test('[17.2] [17.3] the only root is read, whatever its name, and not written unless the backend names it', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
+    const { editor, doc } = await openEditor(tenant, {})
+    doc.getText('title').insert(0, 'Title')
+    await editor.whenSaved()
+    expect(await content(tenant)).toBe('Title')
+    await tenant.client.crdt.update({ ...place, type: 'text', data: 'Body' })
+    await eventually(() => doc.getText('content').toJSON()).toBe('Body')
+    expect(await content(tenant)).toBe('Body')
+    expect(doc.getText('title').toJSON()).toBe('Title')
+  })
+
+  test('[17.3] a backend empties the declared root to declare another one', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...place, type: 'xml', data: '<p>unseen</p>' })
+    const { shown } = await openTiptap(tenant, {})
+    const update = { ...place, type: 'xml' as const }
+    const data = '<paragraph>seen</paragraph>'
+    await expect(tenant.client.crdt.update({ ...update, contentKey: 'default', data })).rejects.toMatchObject(
+      {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'Content key does not match the stored data: "content" is declared and holds xml, "default" holds xml. ' +
+          'Empty "content" before you declare another one.',
+      },
+    )
+    await tenant.client.crdt.update({ ...update, data: '' })
+    await tenant.client.crdt.update({ ...update, contentKey: 'default', data })
+    await eventually(shown).toBe(data)
+    expect(await content(tenant)).toBe(data)
+  })
+
+  test('[R4] a client that declares another root later is followed while the declared one is empty', async () => {
+    const tenant = await given.tenant(server)
+    const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
+    // Larger than what is built on the event loop.
+    const words = 'lorem ipsum '.repeat(2_000)
+    first.doc.getText('notes').insert(0, words)
+    first.doc.getText('title').insert(0, 'Title')
+    await first.editor.whenSaved()
+    expect(await content(tenant)).toBe('')
+    const second = await openEditor(tenant, { contentKey: 'notes' })
+    await eventually(() => content(tenant)).toBe(words)
+    expect(await declared(tenant)).toEqual({ type: null, contentKey: 'notes' })
+    await openEditor(tenant, { type: 'text' })
+    await eventually(() => declared(tenant)).toEqual({ type: 'text', contentKey: 'notes' })
+    expect([...first.errors, ...second.errors]).toEqual([])
+  })
+
+  test('[R4] a client that declares another root than the one that holds content is told so, and goes on', async () => {
+    const tenant = await given.tenant(server)
+    const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
+    first.doc.getText('body').insert(0, 'Hello')
+    await first.editor.whenSaved()
+    const second = await openEditor(tenant, { type: 'xml', contentKey: 'default' })
+    second.doc.getText('body').insert(5, ' world')
+    await second.editor.whenSaved()
+    await eventually(() => second.errors).toMatchObject([
+      {
+        status: 'INVALID_ARGUMENT',
+        message:
+          'Content key does not match the stored data: "body" is declared and holds text. ' +
+          'Empty "body" before you declare another one.',
+      },
+    ])
+    const third = await openEditor(tenant, { type: 'map', contentKey: 'body' })
+    await eventually(() => third.errors).toMatchObject([
+      { message: 'Type does not match the stored data: "body" holds text.' },
+    ])
+    expect(await content(tenant)).toBe('Hello world')
+    expect(await declared(tenant)).toEqual({ type: 'text', contentKey: 'body' })
+    expect(first.errors).toEqual([])
+  })
+
+  test('[17.4] [17.6] versions hold the root of Tiptap, and restoring one shows it to Tiptap', async () => {
+    const tenant = await given.tenant(server)
+    const { fragment, shown } = await openTiptap(tenant, { type: 'text', contentKey: 'content' })
+    const { data: version } = await tenant.client.crdtVersions.add({ ...place, name: 'First' })
+    expect(version.type).toBe('xml')
+    await tenant.client.crdt.update({ ...place, type: 'xml', data: '<paragraph>Changed</paragraph>' })
+    await eventually(shown).toBe('<paragraph>Changed</paragraph>')
+    const { versionId } = version
+    const [read] = (await tenant.client.crdtVersions.get({ ...place, versionId })).data
+    expect(read?.data).toBe('<paragraph>Hello</paragraph>')
+    await tenant.client.crdtVersions.restore({ ...place, versionId })
+    await eventually(shown).toBe('<paragraph>Hello</paragraph>')
+    expect(fragment.length).toBe(1)
+    expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')
+  })
+})

@@ -1,0 +1,40 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterEach, describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { closeClients, eventually, synced, tokenFor, yjsClient } from '../../support/live.ts'
+
+afterEach(closeClients)
+
+describe.each(stores)('documents that are deleted while they are opened, on %s', (store) => {
+  const server = useServer(store)
+
+  test('[0.8] [R7] whoever opens one after its deletion makes it anew, and what is typed there is stored', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    for (let round = 0; round < 40; round++) {
+      const document = { organizationId: 'org_1', documentId: `doc_${round}` }
+      const name = `org_1/doc_${round}/content`
+      const remove = () =>
+        tenant.client.documents
+          .delete({ organizationId: 'org_1', documentIds: [document.documentId] })
+          .catch(() => undefined)
+      // Which steps of opening and deleting meet is chance.
+      for (let early = 0; early < 4; early++) yjsClient(server, token, { name })
+      await pause(round % 8)
+      await Promise.all([remove(), pause(1).then(remove), pause(3).then(remove)])
+      closeClients()
+
+      const ada = yjsClient(server, token, { name })
+      const codes: (number | undefined)[] = []
+      ada.provider.on('connection-close', (event) => codes.push(event?.code))
+      await synced(ada)
+      ada.text.insert(0, 'typed')
+      const stored = async () =>
+        (await tenant.client.crdt.get(document).catch(() => undefined))?.data[0]?.data
+      await eventually(async () => codes.length > 0 || (await stored()) === 'typed').toBe(true)
+      expect(codes).toEqual([])
+      closeClients()
+    }
+  })
+})

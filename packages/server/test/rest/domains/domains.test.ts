@@ -1,0 +1,272 @@
+import { describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const local = ['localhost', '127.0.0.1']
+const invalid = (message: string) => ({ error: { status: 'INVALID_ARGUMENT', message } })
+
+describe.each(stores)('domains on %s', (store) => {
+  const server = useServer(store)
+  const tenant = async () => {
+    const found = await given.tenant(server)
+    const call = (path: string, data: unknown, headers = {}) =>
+      server.post(path, { data }, { ...found.headers, ...headers })
+    return { ...found, call, allowed: async () => (await found.client.domains.get()).data.allowedDomains }
+  }
+  const get = (headers: Record<string, string>) => server.post('/v2/workspace/domains/get', '', headers)
+
+  test.each(['v1', 'v2'])('[4.5] add answers the normalized domains under %s', async (version) => {
+    const { call, allowed } = await tenant()
+    const domains = ['https://www.Example.com:8080/path', '*.example.org', 'app.example.net.']
+    const { status, body } = await call(`/${version}/workspace/domains/add`, { domains })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      result: {
+        status: 'success',
+        message: 'Domain(s) added successfully to allowed domains.',
+        data: { domainsAdded: ['example.com', '*.example.org', 'app.example.net'] },
+      },
+    })
+    expect(await allowed()).toEqual([...local, 'example.com', '*.example.org', 'app.example.net'])
+  })
+
+  test('[4.5] add skips existing domains with an error, and adds the others', async () => {
+    const { call, allowed, client } = await tenant()
+    await client.domains.add({ domains: ['example.com'] })
+    const { status, body } = await call('/v2/workspace/domains/add', {
+      domains: ['a.dev', 'http://www.example.com', 'b.dev', 'localhost'],
+    })
+    expect(status).toBe(500)
+    expect(body).toEqual({
+      error: {
+        status: 'INTERNAL',
+        message: 'Domain(s) added successfully to allowed domains. Skipped existing domains.',
+        details: { domainsAdded: ['a.dev', 'b.dev'], skippedDomains: ['example.com', 'localhost'] },
+      },
+    })
+    expect(await allowed()).toEqual([...local, 'example.com', 'a.dev', 'b.dev'])
+  })
+
+  test('[4.5] add of nothing but existing domains changes nothing', async () => {
+    const { client, allowed } = await tenant()
+    await expect(client.domains.add({ domains: local })).rejects.toMatchObject({
+      status: 'INTERNAL',
+      details: { domainsAdded: [], skippedDomains: local },
+    })
+    expect(await allowed()).toEqual(local)
+  })
+
+  test('[2.1] repeats inside one call are one domain', async () => {
+    const { client } = await tenant()
+    const domains = ['example.com', 'www.example.com', 'https://EXAMPLE.com/']
+    expect((await client.domains.add({ domains })).data).toEqual({ domainsAdded: ['example.com'] })
+  })
+
+  test('[2.1] a partial answer is replayed for its Idempotency-Key', async () => {
+    const { call, allowed } = await tenant()
+    const headers = { 'idempotency-key': 'add-a.dev' }
+    const add = () => call('/v2/workspace/domains/add', { domains: ['a.dev', 'localhost'] }, headers)
+    const first = await add()
+    expect(first).toMatchObject({
+      status: 500,
+      body: { error: { details: { domainsAdded: ['a.dev'], skippedDomains: ['localhost'] } } },
+    })
+    const second = await add()
+    expect(second).toMatchObject({ status: 500, body: first.body })
+    expect(second.headers.get('idempotent-replayed')).toBe('true')
+    expect(await allowed()).toEqual([...local, 'a.dev'])
+  })
+
+  test('[2.1] calls that add the same domain at once add it once', async () => {
+    const { client, allowed } = await tenant()
+    const added = await Promise.allSettled(
+      Array.from({ length: 5 }, () => client.domains.add({ domains: ['same.dev'] })),
+    )
+    expect(added.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    for (const one of added) {
+      if (one.status === 'rejected') {
+        expect(one.reason).toMatchObject({ details: { domainsAdded: [], skippedDomains: ['same.dev'] } })
+      }
+    }
+    expect(await allowed()).toEqual([...local, 'same.dev'])
+  })
+
+  test.each(['add', 'delete'] as const)(
+    '[2] %s refuses the whole call for one invalid entry',
+    async (verb) => {
+      const { client, call, allowed } = await tenant()
+      await client.domains.add({ domains: ['example.com'] })
+      for (const entry of ['exa mple.com', 'a.*.com', '*', '', 'https://', 'a..b', '*.127.0.0.1']) {
+        expect(
+          await call(`/v2/workspace/domains/${verb}`, { domains: ['example.com', 'new.dev', entry] }),
+        ).toMatchObject({
+          status: 400,
+          body: invalid(`Invalid domain: ${entry}`),
+        })
+      }
+      expect(await allowed()).toEqual([...local, 'example.com'])
+    },
+  )
+
+  test.each(['add', 'delete'])('[2.1] [2.3] %s checks the shape of its input', async (verb) => {
+    const { call } = await tenant()
+    for (const [data, message] of [
+      [{}, 'domains is required.'],
+      [{ domains: [] }, 'domains must not be empty.'],
+      [{ domains: 'example.com' }, 'domains must be an array.'],
+      [{ domains: ['a.dev', 5] }, 'domains[1] must be a string.'],
+      [
+        { domains: Array.from({ length: 101 }, (_, index) => `d${index}.dev`) },
+        'domains must have at most 100 items.',
+      ],
+      [{ domains: [`${'x'.repeat(2000)}.dev`] }, 'domains[0] must have at most 2000 characters.'],
+    ] as const) {
+      expect(await call(`/v1/workspace/domains/${verb}`, data)).toMatchObject({
+        status: 400,
+        body: invalid(message),
+      })
+    }
+  })
+
+  test('[2.1] a hundred domains fit into one call', async () => {
+    const { client, allowed } = await tenant()
+    const domains = Array.from({ length: 100 }, (_, index) => `d${index}.dev`)
+    expect((await client.domains.add({ domains })).data.domainsAdded).toEqual(domains)
+    expect(await allowed()).toEqual([...local, ...domains])
+  })
+
+  test.each(['v1', 'v2'])('[4.6] get needs no body under %s', async (version) => {
+    const { headers } = await tenant()
+    const { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } = headers
+    const response = await fetch(`${server.url}/${version}/workspace/domains/get`, {
+      method: 'POST',
+      headers: { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken },
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
+      result: {
+        status: 'success',
+        message: 'Allowed domains retrieved successfully.',
+        data: { allowedDomains: local },
+      },
+    })
+    const path = `/${version}/workspace/domains/get`
+    for (const body of ['', '{}', '{"data":{}}']) {
+      expect(await server.post(path, body, headers)).toMatchObject({ status: 200 })
+    }
+    expect(await server.post(path, '{"data":[]}', headers)).toMatchObject({ status: 400 })
+  })
+
+  test('[4.6] get refuses an invalid API key', async () => {
+    const { authToken } = await tenant()
+    const headers = { 'x-svc-api-key': 'key_unknown', 'x-svc-auth-token': authToken }
+    expect(await get(headers)).toMatchObject({
+      status: 403,
+      body: { error: { status: 'PERMISSION_DENIED', message: 'Invalid API key.' } },
+    })
+  })
+
+  test('[5] both headers of the API key are required', async () => {
+    const { headers } = await tenant()
+    const { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } = headers
+    expect(await get({ 'x-svc-api-key': apiKey })).toMatchObject({
+      status: 400,
+      body: invalid('Auth Token not found in headers.'),
+    })
+    expect(await get({ 'x-svc-auth-token': authToken })).toMatchObject({
+      status: 400,
+      body: invalid('API key not found in headers.'),
+    })
+    expect(await get({ ...headers, 'x-svc-auth-token': 'wrong' })).toMatchObject({
+      status: 401,
+      body: { error: { status: 'UNAUTHENTICATED', message: 'Invalid auth token.' } },
+    })
+  })
+
+  test.each(['v1', 'v2'])('[4.11] delete answers the normalized domains under %s', async (version) => {
+    const { call, allowed, client } = await tenant()
+    await client.domains.add({ domains: ['example.com', '*.example.com'] })
+    const { status, body } = await call(`/${version}/workspace/domains/delete`, {
+      domains: ['https://www.example.com/', 'EXAMPLE.com', 'localhost'],
+    })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      result: {
+        status: 'success',
+        message: 'Domain(s) removed successfully from allowed domains.',
+        data: { domainsRemoved: ['example.com', 'localhost'] },
+      },
+    })
+    expect(await allowed()).toEqual(['127.0.0.1', '*.example.com'])
+  })
+
+  test('[4.11] delete skips domains that are not listed with an error, and removes the others', async () => {
+    const { call, allowed } = await tenant()
+    const { status, body } = await call('/v1/workspace/domains/delete', {
+      domains: ['www.a.dev', 'localhost', '*.localhost'],
+    })
+    expect(status).toBe(500)
+    expect(body).toEqual({
+      error: {
+        status: 'INTERNAL',
+        message: 'Domain(s) removed successfully from allowed domains. Skipped non-existing domains.',
+        details: { domainsRemoved: ['localhost'], skippedDomains: ['a.dev', '*.localhost'] },
+      },
+    })
+    expect(await allowed()).toEqual(['127.0.0.1'])
+  })
+
+  test('[4.6] [4.11] what get returns, delete takes and removes', async () => {
+    const { client, allowed } = await tenant()
+    const domains = [
+      'www.www.a.dev',
+      'https://www.www.www.b.dev/',
+      '*.www.c.dev',
+      'www.www',
+      '[2001:DB8::1]:80',
+      'www.bücher.example',
+    ]
+    const { domainsAdded } = (await client.domains.add({ domains })).data
+    expect(domainsAdded).toEqual([
+      'a.dev',
+      'b.dev',
+      '*.www.c.dev',
+      'www',
+      '2001:db8::1',
+      'xn--bcher-kva.example',
+    ])
+    const listed = await allowed()
+    expect(listed).toEqual([...local, ...domainsAdded])
+    expect((await client.domains.delete({ domains: listed })).data).toEqual({ domainsRemoved: listed })
+    expect(await allowed()).toEqual([])
+  })
+
+  test('[2.3] a domain that was removed may be added again, and stands last', async () => {
+    const { client, allowed } = await tenant()
+    await client.domains.add({ domains: ['a.dev'] })
+    await client.domains.delete({ domains: ['localhost'] })
+    await client.domains.add({ domains: ['localhost'] })
+    expect(await allowed()).toEqual(['127.0.0.1', 'a.dev', 'localhost'])
+  })
+
+  test('[0.2] two keys of one workspace have domains and an email configuration of their own', async () => {
+    const first = await tenant()
+    const { data } = await first.client.apiKeys.create({ ownerEmail: 'two@example.com', type: 'testing' })
+    const second = await given.keyOf(server, first, data.apiKey)
+    await first.client.domains.add({ domains: ['a.dev'] })
+    await first.client.emailConfig.update({ useEmailService: true })
+    expect((await second.client.domains.get()).data.allowedDomains).toEqual(local)
+    expect((await second.client.emailConfig.get()).data.useEmailService).toBe(false)
+  })
+
+  test('[0.2] the domains of one key are not those of another', async () => {
+    const one = await tenant()
+    const other = await tenant()
+    await one.client.domains.add({ domains: ['a.dev'] })
+    await expect(other.client.domains.delete({ domains: ['a.dev', 'localhost'] })).rejects.toMatchObject({
+      details: { domainsRemoved: ['localhost'], skippedDomains: ['a.dev'] },
+    })
+    expect(await one.allowed()).toEqual([...local, 'a.dev'])
+    expect(await other.allowed()).toEqual(['127.0.0.1'])
+  })
+})

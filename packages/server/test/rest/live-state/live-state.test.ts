@@ -1,0 +1,262 @@
+import { hash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import * as liveStateLog from '../../../src/store/documents/live-state-log.ts'
+import * as liveStates from '../../../src/store/documents/live-states.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+/** As text, because an object literal would set the prototype instead. */
+const evil = (merge: boolean) =>
+  `{"organizationId":"o1","documentId":"d1","liveStateDataId":"player","merge":${merge},"data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"nested":{"__proto__":{"polluted":1}},"toString":"x","ok":1}}`
+
+describe.each(stores)('live state on %s', (store) => {
+  const server = useServer(store)
+  const place = { organizationId: 'o1', documentId: 'd1' }
+  const channel = { ...place, liveStateDataId: 'player' }
+  const done = {
+    status: 200,
+    body: {
+      result: { status: 'success', message: 'Event broadcasted successfully.', data: { success: true } },
+    },
+  }
+
+  /** Live state has no read operation: clients get it pushed. */
+  const find = async ({ apiKey }: given.Tenant, id = 'player') =>
+    (await liveStates.find(server.database.read, apiKey, 'o1', 'd1', id))?.data
+  const post = ({ headers }: given.Tenant, body: unknown, version = 'v1') =>
+    server.post(`/${version}/livestate/broadcast`, body, headers)
+
+  test('[4.15] broadcast answers success and stores the value with its time and author', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    const data = { isPlaying: true, nested: { list: [1, null, 'é😀'] } }
+    const before = Date.now()
+    expect(await client.liveState.broadcast({ ...channel, data })).toEqual({
+      message: 'Event broadcasted successfully.',
+      data: { success: true },
+    })
+    const stored = {
+      id: hash('sha256', 'player', 'hex').slice(0, 32),
+      liveStateDataId: 'player',
+      data,
+      lastUpdated: expect.any(Number),
+      updatedBy: { userId: 'rest-api' },
+    }
+    const found = await liveStates.find(server.database.read, apiKey, 'o1', 'd1', 'player')
+    expect(found).toEqual(stored)
+    expect(found!.lastUpdated).toBeGreaterThanOrEqual(before)
+    expect(await liveStates.list(server.database.read, apiKey, 'o1', 'd1')).toEqual([stored])
+  })
+
+  test.each(['v1', 'v2'])(
+    '[4.15] %s accepts the fields inside data and at the top level',
+    async (version) => {
+      const tenant = await given.tenant(server)
+      expect(await post(tenant, { data: { ...channel, data: { wrapped: 1 } } }, version)).toMatchObject(done)
+      expect(await find(tenant)).toEqual({ wrapped: 1 })
+      expect(await post(tenant, { ...channel, data: { flat: 2 }, merge: true }, version)).toMatchObject(done)
+      expect(await find(tenant)).toEqual({ wrapped: 1, flat: 2 })
+      expect(await post(tenant, { ...channel, data: { flat: 3 } }, version)).toMatchObject(done)
+      expect(await find(tenant)).toEqual({ flat: 3 })
+    },
+  )
+
+  test('[16.1] one routing field at the top level makes the body flat', async () => {
+    const tenant = await given.tenant(server)
+    const inner = { ...channel, data: {} }
+    const faults: [unknown, string][] = [
+      [{ organizationId: 'o1', data: inner }, 'documentId is required.'],
+      [{ documentId: 'd1', data: inner }, 'organizationId is required.'],
+      [{ liveStateDataId: 'player', data: inner }, 'organizationId is required.'],
+      [{ merge: true, data: { data: {} } }, 'organizationId is required.'],
+    ]
+    for (const [body, message] of faults) {
+      expect(await post(tenant, body)).toMatchObject({
+        status: 400,
+        body: { error: { status: 'INVALID_ARGUMENT', message } },
+      })
+    }
+    // Beside `data`, anything that routes nothing is ignored.
+    expect(await post(tenant, { merge: true, data: { ...channel, data: { a: 1 } } })).toMatchObject(done)
+    // The payload may look like the request.
+    expect(await post(tenant, { ...channel, data: inner })).toMatchObject(done)
+    expect(await find(tenant)).toEqual(inner)
+  })
+
+  test('[4.15] merge lays the sent keys over the stored ones, one level deep; without it the value is replaced', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    await client.liveState.broadcast({ ...channel, data: { a: { x: 1 }, b: 1 }, merge: true })
+    expect(await find(tenant)).toEqual({ a: { x: 1 }, b: 1 })
+    await client.liveState.broadcast({ ...channel, data: { a: { y: 2 }, c: null }, merge: true })
+    expect(await find(tenant)).toEqual({ a: { y: 2 }, b: 1, c: null })
+    await client.liveState.broadcast({ ...channel, data: { d: 1 }, merge: false })
+    expect(await find(tenant)).toEqual({ d: 1 })
+    await client.liveState.broadcast({ ...channel, data: {}, merge: true })
+    expect(await find(tenant)).toEqual({ d: 1 })
+    await client.liveState.broadcast({ ...channel, data: {} })
+    expect(await find(tenant)).toEqual({})
+  })
+
+  test('[16.1] keys that name a prototype are harmless', async () => {
+    const tenant = await given.tenant(server)
+    for (const merge of [false, true, true]) {
+      expect(await post(tenant, evil(merge))).toMatchObject(done)
+      const data = await find(tenant)
+      expect(data).toEqual({ nested: {}, toString: 'x', ok: 1 })
+      expect(Object.keys(data!).sort()).toEqual(['nested', 'ok', 'toString'])
+    }
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
+    await tenant.client.liveState.broadcast({ ...channel, liveStateDataId: '__proto__', data: { a: 1 } })
+    expect(await find(tenant, '__proto__')).toEqual({ a: 1 })
+  })
+
+  test('[4.15] refuses what has the wrong shape, in either placement, and changes nothing', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.liveState.broadcast({ ...channel, data: { a: 1 } })
+    const faults: [Record<string, unknown>, string][] = [
+      [{ ...channel, organizationId: undefined, data: {} }, 'organizationId is required.'],
+      [{ ...channel, organizationId: ' ', data: {} }, 'organizationId is required.'],
+      [{ ...channel, documentId: undefined, data: {} }, 'documentId is required.'],
+      [{ ...channel, documentId: 1, data: {} }, 'documentId must be a string.'],
+      [{ ...channel, liveStateDataId: undefined, data: {} }, 'liveStateDataId is required.'],
+      [{ ...channel, liveStateDataId: '', data: {} }, 'liveStateDataId is required.'],
+      [channel, 'data is required.'],
+      [{ ...channel, data: [] }, 'data must be an object.'],
+      [{ ...channel, data: null }, 'data must be an object.'],
+      [{ ...channel, data: 'x' }, 'data must be an object.'],
+      [{ ...channel, data: {}, merge: 'yes' }, 'merge must be a boolean.'],
+    ]
+    for (const [fields, message] of faults) {
+      const refused = { status: 400, body: { error: { status: 'INVALID_ARGUMENT', message } } }
+      expect(await post(tenant, fields)).toMatchObject(refused)
+      expect(await post(tenant, { data: fields })).toMatchObject(refused)
+    }
+    for (const body of [{}, { data: 'x' }, { merge: true }, []]) {
+      expect(await post(tenant, body)).toMatchObject({
+        status: 400,
+        body: { error: { message: 'data is required.' } },
+      })
+    }
+    expect(await find(tenant)).toEqual({ a: 1 })
+  })
+
+  test('[16.1] a value may grow to 1 MiB of JSON by merging, and no further', async () => {
+    const tenant = await given.tenant(server)
+    const refused = {
+      status: 400,
+      body: { error: { status: 'INVALID_ARGUMENT', message: 'Live state must not be larger than 1 MiB.' } },
+    }
+    const half = 'é'.repeat(256 * 1024)
+    await tenant.client.liveState.broadcast({ ...channel, data: { a: half } })
+    expect(await post(tenant, { ...channel, data: { b: half }, merge: true })).toMatchObject(refused)
+    expect(await find(tenant)).toEqual({ a: half })
+    const rest = 'x'.repeat(1024 * 1024 - 512 * 1024 - '{"a":"","b":""}'.length)
+    expect(await post(tenant, { ...channel, data: { b: `${rest}x` }, merge: true })).toMatchObject(refused)
+    expect(await post(tenant, { ...channel, data: { b: rest }, merge: true })).toMatchObject(done)
+    expect(JSON.stringify(await find(tenant)).length).toBe(1024 * 1024 - 256 * 1024)
+  })
+
+  test('[0.7] a body above 1 MiB is refused', async () => {
+    const tenant = await given.tenant(server)
+    expect(await post(tenant, { ...channel, data: { a: 'x'.repeat(1024 * 1024) } })).toMatchObject({
+      status: 413,
+      body: {
+        error: {
+          status: 'INVALID_ARGUMENT',
+          message: 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
+        },
+      },
+    })
+  })
+
+  test('[16.1] merges that arrive together are all kept, and so are first values', async () => {
+    const tenant = await given.tenant(server)
+    const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
+    const client = server.client({ ...tenant, retries: 5 })
+    await Promise.all(
+      keys.map((key) => client.liveState.broadcast({ ...channel, data: { [key]: 1 }, merge: true })),
+    )
+    expect(await find(tenant)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
+  })
+
+  test('[16.1] creates organization and document, and keeps channels, documents and API keys apart', async () => {
+    const [one, other] = [await given.tenant(server), await given.tenant(server)]
+    await one.client.liveState.broadcast({ ...channel, data: { a: 1 } })
+    await one.client.liveState.broadcast({ ...channel, liveStateDataId: 'cursor', data: { b: 1 } })
+    await one.client.liveState.broadcast({ ...channel, documentId: 'd2', data: { c: 1 } })
+    await one.client.liveState.broadcast({ ...channel, organizationId: 'o2', data: { d: 1 } })
+    await other.client.liveState.broadcast({ ...channel, data: { e: 1 }, merge: true })
+    const { read } = server.database
+    const values = async (tenant: given.Tenant, organizationId: string, documentId: string) =>
+      (await liveStates.list(read, tenant.apiKey, organizationId, documentId)).map((state) => state.data)
+    expect(await values(one, 'o1', 'd1')).toEqual([{ b: 1 }, { a: 1 }])
+    expect(await values(one, 'o1', 'd2')).toEqual([{ c: 1 }])
+    expect(await values(one, 'o2', 'd1')).toEqual([{ d: 1 }])
+    expect(await values(other, 'o1', 'd1')).toEqual([{ e: 1 }])
+    expect((await one.client.organizations.get()).data.map((one) => one.id).sort()).toEqual(['o1', 'o2'])
+    await one.client.organizations.delete({ organizationIds: ['o1'] })
+    expect(await values(one, 'o1', 'd1')).toEqual([])
+    expect(await values(other, 'o1', 'd1')).toEqual([{ e: 1 }])
+  })
+
+  test('[R21] changes of a document are numbered, and can be read from a number on', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    const readSince = (seq: number, documentId: string) =>
+      liveStateLog.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
+    const position = async (documentId = 'd1') => (await readSince(0, documentId))?.position
+    const since = async (seq: number) =>
+      (await readSince(seq, 'd1'))?.states.map((one) => one.liveStateDataId)
+    const set = (liveStateDataId: string, documentId = 'd1') =>
+      client.liveState.broadcast({ organizationId: 'o1', documentId, liveStateDataId, data: {} })
+
+    expect(await position()).toBeUndefined()
+    await set('a')
+    await set('b')
+    await set('elsewhere', 'd2')
+    await set('a')
+    expect(await position()).toEqual({ epoch: expect.stringMatching(/^[0-9a-z]+$/), seq: 3 })
+    expect(await position('d2')).toMatchObject({ seq: 1 })
+    expect(await since(0)).toEqual(['a', 'b'])
+    expect(await since(2)).toEqual(['a'])
+    expect(await since(3)).toEqual([])
+  })
+
+  test('[R21] changes that arrive together have numbers of their own', async () => {
+    const tenant = await given.tenant(server)
+    const client = server.client({ ...tenant, retries: 5 })
+    const names = Array.from({ length: 20 }, (_, index) => `s${index}`)
+    await Promise.all(
+      names.map((liveStateDataId) => client.liveState.broadcast({ ...channel, liveStateDataId, data: {} })),
+    )
+    const rows = await server.database.read
+      .selectFrom('live_states')
+      .select('seq')
+      .where('api_key', '=', tenant.apiKey)
+      .orderBy('seq')
+      .execute()
+    expect(rows.map((row) => row.seq)).toEqual(names.map((_, index) => index + 1))
+  })
+
+  test('[R21] a document that was deleted and made anew has another epoch', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    const position = async () =>
+      (await liveStateLog.readSince(server.database.read, apiKey, place, 0))?.position
+    await client.liveState.broadcast({ ...channel, data: {} })
+    const before = await position()
+    await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
+    expect(await position()).toBeUndefined()
+    server.clock.offsetMs += 1000
+    await client.liveState.broadcast({ ...channel, data: {} })
+    const after = await position()
+    expect(after).toMatchObject({ seq: 1 })
+    expect(after?.epoch).not.toBe(before?.epoch)
+  })
+
+  test('[R21] nothing is set in a document that is gone', async () => {
+    const { apiKey } = await given.tenant(server)
+    const gone = { organizationId: 'o1', documentId: 'gone' }
+    const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }
+    const set = server.database.write((db) => liveStates.set(db, apiKey, gone, [change], Date.now()))
+    expect(await set).toBeUndefined()
+  })
+})

@@ -1,0 +1,290 @@
+import { describe, expect, test } from 'vitest'
+import * as presence from '../../../src/store/documents/presence.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const entry = (fields: object) => ({
+  source: 'rest',
+  lastUpdated: expect.any(Number),
+  look: { color: expect.stringMatching(/^#/) },
+  ...fields,
+})
+const invalid = (message: string) => ({
+  status: 400,
+  body: { error: { status: 'INVALID_ARGUMENT', message } },
+})
+
+describe.each(stores)('presence on %s', (store) => {
+  const server = useServer(store)
+  const place = { organizationId: 'o1', documentId: 'd1' }
+  const day = 24 * 60 * 60 * 1000
+  const now = () => Date.now() + server.clock.offsetMs
+
+  /** Presence has no read operation: clients get it pushed. */
+  const present = ({ apiKey }: given.Tenant, { organizationId, documentId } = place, at = now()) =>
+    presence.list(server.database.read, apiKey, organizationId, documentId, at)
+  const call = (tenant: given.Tenant, verb: string, data: unknown) =>
+    server.post(`/v2/presence/${verb}`, { data }, tenant.headers)
+
+  test('[4.10] add answers success and shows the users, online unless told otherwise', async () => {
+    const tenant = await given.tenant(server)
+    const users = [
+      { userId: 'u1', name: 'Ada', email: 'ada@example.com', status: 'away' as const },
+      { userId: 'u2', name: 'Bob', email: 'bob@example.com' },
+      { userId: 'u3', status: 'offline' as const },
+    ]
+    expect(await tenant.client.presence.add({ ...place, users })).toEqual({
+      message: 'Presence added successfully.',
+      data: { success: true },
+    })
+    expect(await present(tenant)).toEqual([
+      entry({ userId: 'u1', name: 'Ada', email: 'ada@example.com', status: 'away' }),
+      entry({ userId: 'u2', name: 'Bob', email: 'bob@example.com', status: 'online' }),
+      entry({ userId: 'u3', status: 'offline' }),
+    ])
+  })
+
+  test('[4.10] add answers the whole envelope', async () => {
+    const tenant = await given.tenant(server)
+    const { status, body } = await call(tenant, 'add', { ...place, users: [{ userId: 'u1' }] })
+    expect([status, body]).toEqual([
+      200,
+      { result: { status: 'success', message: 'Presence added successfully.', data: { success: true } } },
+    ])
+  })
+
+  test('[15.1] add creates the organization, the document and a profile, and leaves known profiles alone', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.users.add({ organizationId: 'o0', users: [{ userId: 'u1', name: 'Ada' }] })
+    const users = [
+      { userId: 'u1', name: 'Other' },
+      { userId: 'u2', name: 'Bob', email: 'bob@example.com' },
+    ]
+    await tenant.client.presence.add({ ...place, users })
+    const { data } = await tenant.client.organizations.get({ organizationIds: ['o1'] })
+    expect(data).toMatchObject([{ id: 'o1', disabled: false }])
+    const stored = await server.database.read
+      .selectFrom('documents')
+      .select('document_id')
+      .where('api_key', '=', tenant.apiKey)
+      .execute()
+    expect(stored).toEqual([{ document_id: 'd1' }])
+    const profiles = await server.database.read
+      .selectFrom('users')
+      .select(['user_id', 'email', 'profile'])
+      .where('api_key', '=', tenant.apiKey)
+      .orderBy('user_id')
+      .execute()
+    expect(
+      profiles.map(({ profile, ...row }) => ({ ...row, profile: JSON.parse(profile) as unknown })),
+    ).toEqual([
+      { user_id: 'u1', email: null, profile: { name: 'Ada' } },
+      { user_id: 'u2', email: 'bob@example.com', profile: { name: 'Bob', email: 'bob@example.com' } },
+    ])
+  })
+
+  test('[15.1] add overwrites who is present, and of a repeated user the first counts', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1', name: 'Ada', status: 'away' }] })
+    await tenant.client.presence.add({
+      ...place,
+      users: [
+        { userId: 'u1', email: 'ada@example.com' },
+        { userId: 'u1', name: 'Second', status: 'offline' },
+      ],
+    })
+    expect(await present(tenant)).toEqual([
+      entry({ userId: 'u1', email: 'ada@example.com', status: 'online' }),
+    ])
+  })
+
+  test('[15.1] keeps documents, organizations and API keys apart', async () => {
+    const [one, other] = [await given.tenant(server), await given.tenant(server)]
+    const places = [place, { ...place, documentId: 'd2' }, { ...place, organizationId: 'o2' }]
+    for (const [index, place] of places.entries()) {
+      await one.client.presence.add({ ...place, users: [{ userId: 'u1', name: `in ${index}` }] })
+    }
+    await other.client.presence.add({ ...place, users: [{ userId: 'u9' }] })
+    await other.client.presence.update({ ...place, users: [{ userId: 'u1', status: 'away' }] })
+    await other.client.presence.delete({ ...place, userIds: ['u1'] })
+    for (const [index, place] of places.entries()) {
+      expect(await present(one, place)).toEqual([
+        entry({ userId: 'u1', name: `in ${index}`, status: 'online' }),
+      ])
+    }
+    expect(await present(other)).toEqual([entry({ userId: 'u9', status: 'online' })])
+  })
+
+  test('[15.2] update changes the sent fields and ignores who is not present', async () => {
+    const tenant = await given.tenant(server)
+    const users = [{ userId: 'u1', name: 'Ada', email: 'ada@example.com' }, { userId: 'u2' }]
+    await tenant.client.presence.add({ ...place, users })
+    expect(
+      await tenant.client.presence.update({
+        ...place,
+        users: [
+          { userId: 'u1', status: 'away' },
+          { userId: 'u1', status: 'offline' },
+          { userId: 'u2', name: 'Bob' },
+          { userId: 'u3', name: 'Nobody' },
+        ],
+      }),
+    ).toEqual({ message: 'Presence updated successfully.', data: { success: true } })
+    expect(await present(tenant)).toEqual([
+      entry({ userId: 'u1', name: 'Ada', email: 'ada@example.com', status: 'away' }),
+      entry({ userId: 'u2', name: 'Bob', status: 'online' }),
+    ])
+  })
+
+  test('[15.2] update and delete of an unknown organization succeed and create nothing', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.presence.update({ ...place, users: [{ userId: 'u1' }] })
+    await tenant.client.presence.delete({ ...place, userIds: ['u1'] })
+    expect(await present(tenant)).toEqual([])
+    expect((await tenant.client.organizations.get()).data).toEqual([])
+  })
+
+  test('[4.14] delete answers success, removes those users only and ignores who is not present', async () => {
+    const tenant = await given.tenant(server)
+    const users = ['u1', 'u2', 'u3'].map((userId) => ({ userId }))
+    await tenant.client.presence.add({ ...place, users })
+    expect(await tenant.client.presence.delete({ ...place, userIds: ['u1', 'u3', 'u1', 'u4'] })).toEqual({
+      message: 'Presence deleted successfully.',
+      data: { success: true },
+    })
+    expect(await present(tenant)).toEqual([entry({ userId: 'u2', status: 'online' })])
+    expect(await call(tenant, 'delete', { ...place, userIds: ['u9'] })).toMatchObject({
+      status: 200,
+      body: {
+        result: { status: 'success', message: 'Presence deleted successfully.', data: { success: true } },
+      },
+    })
+  })
+
+  test('[15] entries end 24 hours after their last update', async () => {
+    const tenant = await given.tenant(server)
+    const users = ['kept', 'lost'].map((userId) => ({ userId, name: userId }))
+    await tenant.client.presence.add({ ...place, users })
+    server.clock.offsetMs += day / 2
+    await tenant.client.presence.update({ ...place, users: [{ userId: 'kept' }] })
+    server.clock.offsetMs += day / 2
+    expect(await present(tenant)).toEqual([entry({ userId: 'kept', name: 'kept', status: 'online' })])
+
+    // Its row is still there, but an update does not bring it back.
+    await tenant.client.presence.update({ ...place, users: [{ userId: 'lost', status: 'away' }] })
+    expect((await present(tenant)).map((one) => one.userId)).toEqual(['kept'])
+    const [kept] = await present(tenant)
+    expect(await present(tenant, place, kept!.lastUpdated + day - 1)).toHaveLength(1)
+    expect(await present(tenant, place, kept!.lastUpdated + day)).toEqual([])
+  })
+
+  test('[8.4] goes with its organization', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] })
+    await tenant.client.organizations.delete({ organizationIds: ['o1'] })
+    expect(await present(tenant)).toEqual([])
+  })
+
+  test.each(['add', 'update'])(
+    '[4.10] %s refuses what has the wrong shape and changes nothing',
+    async (verb) => {
+      const tenant = await given.tenant(server)
+      await tenant.client.presence.add({ ...place, users: [{ userId: 'u1', name: 'Ada' }] })
+      const users = [{ userId: 'u1', status: 'away' }]
+      const faults: [unknown, string][] = [
+        [{ documentId: 'd1', users }, 'organizationId is required.'],
+        [{ ...place, organizationId: ' ', users }, 'organizationId is required.'],
+        [{ organizationId: 'o1', users }, 'documentId is required.'],
+        [{ ...place, documentId: '', users }, 'documentId is required.'],
+        [{ ...place, documentId: 7, users }, 'documentId must be a string.'],
+        [place, 'users is required.'],
+        [{ ...place, users: {} }, 'users must be an array.'],
+        [{ ...place, users: [] }, 'users must not be empty.'],
+        [{ ...place, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
+        [
+          { ...place, users: [{ userId: 'a\nb' }] },
+          expect.stringMatching(/^users\[0\]\.userId must not contain/),
+        ],
+        [
+          { ...place, users: [...users, { userId: 'u2', status: 'active' }] },
+          'users[1].status must be one of: online, away, offline.',
+        ],
+        [{ ...place, users: [{ userId: 'u1', name: 1 }] }, 'users[0].name must be a string.'],
+        [{ ...place, users: [{ userId: 'u1', email: null }] }, 'users[0].email must be a string.'],
+        [
+          { ...place, users: Array.from({ length: 501 }, (_, i) => ({ userId: `u${i}` })) },
+          'users must have at most 500 items.',
+        ],
+      ]
+      for (const [data, message] of faults)
+        expect(await call(tenant, verb, data)).toMatchObject(invalid(message))
+      expect(await present(tenant)).toEqual([entry({ userId: 'u1', name: 'Ada', status: 'online' })])
+    },
+  )
+
+  test('[4.14] delete refuses what has the wrong shape', async () => {
+    const tenant = await given.tenant(server)
+    const faults: [unknown, string][] = [
+      [{ documentId: 'd1', userIds: ['u1'] }, 'organizationId is required.'],
+      [{ organizationId: 'o1', userIds: ['u1'] }, 'documentId is required.'],
+      [place, 'userIds is required.'],
+      [{ ...place, userIds: 'u1' }, 'userIds must be an array.'],
+      [{ ...place, userIds: [] }, 'userIds must not be empty.'],
+      [{ ...place, userIds: [''] }, 'userIds[0] is required.'],
+      [
+        { ...place, userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) },
+        'userIds must have at most 500 items.',
+      ],
+    ]
+    for (const [data, message] of faults)
+      expect(await call(tenant, 'delete', data)).toMatchObject(invalid(message))
+  })
+
+  test('[4.10] takes 500 users at once, and many calls at the same time', async () => {
+    const tenant = await given.tenant(server)
+    const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
+    await tenant.client.presence.add({ ...place, users })
+    expect(await present(tenant)).toHaveLength(500)
+    const many = { ...place, documentId: 'd2' }
+    const client = server.client({ ...tenant, retries: 5 })
+    await Promise.all(
+      users.slice(0, 20).map((user) => client.presence.add({ ...many, users: [user, { userId: 'same' }] })),
+    )
+    expect(await present(tenant, many)).toHaveLength(21)
+  })
+
+  test('[15.1] a document has at most 1,000 users that a backend added; those who are there can be set again', async () => {
+    const tenant = await given.tenant(server)
+    const users = Array.from({ length: 1_001 }, (_, index) => ({ userId: `u${index}` }))
+    const add = (from: number, to: number) => call(tenant, 'add', { ...place, users: users.slice(from, to) })
+    expect(await add(0, 500)).toMatchObject({ status: 200 })
+    expect(await add(400, 900)).toMatchObject({ status: 200 })
+    const full = {
+      status: 429,
+      body: {
+        error: {
+          status: 'RESOURCE_EXHAUSTED',
+          message: 'A document has at most 1000 users whom a backend shows as present.',
+        },
+      },
+    }
+    expect(await add(900, 1_001)).toMatchObject(full)
+    expect(await present(tenant)).toHaveLength(900)
+    expect(await add(900, 1_000)).toMatchObject({ status: 200 })
+    expect(await add(999, 1_001)).toMatchObject(full)
+    expect(await add(500, 1_000)).toMatchObject({ status: 200 })
+    await tenant.client.presence.delete({ ...place, userIds: ['u0'] })
+    expect(await add(1_000, 1_001)).toMatchObject({ status: 200 })
+    expect(await present(tenant)).toHaveLength(1_000)
+  })
+
+  test('[4.10] v1 has no presence', async () => {
+    const tenant = await given.tenant(server)
+    const data = { ...place, users: [{ userId: 'u1' }], userIds: ['u1'] }
+    for (const verb of ['add', 'update', 'delete']) {
+      expect(await server.post(`/v1/presence/${verb}`, { data }, tenant.headers)).toMatchObject({
+        status: 404,
+      })
+    }
+  })
+})

@@ -1,0 +1,236 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Config, ConfigError, type Limits, logLevels, readConfig } from '../../src/config.ts'
+
+const example = readFileSync(resolve(import.meta.dirname, '../../../../.env.example'), 'utf8')
+const secretKey = 'k'.repeat(32)
+const makeSecret = `node -p 'crypto.randomBytes(32).toString("base64url")'`
+
+const defaults: Config = {
+  port: 4000,
+  host: 'localhost',
+  dataDir: './data',
+  databaseUrl: undefined,
+  databasePoolSize: 20,
+  databaseTimeoutSeconds: 10,
+  redisUrl: undefined,
+  secretKey: undefined,
+  durability: 'full',
+  publicOrigins: [],
+  trustedProxyHops: 0,
+  logLevel: 'info',
+  logFormat: undefined,
+  colors: true,
+  disposableDomains: [],
+  disposableDomainsExcept: [],
+  workspaceCreation: 'open',
+  defaultDocumentAccess: 'public',
+  requestTimeoutSeconds: 30,
+  shutdownSeconds: 10,
+  limits: {
+    bodyBytes: 1_048_576,
+    crdtBodyBytes: 10_485_760,
+    jsonDepth: 64,
+    jsonKeys: 10_000,
+    jsonValues: 50_000,
+    createWorkspacePerHour: 10,
+    workspaceRequestsPerMinute: 60,
+    apiKeyRequestsPerMinute: 0,
+    workspacesPerOwner: 5,
+    productionKeysPerWorkspace: 10,
+    editorBytes: 33_554_432,
+    connections: 20_000,
+    createdByOpeningPerMinute: 100,
+    createdByOpeningPerDay: 100_000,
+    editorsPerDocument: 1000,
+  },
+}
+
+type Key = keyof Config | `limits.${keyof Limits}`
+const valueOf = (config: Config, key: Key) =>
+  key.startsWith('limits.')
+    ? config.limits[key.slice('limits.'.length) as keyof Limits]
+    : config[key as keyof Config]
+
+/** The sentence with which the settings are refused. */
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfig(env)
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError)
+    return (error as Error).message
+  }
+  return 'accepted'
+}
+
+const numbers: [name: string, key: Key, least: number, most: number][] = [
+  ['PORT', 'port', 0, 65_535],
+  ['DATABASE_POOL_SIZE', 'databasePoolSize', 1, 1000],
+  ['DATABASE_TIMEOUT_SECONDS', 'databaseTimeoutSeconds', 1, 3600],
+  ['TRUSTED_PROXY_HOPS', 'trustedProxyHops', 0, 10],
+  ['REQUEST_TIMEOUT_SECONDS', 'requestTimeoutSeconds', 1, 3600],
+  ['SHUTDOWN_SECONDS', 'shutdownSeconds', 1, 300],
+  ['LIMIT_BODY_BYTES', 'limits.bodyBytes', 1024, 1024 ** 3],
+  ['LIMIT_CRDT_BODY_BYTES', 'limits.crdtBodyBytes', 1024, 1024 ** 3],
+  ['LIMIT_JSON_DEPTH', 'limits.jsonDepth', 8, 1000],
+  ['LIMIT_JSON_KEYS', 'limits.jsonKeys', 1000, 10_000_000],
+  ['LIMIT_JSON_VALUES', 'limits.jsonValues', 1000, 100_000_000],
+  ['LIMIT_CREATE_WORKSPACE_PER_HOUR', 'limits.createWorkspacePerHour', 0, 1_000_000],
+  ['LIMIT_WORKSPACE_REQUESTS_PER_MINUTE', 'limits.workspaceRequestsPerMinute', 0, 10_000_000],
+  ['LIMIT_API_KEY_REQUESTS_PER_MINUTE', 'limits.apiKeyRequestsPerMinute', 0, 100_000_000],
+  ['LIMIT_WORKSPACES_PER_OWNER', 'limits.workspacesPerOwner', 1, 1_000_000],
+  ['LIMIT_PRODUCTION_KEYS', 'limits.productionKeysPerWorkspace', 0, 1_000_000],
+  ['LIMIT_EDITOR_BYTES', 'limits.editorBytes', 65_536, 1024 ** 3],
+  ['LIMIT_CONNECTIONS', 'limits.connections', 0, 10_000_000],
+  ['LIMIT_CREATED_BY_OPENING_PER_MINUTE', 'limits.createdByOpeningPerMinute', 0, 1_000_000],
+  ['LIMIT_CREATED_BY_OPENING_PER_DAY', 'limits.createdByOpeningPerDay', 0, 1_000_000_000],
+  ['LIMIT_EDITORS_PER_DOCUMENT', 'limits.editorsPerDocument', 1, 100_000],
+]
+const choices: [name: string, key: Key, accepted: readonly string[]][] = [
+  ['DURABILITY', 'durability', ['full', 'relaxed']],
+  ['LOG_LEVEL', 'logLevel', logLevels],
+  ['LOG_FORMAT', 'logFormat', ['pretty', 'json']],
+  ['WORKSPACE_CREATION', 'workspaceCreation', ['open', 'closed']],
+  ['DEFAULT_DOCUMENT_ACCESS', 'defaultDocumentAccess', ['public', 'organizationPrivate', 'restricted']],
+]
+const addresses: [name: string, key: Key, accepted: string[], protocols: string][] = [
+  [
+    'DATABASE_URL',
+    'databaseUrl',
+    ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
+    'postgres:// or postgresql://',
+  ],
+  ['REDIS_URL', 'redisUrl', ['redis://localhost:6379', 'rediss://:p@h/1'], 'redis:// or rediss://'],
+]
+const texts: [name: string, key: Key, accepted: string][] = [
+  ['HOST', 'host', '0.0.0.0'],
+  ['DATA_DIR', 'dataDir', '/var/lib/plenum'],
+  ['SECRET_KEY', 'secretKey', secretKey],
+]
+const publicUrl: [name: string, key: Key] = ['PUBLIC_URL', 'publicOrigins']
+const noColor: [name: string, key: Key] = ['NO_COLOR', 'colors']
+const lists: [name: string, key: Key][] = [
+  ['DISPOSABLE_DOMAINS', 'disposableDomains'],
+  ['DISPOSABLE_DOMAINS_EXCEPT', 'disposableDomainsExcept'],
+]
+
+describe('[C1] settings', () => {
+  test('[C1] every setting that cannot be used is named at once', () => {
+    expect(() => readConfig({ PORT: 'abc', LOG_LEVEL: 'loud', SECRET_KEY: 'short' })).toThrow(
+      /^SECRET_KEY must be [^\n]+\nPORT must be [^\n]+\nLOG_LEVEL must be [^\n]+$/,
+    )
+  })
+
+  test('[C1] without any, everything has its default', () => {
+    expect(readConfig({})).toEqual(defaults)
+  })
+
+  test('[C1] an empty or blank value is none', () => {
+    const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
+      ([name]) => name,
+    )
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ''])))).toEqual(defaults)
+    expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
+  })
+
+  test.each(numbers)('[C1] %s is a whole number within bounds', (name, key, least, most) => {
+    expect(valueOf(readConfig({ [name]: String(least) }), key)).toBe(least)
+    expect(valueOf(readConfig({ [name]: ` ${most} ` }), key)).toBe(most)
+    for (const value of [
+      least - 1,
+      most + 1,
+      'many',
+      '1.5',
+      '1e3',
+      '0x10',
+      '1_000',
+      '5 s',
+      'Infinity',
+      'NaN',
+    ].map(String)) {
+      expect(refusal({ [name]: value })).toBe(
+        `${name} must be a whole number from ${least} to ${most}, but is "${value}".`,
+      )
+    }
+  })
+
+  test('[C1] PUBLIC_URL is one or more addresses of the web', () => {
+    const { publicOrigins } = readConfig({ PUBLIC_URL: 'https://Collab.example.com/, http://intranet:8080' })
+    expect(publicOrigins).toEqual(['https://collab.example.com', 'http://intranet:8080'])
+    for (const value of ['collab.example.com', 'ftp://collab.example.com', 'https://']) {
+      expect(refusal({ PUBLIC_URL: value })).toBe(
+        `PUBLIC_URL must be addresses beginning with http:// or https://, but is "${value}".`,
+      )
+    }
+  })
+
+  test('[C1] NO_COLOR set to anything turns colors off', () => {
+    for (const value of ['1', '0', 'false']) expect(readConfig({ NO_COLOR: value }).colors).toBe(false)
+  })
+
+  test.each(choices)('[C1] %s is one of a few words', (name, key, accepted) => {
+    for (const value of accepted) expect(valueOf(readConfig({ [name]: value }), key)).toBe(value)
+    for (const value of ['other', accepted[0]?.toUpperCase() ?? '', 'constructor']) {
+      expect(refusal({ [name]: value })).toBe(
+        `${name} must be one of ${accepted.join(', ')}, but is "${value}".`,
+      )
+    }
+  })
+
+  test.each(addresses)(
+    '[C1] %s is an address, and not repeated when it is refused',
+    (name, key, accepted, protocols) => {
+      const env = { SECRET_KEY: secretKey }
+      for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
+      for (const value of [
+        'mysql://u:canary@h/d',
+        'canary',
+        'localhost:5432/canary',
+        'postgres//canary',
+        'http://canary',
+      ]) {
+        expect(refusal({ ...env, [name]: value })).toBe(
+          `${name} must be an address beginning with ${protocols}.`,
+        )
+      }
+    },
+  )
+
+  test.each(texts)('[C1] %s is taken as it is', (name, key, accepted) => {
+    expect(valueOf(readConfig({ [name]: ` ${accepted}\n` }), key)).toBe(accepted)
+  })
+
+  test('[C1] SECRET_KEY is long, needed with DATABASE_URL, and never repeated', () => {
+    expect(refusal({ SECRET_KEY: 'canary'.padEnd(31, 'k') })).toBe(
+      `SECRET_KEY must be at least 32 characters long; make one with: ${makeSecret}.`,
+    )
+    expect(refusal({ DATABASE_URL: 'postgres://u:canary@h/d' })).toBe(
+      `SECRET_KEY must be set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}.`,
+    )
+  })
+
+  test.each(lists)('[C1] %s is a list of words', (name, key) => {
+    expect(valueOf(readConfig({ [name]: ' a.example, b.example,,c.example\n d.example ' }), key)).toEqual([
+      'a.example',
+      'b.example',
+      'c.example',
+      'd.example',
+    ])
+  })
+
+  test('[C1] .env.example lists exactly the settings that are read, with their defaults', () => {
+    const read = new Set<string>()
+    readConfig(new Proxy({}, { get: (_, name) => void read.add(String(name)) }))
+    const listed = [...example.matchAll(/^(?:# )?([A-Z][A-Z_]+)=/gm)].map(([, name]) => name)
+    expect(listed.toSorted()).toEqual([...read].toSorted())
+    expect(new Set(listed).size).toBe(listed.length)
+
+    const shown = [...example.matchAll(/^([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value])
+    expect(readConfig(Object.fromEntries(shown))).toEqual(defaults)
+    const tested = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
+      ([name]) => name,
+    )
+    expect(tested.toSorted()).toEqual([...read].toSorted())
+  })
+})

@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto'
+import { pino } from 'pino'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { userTokenSeconds } from '../../src/access/tokens/token-claims.ts'
+import { createHousekeeping } from '../../src/jobs/housekeeping.ts'
+import { createMetrics } from '../../src/platform/metrics/metrics.ts'
+import type { Database } from '../../src/store/engine/db.ts'
+import * as migrations from '../../src/store/documents/document-migrations.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+describe.each(stores)('housekeeping on %s', (store) => {
+  const server = useServer(store)
+  const place = { organizationId: 'o1', documentId: 'd1' }
+
+  function housekeeping(afterMs: number, database: Database = server.database) {
+    const logged: string[] = []
+    const log = pino({ base: undefined }, { write: (line: string) => void logged.push(line) })
+    const now = () => Date.now() + afterMs
+    return { ...createHousekeeping({ database, log, now, observe: createMetrics().job }), logged }
+  }
+
+  const presentUsers = async ({ apiKey }: given.Tenant) => {
+    const rows = await server.database.read
+      .selectFrom('presence')
+      .select('user_id')
+      .where('api_key', '=', apiKey)
+      .execute()
+    return rows.map((row) => row.user_id)
+  }
+  const keptAnswers = async ({ apiKey }: given.Tenant) =>
+    (
+      await server.database.read
+        .selectFrom('idempotency_keys')
+        .select('idempotency_key')
+        .where('scope', '=', apiKey)
+        .execute()
+    ).length
+
+  afterEach(() => {
+    vi.useRealTimers()
+    server.clock.offsetMs = 0
+  })
+
+  test('[15] presence that had no update for 24 hours is removed, of every tenant', async () => {
+    const [one, other] = [await given.tenant(server), await given.tenant(server)]
+    const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
+    for (const documentId of ['d1', 'd2', 'd3'])
+      await one.client.presence.add({ ...place, documentId, users })
+    await other.client.presence.add({ ...place, users: [{ userId: 'stale' }] })
+    server.clock.offsetMs = day / 2
+    await other.client.presence.add({ ...place, users: [{ userId: 'fresh' }] })
+
+    await housekeeping(day - 60_000).run()
+    expect(await presentUsers(one)).toHaveLength(1500)
+    await housekeeping(day).run()
+    expect(await presentUsers(one)).toEqual([])
+    expect(await presentUsers(other)).toEqual(['fresh'])
+  })
+
+  test('[10.9] migrations are kept for 30 days after they ended', async () => {
+    const { client, apiKey } = await given.tenant(server)
+    await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
+    await server.database.write(async (db) => {
+      for (const [migrationId, endedAt] of [
+        ['old', 0],
+        ['recent', day],
+        ['running', undefined],
+      ] as const) {
+        const migration = { migrationId, documentId: 'd1', newDocumentId: 'd2' }
+        await migrations.add(db, apiKey, 'o1', migration, Date.now())
+        if (endedAt !== undefined) {
+          await migrations.advance(db, apiKey, 'o1', migrationId, 'completed', Date.now() + endedAt)
+        }
+      }
+    })
+    await housekeeping(30 * day + 60_000).run()
+    const found = await Promise.all(
+      ['old', 'recent', 'running'].map((id) => migrations.find(server.database.read, apiKey, 'o1', id)),
+    )
+    expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
+  })
+
+  test('[25.3] removed and expired grants go when no token is left that is older, of every tenant', async () => {
+    const [one, other] = [await given.tenant(server), await given.tenant(server)]
+    const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
+    const seconds = Math.floor(Date.now() / 1000)
+    const grant = ({ client }: given.Tenant, ...resources: ReturnType<typeof resource>[]) =>
+      client.permissions.add({ user: { userId: 'u1' }, permissions: { resources } })
+    const remove = ({ client }: given.Tenant, id: string) =>
+      client.permissions.remove({ userId: 'u1', permissions: { resources: [resource(id)] } })
+    const kept = async ({ apiKey }: given.Tenant) => {
+      const rows = server.database.read
+        .selectFrom('grants')
+        .select('resource_id')
+        .where('api_key', '=', apiKey)
+        .orderBy('resource_id')
+      return (await rows.execute()).map((row) => row.resource_id)
+    }
+    await grant(
+      one,
+      resource('ever'),
+      resource('long', { expiresAt: seconds + 30 * 86_400 }),
+      resource('over', { expiresAt: seconds + 60 }),
+    )
+    await remove(one, 'gone')
+    await remove(other, 'gone')
+    server.clock.offsetMs = day
+    await grant(other, resource('ever'))
+    await remove(other, 'late')
+
+    await housekeeping(userTokenSeconds * 1000).run()
+    expect(await kept(one)).toEqual(['ever', 'gone', 'long', 'over'])
+    await housekeeping(userTokenSeconds * 1000 + day / 2).run()
+    expect(await kept(one)).toEqual(['ever', 'long'])
+    expect(await kept(other)).toEqual(['ever', 'late'])
+  })
+
+  test('[0.7] kept answers to idempotency keys are removed after 24 hours', async () => {
+    const tenant = await given.tenant(server)
+    const options = { idempotencyKey: randomUUID() }
+    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] }, options)
+    await housekeeping(day - 60_000).run()
+    expect(await keptAnswers(tenant)).toBe(1)
+    await housekeeping(day).run()
+    expect(await keptAnswers(tenant)).toBe(0)
+  })
+
+  test('[15] a database that fails is a warning for each kind, not an end', async () => {
+    const away: Database = { ...server.database, write: () => Promise.reject(new Error('away')) }
+    const keeper = housekeeping(0, away)
+    await keeper.run()
+    expect(keeper.logged.map((line) => JSON.parse(line) as { level: number; job: string })).toMatchObject(
+      ['idempotencyKeys', 'presence', 'documentMigrations', 'endedGrants'].map((what) => ({
+        level: 40,
+        job: `${what}.prune`,
+      })),
+    )
+  })
+
+  test('[15] it runs a minute after the start and then every hour, until it is stopped', async () => {
+    let writes = 0
+    const counting: Database = {
+      ...server.database,
+      write(work) {
+        writes++
+        return server.database.write(work)
+      },
+    }
+    const keeper = housekeeping(0, counting)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    keeper.start()
+    vi.advanceTimersByTime(59_000)
+    expect(writes).toBe(0)
+    vi.advanceTimersByTime(1_000)
+    await vi.waitFor(() => expect(writes).toBe(4))
+    vi.advanceTimersByTime(60 * 60 * 1000)
+    await vi.waitFor(() => expect(writes).toBe(8))
+    await keeper.stop()
+    vi.advanceTimersByTime(10 * 60 * 60 * 1000)
+    expect(writes).toBe(8)
+  })
+})

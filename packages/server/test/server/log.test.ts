@@ -1,0 +1,268 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createLog } from '../../src/platform/log/log.ts'
+import { LogDestination } from '../../src/platform/log/log-destination.ts'
+import { readableLines } from '../../src/platform/log/readable-lines.ts'
+import { buildServer, serverProgram, type ServerProcess, startProcess } from '../support/processes/process.ts'
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plenum-log-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+function openFile(path: string, flags: number): number {
+  const fd = openSync(path, flags)
+  onTestFinished(() => closeSync(fd))
+  return fd
+}
+
+/** A pipe that is full, and whose reader does not read until it is told to. */
+function fullPipe() {
+  const path = join(newFolder(), 'pipe')
+  execFileSync('mkfifo', [path])
+  const reader = openFile(path, constants.O_RDWR | constants.O_NONBLOCK)
+  const filler = Buffer.alloc(4096)
+  try {
+    for (;;) writeSync(reader, filler)
+  } catch (error) {
+    expect(error).toMatchObject({ code: 'EAGAIN' })
+  }
+  const bytes = Buffer.alloc(65_536)
+  return {
+    path,
+    /** Empties the pipe. */
+    read(): string {
+      let text = ''
+      try {
+        for (;;) text += bytes.toString('latin1', 0, readSync(reader, bytes))
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'EAGAIN' })
+      }
+      return text.replaceAll('\0', '')
+    },
+  }
+}
+
+/** What arrived at the stream so far. */
+function collect(stream: Readable | null): () => string {
+  let text = ''
+  stream?.setEncoding('utf8').on('data', (more: string) => void (text += more))
+  return () => text
+}
+
+/** A request that is logged. */
+async function request({ url }: ServerProcess): Promise<void> {
+  const response = await fetch(`${url}/v2/workspace/get`, { method: 'POST' })
+  await response.arrayBuffer()
+}
+
+async function expectToEndInOrder(server: ServerProcess): Promise<void> {
+  const began = Date.now()
+  expect(await server.terminate()).toBe(0)
+  expect(Date.now() - began).toBeLessThan(10_000)
+}
+
+describe('[O10] a log that cannot be written', () => {
+  beforeAll(buildServer)
+  const env = () => ({ DATA_DIR: newFolder(), LOG_LEVEL: 'debug', SHUTDOWN_SECONDS: '10' })
+
+  test('[O10] the server says so, answers, and ends on SIGTERM when the reader of its log is gone', async () => {
+    const server = await startProcess('server', env(), { stdout: 'pipe', stderr: 'pipe' })
+    const says = collect(server.child.stderr)
+    server.child.stdout?.destroy()
+    await request(server)
+    await expect.poll(says).toContain('Plenum cannot write its log: EPIPE')
+    await request(server)
+    await expectToEndInOrder(server)
+    expect(says().match(/cannot write its log/g)).toHaveLength(1)
+  })
+
+  test('[O10] the server answers and ends on SIGTERM when the reader of its log does not read', async () => {
+    const { path } = fullPipe()
+    const server = await startProcess('server', env(), {
+      stdout: openFile(path, constants.O_WRONLY),
+      stderr: 'pipe',
+    })
+    await request(server)
+    await expectToEndInOrder(server)
+  })
+
+  test('[O10] the server says so, answers, and ends on SIGTERM when the disk of its log is full', async () => {
+    const stdout = openFile('/dev/full', constants.O_WRONLY)
+    const server = await startProcess('server', env(), { stdout, stderr: 'pipe' })
+    const says = collect(server.child.stderr)
+    await expect.poll(says).toContain('Plenum cannot write its log: ENOSPC')
+    await request(server)
+    await expectToEndInOrder(server)
+  })
+
+  test('[O10] a file or a pipe has every line once the server has ended', async () => {
+    const file = join(newFolder(), 'log')
+    const stdout = openFile(file, constants.O_WRONLY | constants.O_CREAT)
+    const intoFile = await startProcess('server', env(), { stdout, stderr: 'pipe' })
+    const intoPipe = await startProcess('server', env(), { stdout: 'pipe', stderr: 'pipe' })
+    const piped = collect(intoPipe.child.stdout)
+    for (const server of [intoFile, intoPipe]) {
+      await request(server)
+      await expectToEndInOrder(server)
+    }
+    for (const log of [() => readFileSync(file, 'utf8'), piped]) {
+      const messages = () =>
+        log()
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => (JSON.parse(line) as { msg: string }).msg)
+      await expect.poll(() => messages().at(-1)).toBe('stopped')
+      expect(messages()).toEqual([
+        expect.stringContaining('listening at '),
+        'request',
+        'shutting down',
+        'stopped',
+      ])
+    }
+  })
+})
+
+describe('[O10] the destination of the log', () => {
+  const openDestination = (path: string) => {
+    const lost: number[] = []
+    const failures: (string | undefined)[] = []
+    const output = { fd: openFile(path, constants.O_WRONLY | constants.O_NONBLOCK), nonBlocking: true }
+    const destination = new LogDestination(output, {
+      onFailure: ({ code }) => failures.push(code),
+      onLost: (lines) => lost.push(lines),
+    })
+    return { destination, lost, failures }
+  }
+
+  test('[O10] lines wait for a slow reader up to a bound; the lines beyond it are lost and counted', async () => {
+    const pipe = fullPipe()
+    const { destination, lost, failures } = openDestination(pipe.path)
+    const lines = Array.from(
+      { length: 3000 },
+      (_, index) => `${String(index).padStart(4, '0')} ${'x'.repeat(1000)}\n`,
+    )
+    for (const line of lines) destination.write(line)
+
+    const kept = Math.floor((1024 * 1024) / 1006)
+    let read = ''
+    await expect.poll(() => (read += pipe.read()).length, { interval: 1 }).toBe(kept * 1006)
+    expect(read).toBe(lines.slice(0, kept).join(''))
+    expect(lost).toEqual([3000 - kept])
+    expect(failures).toEqual([])
+
+    destination.write('after\n')
+    await expect.poll(() => pipe.read()).toBe('after\n')
+  })
+
+  test('[O10] at exit it writes what waits, and gives up when nobody reads', () => {
+    const pipe = fullPipe()
+    const { destination } = openDestination(pipe.path)
+    destination.write('last words\n')
+    // Nobody reads: it would wait forever.
+    destination.flushSync()
+    pipe.read()
+    destination.flushSync()
+    expect(pipe.read()).toBe('last words\n')
+  })
+})
+
+describe('[O11] the format of the log', () => {
+  beforeAll(buildServer)
+  const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
+
+  /** What a server prints to a terminal from its start until Ctrl-C has stopped it. */
+  async function runInTerminal(env: Record<string, string>): Promise<string> {
+    const command = `exec ${process.execPath} ${serverProgram}`
+    const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
+      env: { PATH: process.env.PATH, DATA_DIR: newFolder(), PORT: '0', ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    const printed = collect(child.stdout)
+    await expect.poll(printed, { timeout: 90_000 }).toContain('Plenum is running')
+    child.stdin.write('\u0003')
+    expect(await ended).toEqual([0, null])
+    return printed()
+  }
+
+  test.skipIf(process.platform !== 'linux')(
+    '[O11] in a terminal it is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
+    async () => {
+      const colored = await runInTerminal({})
+      const plain = await runInTerminal({ NO_COLOR: '1' })
+      const json = await runInTerminal({ LOG_FORMAT: 'json' })
+      expect(colored).toMatch(
+        new RegExp(`\u001b\\[90m${isoTime}\u001b\\[39m \u001b\\[32mINFO \u001b\\[39m listening at http://`),
+      )
+      expect(plain).toMatch(new RegExp(`${isoTime} INFO  listening at http://`))
+      expect(plain).toMatch(
+        new RegExp(`${isoTime} INFO  shutting down signal=SIGINT\r\n${isoTime} INFO  stopped`),
+      )
+      expect(plain).not.toContain('\u001b')
+      expect(json).toMatch(new RegExp(`{"level":"info","time":"${isoTime}","msg":"stopped"}`))
+    },
+  )
+
+  test('[O11] elsewhere it is JSON with the name of the level and an ISO time, and text with LOG_FORMAT=pretty', async () => {
+    const log = async (env: Record<string, string>) => {
+      const server = await startProcess(
+        'server',
+        { DATA_DIR: newFolder(), LOG_LEVEL: 'info', ...env },
+        { stdout: 'pipe', stderr: 'pipe' },
+      )
+      const printed = collect(server.child.stdout)
+      await server.terminate()
+      await expect.poll(printed).toContain('stopped')
+      return printed().trimEnd().split('\n')
+    }
+    for (const line of await log({})) {
+      expect(JSON.parse(line)).toMatchObject({
+        level: 'info',
+        time: expect.stringMatching(`^${isoTime}$`),
+        msg: expect.any(String),
+      })
+    }
+    for (const line of await log({ LOG_FORMAT: 'pretty' })) {
+      expect(line).toMatch(new RegExp(`^${isoTime} INFO  [a-z]`))
+    }
+  })
+
+  test('[O11] as text, fields follow the message, stacks of errors are below, and control characters are escaped', () => {
+    let text = ''
+    const log = createLog('info', readableLines({ write: (more) => void (text += more) }, { colors: false }))
+    const cause = new Error('no \u001b[2Jroom')
+    const error = Object.assign(new TypeError('broken\u0007', { cause }), {
+      code: 'E1',
+      row: 'kept out of the log',
+    })
+    log.error({ reqId: 'a-1', title: 'two words', count: 2, err: error }, 'it\u009bfailed\nbadly')
+    const lines = text.split('\n')
+    expect(lines[0]).toMatch(
+      new RegExp(
+        String.raw`^${isoTime} ERROR it\\u009bfailed\\u000abadly reqId=a-1 title="two words" count=2$`,
+      ),
+    )
+    expect(lines[1]).toBe(String.raw`    TypeError: broken\u0007`)
+    expect(lines[2]).toMatch(/^ {8}at /)
+    expect(lines).toContain('    code=E1')
+    expect(lines).toContain(String.raw`    caused by Error: no \u001b[2Jroom`)
+    expect(text).not.toContain('kept out')
+  })
+})

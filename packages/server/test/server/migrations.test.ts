@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import * as bareDomains from '../../src/store/migrations/0003-bare-domains.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+
+describe.each(stores)('migrations on %s', (store) => {
+  const server = useServer(store)
+
+  test('[2] a domain that an earlier version stored with www. loses it, and can be deleted', async () => {
+    const tenant = await given.tenant(server)
+    const other = await given.tenant(server)
+    const stored = (apiKey: string, domains: string[]) =>
+      domains.map((domain, index) => ({ api_key: apiKey, domain, position: 10 + index }))
+    await server.database.write(async (db) => {
+      await db
+        .insertInto('allowed_domains')
+        .values([
+          ...stored(tenant.apiKey, ['www.a.dev', 'a.dev', 'www.www.b.dev', 'www.b.dev', 'www.www.c.dev']),
+          ...stored(other.apiKey, ['www.a.dev', '*.www.d.dev', 'www']),
+        ])
+        .execute()
+      await bareDomains.up(db as unknown as Kysely<unknown>)
+    })
+    const local = ['localhost', '127.0.0.1']
+    expect((await other.client.domains.get()).data.allowedDomains).toEqual([
+      ...local,
+      'a.dev',
+      '*.www.d.dev',
+      'www',
+    ])
+    const { allowedDomains: domains } = (await tenant.client.domains.get()).data
+    expect(domains).toEqual([...local, 'a.dev', 'b.dev', 'c.dev'])
+    expect((await tenant.client.domains.delete({ domains })).data.domainsRemoved).toEqual(domains)
+  })
+})

@@ -1,0 +1,264 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
+import { ApiError } from '@plenum/client'
+import { sql } from 'kysely'
+import { describe, expect, test } from 'vitest'
+import { isUnavailable } from '../../src/store/engine/failures.ts'
+import * as given from '../support/given.ts'
+import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
+import { exchange, post } from '../support/raw.ts'
+
+const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
+
+describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
+  const server = useServer(store, { env: { LOG_LEVEL: 'debug' } })
+  const page = async (path: string) => {
+    const response = await fetch(`${server.url}${path}`)
+    return { status: response.status, text: await response.text() }
+  }
+
+  test('[O1] at /healthz which database with which durability, at /readyz that it answers', async () => {
+    const health = await page('/healthz')
+    expect({ ...health, text: JSON.parse(health.text) }).toEqual({
+      status: 200,
+      text: { status: 'ok', database: store, durability: 'full', uptimeSeconds: expect.any(Number) },
+    })
+    expect(await page('/readyz')).toEqual({ status: 200, text: '{"status":"ready"}' })
+    const relaxed = await startServer(store, { env: { DURABILITY: 'relaxed' } })
+    expect(await (await fetch(`${relaxed.url}/healthz`)).json()).toMatchObject({ durability: 'relaxed' })
+    await relaxed.stop()
+  })
+
+  test('[O1] in the log each request, and of a fault its stack, which the caller does not', async () => {
+    const { client, headers } = await given.tenant(server)
+    await breakTable('organizations')
+    const response = await fetch(`${server.url}/v2/organizations/add`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: '{"data":{"organizations":[{"organizationId":"broken","organizationName":"canary-row"}]}}',
+    })
+    await mendTable('organizations')
+    expect({ status: response.status, body: await response.json() }).toEqual(internal)
+    const reqId = response.headers.get('x-request-id')
+    const lines = server.logged.map((line) => JSON.parse(line)).filter((line) => line.reqId === reqId)
+    expect(lines).toEqual([
+      expect.objectContaining({
+        level: 'error',
+        msg: 'Internal error.',
+        err: {
+          type: expect.any(String),
+          message: expect.any(String),
+          stack: expect.stringContaining('\n    at '),
+          code: expect.anything(),
+        },
+      }),
+      expect.objectContaining({
+        level: 'debug',
+        msg: 'request',
+        operation: 'organizations.add',
+        status: 500,
+      }),
+    ])
+    expect(server.logged.join('')).not.toContain('canary-row')
+    expect((await client.organizations.get()).data).toEqual([])
+  })
+
+  test('[O1] in the log no secret and no content, also of requests that fail', async () => {
+    const tenant = await given.tenant(server)
+    const canary = 'canary-7f3a'
+    const secret = `SG.${canary}`
+    const headers = {
+      ...tenant.headers,
+      authorization: `Bearer ${canary}`,
+      cookie: `session=${canary}`,
+      'idempotency-key': canary,
+      'user-agent': canary,
+    }
+    const emailServiceConfig = {
+      type: 'sendgrid',
+      apiKey: secret,
+      fromEmail: 'a@example.com',
+      fromCompany: 'A',
+    }
+    const data = { useEmailService: true, emailServiceConfig }
+    expect((await server.post('/v2/workspace/emailconfig/update', { data }, headers)).status).toBe(200)
+    const user = { userId: canary, email: `${canary}@example.com`, name: canary, secret }
+    await server.post('/v2/users/add', { data: { organizationId: canary, users: [user] } }, headers)
+    await server.post(
+      '/v2/workspace/emailconfig/update',
+      { data: { emailServiceConfig: { type: secret } } },
+      headers,
+    )
+    await server.post(`/v2/nothing?token=${canary}`, `{"data":"${canary}`, headers)
+    await server.post('/v2/organizations/get', `{"data":"${canary}`, {
+      ...headers,
+      'content-type': 'text/plain',
+    })
+    for (const token of [canary, `${tenant.authToken}x`]) {
+      const wrong = { 'x-svc-api-key': canary, 'x-svc-auth-token': token, 'x-svc-workspace-id': canary }
+      await server.post('/v2/organizations/get', { data: {} }, wrong)
+      await server.post('/v2/workspace/get', { data: {} }, wrong)
+    }
+    await exchange(server.url, `GET / HTTP/1.1\r\nx-${canary}\r\n\r\n`)
+    await exchange(
+      server.url,
+      post('/v2/users/add', { ...headers, 'transfer-encoding': 'chunked' }, `zz${canary}\r\n`),
+    )
+    await breakTable('users')
+    const failing = {
+      organizationId: 'o',
+      createOrganization: true,
+      users: [{ ...user, userId: `${canary}-2` }],
+    }
+    const { status, body } = await server.post(
+      '/v2/users/add',
+      { data: failing },
+      { ...headers, 'idempotency-key': 'x' },
+    )
+    await mendTable('users')
+    expect({ status, body }).toEqual(internal)
+
+    expect(server.logged.length).toBeGreaterThan(5)
+    const log = server.logged.join('')
+    for (const hidden of [canary, tenant.authToken, tenant.workspaceAuthToken])
+      expect(log).not.toContain(hidden)
+  })
+
+  /** From now on the database refuses new rows, in a way that PostgreSQL explains with the values of the row. */
+  const breakTable = (name: string) =>
+    server.database.write(async (db) => {
+      const table = sql.table(name)
+      if (store === 'postgres')
+        await sql`alter table ${table} add constraint broken check (false) not valid`.execute(db)
+      else
+        await sql`create trigger broken before insert on ${table} begin select raise(abort, 'broken'); end`.execute(
+          db,
+        )
+    })
+  const mendTable = (name: string) =>
+    server.database.write(async (db) => {
+      if (store === 'postgres') await sql`alter table ${sql.table(name)} drop constraint broken`.execute(db)
+      else await sql`drop trigger broken`.execute(db)
+    })
+})
+
+describe('[O1] PostgreSQL out of reach', () => {
+  test('[O1] a connection that breaks is unavailability, whenever it is noticed', async () => {
+    const server = await startServer('postgres')
+    const { write } = server.database
+    const end = sql`select pg_terminate_backend(pg_backend_pid())`
+    const atOnce = await write((db) => end.execute(db)).catch((error: unknown) => error)
+    const later = await write(async (db) => {
+      await end.execute(db).catch(() => {})
+      // The driver learns of the end of the connection after the answer.
+      await expect.poll(() => sql`select 1`.execute(db).catch(String)).toMatch(/not queryable/)
+      await sql`select 1`.execute(db)
+    }).catch((error: unknown) => error)
+    expect([atOnce, later].map(isUnavailable)).toEqual([true, true])
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await server.stop()
+  })
+
+  test('[O1] /readyz does not wait for a database that is silent', async () => {
+    const databaseUrl = new URL(await createPostgresDatabase())
+    const { port, hostname } = databaseUrl
+    const sockets = new Set<Socket>()
+    const proxy = createServer((socket) => {
+      const upstream = connect(Number(port), hostname)
+      socket.pipe(upstream).pipe(socket)
+      for (const end of [socket, upstream]) sockets.add(end.on('error', () => {}))
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    databaseUrl.port = String((proxy.address() as { port: number }).port)
+    databaseUrl.hostname = '127.0.0.1'
+    const server = await startServer('postgres', {
+      data: { dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')), databaseUrl: databaseUrl.href },
+    })
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    for (const socket of sockets) socket.pause().unpipe()
+    const response = await fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(4000) })
+    expect(response.status).toBe(503)
+    for (const socket of sockets) socket.destroy()
+    await expect.poll(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await server.stop()
+    for (const socket of sockets) socket.destroy()
+    proxy.close()
+  })
+})
+
+/** A small disk, or the reason why there is none. */
+function mountSmallDisk(): { folder: string; unmount(): void } | string {
+  const folder = mkdtempSync(join(tmpdir(), 'plenum-disk-'))
+  const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], {
+    encoding: 'utf8',
+  })
+  if (status !== 0) {
+    rmSync(folder, { recursive: true })
+    return `a small disk cannot be mounted here: ${stderr?.trim() || error?.message}`
+  }
+  return {
+    folder,
+    unmount() {
+      // Lazily: the addon lets go of the files when its statements are collected.
+      execFileSync('umount', ['-l', folder])
+      rmSync(folder, { recursive: true })
+    },
+  }
+}
+
+describe('[P5] a full disk', () => {
+  test('[P5] SQLite: writes are refused, reads go on, nothing answered is lost, and writing resumes', async ({
+    skip,
+  }) => {
+    const disk = mountSmallDisk()
+    if (typeof disk === 'string') return skip(disk)
+    const dataDir = join(disk.folder, 'data')
+    const filler = join(disk.folder, 'filler')
+    writeFileSync(filler, Buffer.alloc(3 * 1024 * 1024))
+    const server = await startServer('sqlite', { data: { dataDir, databaseUrl: undefined } })
+    const { client } = await given.tenant(server)
+    const acknowledged: string[] = []
+    let next = 0
+    const write = async () => {
+      const organizationId = `org-${next++}`
+      await client.organizations.add({ organizations: [{ organizationId, text: 'x'.repeat(10_000) }] })
+      acknowledged.push(organizationId)
+    }
+    const writeUntilRefused = async () => {
+      for (let tries = 0; tries < 2000; tries++) {
+        const refusal = await write().catch((error: unknown) => error)
+        if (refusal) return refusal
+      }
+      throw new Error('The disk never became full.')
+    }
+    const stored = async () => (await client.organizations.get()).data.map(({ id }) => id)
+
+    const refusal = (await writeUntilRefused()) as ApiError
+    expect(refusal).toBeInstanceOf(ApiError)
+    expect([refusal.status, refusal.httpStatus, refusal.retryAfterSeconds]).toEqual(['UNAVAILABLE', 503, 1])
+    expect(acknowledged.length).toBeGreaterThan(50)
+    expect(await Promise.allSettled([write(), write()])).toMatchObject([
+      { status: 'rejected' },
+      { status: 'rejected' },
+    ])
+    expect(await stored()).toEqual(acknowledged)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+
+    rmSync(filler)
+    await write()
+    await write()
+    expect(await stored()).toEqual(acknowledged)
+
+    const again = await server.restart()
+    const db = new DatabaseSync(join(dataDir, 'plenum.db'), { readOnly: true })
+    expect(db.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' })
+    expect(db.prepare('select count(*) as n from organizations').get()).toEqual({ n: acknowledged.length })
+    db.close()
+    await again.stop()
+    disk.unmount()
+  })
+})

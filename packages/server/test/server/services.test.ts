@@ -1,0 +1,137 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { Client } from 'pg'
+import { afterEach, expect, inject, onTestFinished, test, vi } from 'vitest'
+import { createDatabase, type PostgresOptions, postgresForTests, startPostgres } from '../support/services.ts'
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+
+async function start(options?: PostgresOptions) {
+  const postgres = await startPostgres(options)
+  onTestFinished(() => postgres.stop())
+  return postgres
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+/** Opens a session, and answers the error with which it will end. */
+async function openSession(url: string): Promise<{ error: Promise<unknown> }> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  return { error: once(client, 'error').then(([error]) => error as unknown) }
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+test('[T1] a PostgreSQL of its own listens on the loopback only, and its databases are empty and separate', async () => {
+  const postgres = await start()
+  const [one, other] = await Promise.all([postgres.createDatabase(), postgres.createDatabase('a "name"')])
+  await query(one, 'create table thing (id int)')
+  const tables = `select count(*)::int as count from pg_tables where schemaname = 'public'`
+  expect(await query(one, tables)).toEqual([{ count: 1 }])
+  expect(await query(other, tables)).toEqual([{ count: 0 }])
+  expect(await query(other, 'select current_database() as name')).toEqual([{ name: 'a "name"' }])
+  const names = `'listen_addresses', 'max_connections', 'fsync', 'synchronous_commit', 'full_page_writes'`
+  const settings = `select name, setting from pg_settings where name in (${names}) order by name`
+  expect(await query(one, settings)).toEqual([
+    { name: 'fsync', setting: 'off' },
+    { name: 'full_page_writes', setting: 'off' },
+    { name: 'listen_addresses', setting: '127.0.0.1' },
+    { name: 'max_connections', setting: '200' },
+    { name: 'synchronous_commit', setting: 'off' },
+  ])
+  await postgres.stop()
+  expect(existsSync(postgres.dataDir)).toBe(false)
+  await expect(query(one, 'select 1')).rejects.toThrow('ECONNREFUSED')
+})
+
+test('[T1] a durable PostgreSQL keeps what was committed through a kill of all its processes', async () => {
+  const postgres = await start({ durable: true })
+  const url = await postgres.createDatabase()
+  await query(url, 'create table thing (id int)')
+  await query(url, 'insert into thing select generate_series(1, 1000)')
+  const killed = postgres.pid
+  const session = await openSession(url)
+  await postgres.kill()
+  await expect(session.error).resolves.toBeInstanceOf(Error)
+  await expect(query(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  expect(() => process.kill(killed, 0)).toThrow('ESRCH')
+
+  await postgres.restart()
+  expect(postgres.pid).not.toBe(killed)
+  expect(await query(url, 'select count(*)::int as count from thing')).toEqual([{ count: 1000 }])
+  expect(await query(url, 'show fsync')).toEqual([{ fsync: 'on' }])
+})
+
+test('[T1] a given folder stays, and is the same cluster for the next server', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'plenum-given-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const first = await start({ dataDir })
+  await query(await first.createDatabase('kept'), 'create table thing as select 1 as id')
+  await first.restart()
+  await first.stop()
+  await expect(first.restart()).rejects.toThrow('stopped for good')
+
+  const second = await start({ dataDir })
+  const url = new URL(second.url)
+  url.pathname = '/kept'
+  expect(await query(url.href, 'select id from thing')).toEqual([{ id: 1 }])
+})
+
+test('[T1] TEST_POSTGRES_URL names the server that tests use instead of one of their own', async () => {
+  vi.stubEnv('TEST_POSTGRES_URL', inject('postgresUrl'))
+  const given = await postgresForTests()
+  expect(given).toMatchObject({ url: inject('postgresUrl') })
+  expect(given.kill).toBeUndefined()
+  expect(await query(await given.createDatabase(), 'select 1 as one')).toEqual([{ one: 1 }])
+  await given.stop()
+  expect(await query(await createDatabase(inject('postgresUrl')), 'select 1 as one')).toEqual([{ one: 1 }])
+})
+
+test('[T1] a TEST_POSTGRES_URL that does not answer is named as the reason', async () => {
+  const postgres = await start()
+  await postgres.stop()
+  vi.stubEnv('TEST_POSTGRES_URL', postgres.url)
+  await expect(postgresForTests()).rejects.toThrow('TEST_POSTGRES_URL does not answer')
+})
+
+test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
+  '[T1] %s for the program that started it leaves neither PostgreSQL nor its folder behind',
+  async (signal) => {
+    const args = ['--import', 'tsx', 'packages/server/test/support/services.ts']
+    const program = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })
+    const ended = once(program, 'exit')
+    onTestFinished(() => void program.kill('SIGKILL'))
+    const lines: string[] = []
+    for await (const line of createInterface(program.stdout)) {
+      lines.push(line)
+      if (lines.length === 2) break
+    }
+    const [url = ''] = lines
+    const [{ dataDir }] = (await query(
+      url,
+      'select setting as "dataDir" from pg_settings where name = \'data_directory\'',
+    )) as [{ dataDir: string }]
+    expect(existsSync(dataDir)).toBe(true)
+    program.kill(signal)
+    expect(await ended).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [0, null])
+    await expect.poll(() => existsSync(dataDir)).toBe(false)
+    await expect(query(url, 'select 1')).rejects.toThrow('ECONNREFUSED')
+  },
+)

@@ -1,0 +1,179 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { prepareDataDir } from '../../src/start/data-dir.ts'
+import { unknownSettings } from '../../src/start/unknown-settings.ts'
+import { buildServer, failToStart, startProcess } from '../support/processes/process.ts'
+
+beforeAll(buildServer)
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plenum-start-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** What a server prints and logs from its start to its end. */
+async function run(env: Record<string, string>, cwd?: string): Promise<{ printed: string; log: string }> {
+  const server = await startProcess(
+    'server',
+    { DATA_DIR: newFolder(), LOG_LEVEL: 'info', ...env },
+    { stdout: 'pipe', stderr: 'pipe', ...(cwd !== undefined && { cwd }) },
+  )
+  const { stdout, stderr } = server.child
+  if (!stdout || !stderr) throw new Error('The server has no pipes.')
+  const [log, printed, code] = await Promise.all([text(stdout), text(stderr), server.terminate()])
+  expect(code).toBe(0)
+  return { printed, log }
+}
+
+describe('[C2] names that are not settings', () => {
+  test('[C2] a misspelled setting in .env or in the environment is a warning in the log and at start', async () => {
+    const cwd = newFolder()
+    writeFileSync(
+      join(cwd, '.env'),
+      'LOG_LEVLE=canary\nMY_OWN=canary\nDURABILITY=relaxed\nPGSSLMODE=disable\n',
+    )
+    const { printed, log } = await run({ DATABASE_URI: 'canary' }, cwd)
+    const hints = [
+      'LOG_LEVLE in .env is not a setting. Did you mean LOG_LEVEL?',
+      'MY_OWN in .env is not a setting.',
+      'DATABASE_URI in the environment is not a setting. Did you mean DATABASE_URL?',
+    ]
+    const warnings = log
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as { level: string; msg: string })
+      .filter(({ level }) => level === 'warn')
+    expect(warnings.map(({ msg }) => msg)).toEqual(hints)
+    expect(printed.match(/^.*is not a setting.*$/gm)).toEqual(hints.map((hint) => `  ${hint}`))
+    expect(printed + log).not.toContain('canary')
+  })
+
+  test('[C2] a server that cannot start names misspelled settings beside the reason', async () => {
+    const cwd = newFolder()
+    writeFileSync(join(cwd, '.env'), 'SECRET_KYE=canary\nDATABASE_URL=postgres://localhost/plenum\n')
+    const { code, says } = await failToStart({}, { cwd })
+    expect(code).toBe(1)
+    expect(says).toMatch(
+      /^Plenum cannot start: SECRET_KEY must be set when DATABASE_URL is.+\nSECRET_KYE in \.env is not a setting\. Did you mean SECRET_KEY\?\n$/,
+    )
+  })
+
+  test('[C2] settings, names of other programs and distant names in the environment are left alone', () => {
+    const others = {
+      PORT: '1',
+      NO_COLOR: '1',
+      PGHOST: 'h',
+      NODE_ENV: 'production',
+      POSTGRES_PASSWORD: 'p',
+      TZ: 'UTC',
+    }
+    expect(unknownSettings(others, {})).toEqual([])
+    const usual = {
+      PATH: '/bin',
+      HOME: '/',
+      HOSTNAME: 'h',
+      PWD: '/',
+      SHELL: 'sh',
+      TERM: 'xterm',
+      LOGNAME: 'root',
+    }
+    expect(unknownSettings({}, usual)).toEqual([])
+  })
+
+  test.each([
+    ['PROT', 'PORT'],
+    ['PORTS', 'PORT'],
+    ['port', 'PORT'],
+    ['DATADIR', 'DATA_DIR'],
+    ['DURABILTY', 'DURABILITY'],
+    ['LIMIT_JSON_DEPHT', 'LIMIT_JSON_DEPTH'],
+    ['DISPOSABLE_DOMAIN', 'DISPOSABLE_DOMAINS'],
+  ])('[C2] %s is taken for %s', (name, setting) => {
+    expect(unknownSettings({ [name]: '' }, {})).toEqual([
+      `${name} in .env is not a setting. Did you mean ${setting}?`,
+    ])
+    expect(unknownSettings({}, { [name]: '' })).toEqual([
+      `${name} in the environment is not a setting. Did you mean ${setting}?`,
+    ])
+  })
+
+  test('[C2] a line of .env that may be a part of a secret is not shown', () => {
+    expect(unknownSettings({ MIIEvgIBADANBgkq: '=', c2VjcmV0: '=' }, {})).toEqual([
+      'A name with other characters than A-Z, 0-9 and _ in .env is not a setting.',
+    ])
+  })
+})
+
+describe('[C1] a data folder that cannot be used', () => {
+  const refused = (folder: string, reason: string) => ({
+    code: 1,
+    says: `Plenum cannot start: DATA_DIR must be a folder that can be written, but ${folder} is not: ${reason}.\n`,
+  })
+
+  test('[C1] the server does not start where folders cannot be made', async () => {
+    const reason = 'the file system does not allow new files there (ENOENT)'
+    for (const DATA_DIR of ['/proc/x', '/proc/x/y', '/proc']) {
+      expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual(refused(DATA_DIR, reason))
+    }
+  })
+
+  test('[C1] the server does not start on a file, or below one', async () => {
+    const file = join(newFolder(), 'file')
+    writeFileSync(file, '')
+    expect(await failToStart({ DATA_DIR: file, PORT: '0' })).toEqual(refused(file, `${file} is a file`))
+    const below = join(file, 'below')
+    const reason = 'a part of its path is a file (ENOTDIR)'
+    expect(await failToStart({ DATA_DIR: below, PORT: '0' })).toEqual(refused(below, reason))
+  })
+
+  test('[C1] a folder without permission is refused, and a folder that can be written is left as it was', () => {
+    const folder = newFolder()
+    prepareDataDir(join(folder, 'a/b'))
+    expect(readdirSync(join(folder, 'a/b'))).toEqual([])
+
+    const closed = join(folder, 'closed')
+    mkdirSync(closed)
+    chmodSync(closed, 0o500)
+    chmodSync(folder, 0o755)
+    // Root may write everywhere.
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) process.seteuid?.(65_534)
+    try {
+      for (const path of [closed, join(closed, 'below')]) {
+        expect(() => prepareDataDir(path)).toThrow(
+          `DATA_DIR must be a folder that can be written, but ${path} is not: the user of the server has no permission (EACCES).`,
+        )
+      }
+    } finally {
+      if (isRoot) process.seteuid?.(0)
+    }
+    expect(existsSync(join(closed, 'below'))).toBe(false)
+  })
+})
+
+describe('[1.1] what the server prints at start', () => {
+  const publicDocuments =
+    'Documents of new API keys are public: every user of the key may open and edit them.'
+  const openCreation = 'Anyone who reaches this server can create a workspace.'
+
+  test('[1.1] it says that documents are public and that anyone can create a workspace', async () => {
+    const { printed } = await run({})
+    expect(printed).toContain(publicDocuments)
+    expect(printed).toContain(openCreation)
+  })
+
+  test('[1.1] it says neither when the settings are stricter', async () => {
+    const { printed } = await run({
+      WORKSPACE_CREATION: 'closed',
+      DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate',
+    })
+    expect(printed).toContain('Plenum is running')
+    expect(printed).not.toContain('are public')
+    expect(printed).not.toContain('create a workspace')
+    expect(printed).not.toContain('Create your first workspace')
+  })
+})

@@ -1,0 +1,93 @@
+import type { Resource } from './oracle.ts'
+import type { Found } from './probe.ts'
+import { type DocumentId, granted, type Scene, type Source, sources } from './scenes.ts'
+import type { Role } from '../clients/raw-client.ts'
+import { type Dialect, dialects } from '../clients/raw-clients.ts'
+
+export interface Place {
+  key: 'own' | 'sibling' | 'foreign'
+  organizationId: string
+  documentId: DocumentId
+}
+
+/** Documents in, below, beside and above what is granted; and the same ids where nothing is granted. */
+export const places: readonly Place[] = [
+  ...(['flat', 'top', 'deep', 'mate', 'other'] as const).map((documentId): Place => ({
+    key: 'own',
+    organizationId: 'o1',
+    documentId,
+  })),
+  { key: 'own', organizationId: 'o2', documentId: 'deep' },
+  { key: 'sibling', organizationId: 'o1', documentId: 'deep' },
+  { key: 'foreign', organizationId: 'o1', documentId: 'deep' },
+]
+const resources = Object.keys(granted) as Resource[]
+const roles = ['viewer', 'editor', undefined] as const
+const expiries = ['none', 'future', 'past', 'passing'] as const
+
+export interface User {
+  userId: string
+  source: Source
+  resource: Resource
+  role: Role | undefined
+  expiry: (typeof expiries)[number]
+  dialect: Dialect
+}
+
+export interface Row {
+  user: User
+  place: Place
+  editorId: string
+}
+
+export interface MatrixOptions {
+  scene: Scene
+  /** Where to begin with the sources of grants and the dialects, which take turns. */
+  turn: number
+  /** Only one of so many rows. */
+  oneOf?: number
+}
+
+/** Every grant with every place. With each turn they meet another source in another dialect: 15 pairs in all. */
+export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
+  const grants = resources.flatMap((resource) =>
+    roles.flatMap((role) => expiries.map((expiry) => ({ resource, role, expiry }))),
+  )
+  const rows = grants.flatMap((grant, row) =>
+    places.map((place, column) => {
+      const pair = turn + row + (column % 3)
+      const source = sources[pair % sources.length] as Source
+      const dialect = dialects[pair % dialects.length] as Dialect
+      const userId = [grant.resource, grant.role ?? 'omitted', grant.expiry, source, dialect].join('.')
+      return { user: { ...grant, userId: userId.replaceAll(' ', '-'), source, dialect }, place }
+    }),
+  )
+  return rows
+    .map((row, index) => ({ ...row, editorId: `e${index}` }))
+    .filter((_, index) => index % oneOf === 0)
+}
+
+/** Counts what was looked at, and keeps what was not as it should be. */
+export class Tally {
+  cells = 0
+  readonly wrong: string[] = []
+  readonly #title: string
+
+  constructor(title: string) {
+    this.#title = title
+  }
+
+  compare(row: Row, attempt: number, found: Found, expected: Found): void {
+    for (const action of Object.keys(expected) as (keyof Found)[]) {
+      this.check(row, `${attempt}: ${action}`, found[action], expected[action])
+    }
+  }
+
+  check({ user, place, editorId }: Row, what: string, found: unknown, expected: unknown): void {
+    this.cells++
+    const [is, shall] = [JSON.stringify(found), JSON.stringify(expected)]
+    if (is === shall) return
+    const where = `${place.key} ${place.organizationId}/${place.documentId}/${editorId}`
+    this.wrong.push(`${this.#title}: ${user.userId} in ${where}: ${what} is ${is}, not ${shall}`)
+  }
+}

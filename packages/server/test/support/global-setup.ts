@@ -1,0 +1,16 @@
+import type { TestProject } from 'vitest/node'
+import { postgresForTests } from './services.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** A server on which tests create databases of their own; never used for data itself. */
+    postgresUrl: string
+  }
+}
+
+/** One PostgreSQL for the whole run. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const postgres = await postgresForTests()
+  project.provide('postgresUrl', postgres.url)
+  return () => postgres.stop()
+}

@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Client, type ClientOptions, createClient } from '@plenum/client'
+import pg from 'pg'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { createSecrets, type Secrets } from '../../src/access/tokens/secrets.ts'
+import { type Config, readConfig } from '../../src/config.ts'
+import { type Bus, createMemoryBus } from '../../src/platform/bus.ts'
+import { createLog } from '../../src/platform/log/log.ts'
+import { createMetrics } from '../../src/platform/metrics/metrics.ts'
+import { createServer, type Server } from '../../src/server.ts'
+import { type Database, openDatabase } from '../../src/store/engine/db.ts'
+import type { Sync } from '../../src/store/engine/group-sync.ts'
+
+/** Every test of behaviour runs on both. */
+export const stores = ['sqlite', 'postgres'] as const
+export type Store = (typeof stores)[number]
+
+export interface TestServer {
+  url: string
+  database: Database
+  secrets: Secrets
+  /** Where the server tells open sessions what has changed. */
+  bus: Bus
+  server: Server
+  /** Set it to move the server's clock; it stands still otherwise only if a test makes it. */
+  clock: { offsetMs: number }
+  /** What the server logged, a JSON line each. */
+  logged: string[]
+  /** Where its data is, for a second server beside it. */
+  data: NonNullable<ServerOptions['data']>
+  client(options?: Partial<ClientOptions>): Client
+  /** A raw call, for what a client would never send. */
+  post(
+    path: string,
+    body: unknown,
+    headers?: Record<string, string>,
+  ): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
+  stop(): Promise<void>
+  /** Stops it and starts another one on the same data. */
+  restart(): Promise<TestServer>
+}
+
+export interface ServerOptions {
+  /** Settings that differ from the defaults, as in the environment. */
+  env?: Record<string, string>
+  sync?: Sync
+  /** How often postponed jobs are looked for. */
+  jobPollMs?: number
+  /** Where the data of an earlier server is. */
+  data?: { dataDir: string; databaseUrl: string | undefined }
+}
+
+const secretKey = 'a secret key that only these tests use'
+
+export async function startServer(store: Store, options: ServerOptions = {}): Promise<TestServer> {
+  const { env = {}, sync, jobPollMs } = options
+  const data = options.data ?? {
+    dataDir: mkdtempSync(join(tmpdir(), 'plenum-test-')),
+    databaseUrl: store === 'postgres' ? await createPostgresDatabase() : undefined,
+  }
+  const { dataDir, databaseUrl } = data
+  const config: Config = readConfig({
+    PORT: '0',
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    SECRET_KEY: secretKey,
+    DATABASE_POOL_SIZE: '8',
+    LOG_LEVEL: 'debug',
+    LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
+    LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
+    LIMIT_CREATED_BY_OPENING_PER_MINUTE: '0',
+    ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
+    ...env,
+  })
+  const metrics = createMetrics()
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    dataDir,
+    durability: config.durability,
+    poolSize: config.databasePoolSize,
+    timeoutMs: config.databaseTimeoutSeconds * 1000,
+    observer: metrics.database,
+    ...(sync && { sync }),
+  })
+  const secrets = createSecrets(secretKey)
+  const clock = { offsetMs: 0 }
+  const logged: string[] = []
+  const log = createLog('debug', { write: (line) => void logged.push(line) })
+  const now = () => Date.now() + clock.offsetMs
+  const bus = createMemoryBus(log)
+  const server = createServer({ config, database, secrets, metrics, log, bus, now, jobPollMs })
+  const url = await server.start()
+
+  return {
+    url,
+    database,
+    secrets,
+    bus,
+    server,
+    clock,
+    logged,
+    data,
+    client: (options) => createClient({ url, retries: 0, ...options }),
+    async post(path, body, headers = {}) {
+      const response = await fetch(`${url}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      })
+      const text = await response.text()
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: text === '' ? undefined : JSON.parse(text),
+      }
+    },
+    async stop() {
+      await server.stop()
+      await database.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+    async restart() {
+      await server.stop()
+      await database.close()
+      return startServer(store, { ...options, data })
+    },
+  }
+}
+
+/** One server for all tests of a `describe`. */
+export function useServer(store: Store, options?: ServerOptions): TestServer {
+  const server = {} as TestServer
+  beforeAll(async () => {
+    Object.assign(server, await startServer(store, options))
+  })
+  afterAll(() => server.stop?.())
+  return server
+}
+
+/** An empty database on the PostgreSQL of this run. */
+export async function createPostgresDatabase(): Promise<string> {
+  const admin = new URL(inject('postgresUrl'))
+  const name = `t_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+  const client = new pg.Client({ connectionString: admin.href })
+  await client.connect()
+  await client.query(`create database ${name}`)
+  await client.end()
+  admin.pathname = `/${name}`
+  return admin.href
+}

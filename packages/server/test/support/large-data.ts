@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import type { Database } from '../../src/store/engine/db.ts'
+
+const rowsTogether = 1000
+
+/** Rows as many as a large tenant has, written in few statements: through the interface it would take minutes. */
+export function seed({ write, dialect }: Database, apiKey: string, organizationId: string) {
+  /** Inserts a row for every number from 1 on; `i` is the number. */
+  const insert = async (count: number, into: string, columns: string, select: string) => {
+    for (let from = 1; from <= count; from += rowsTogether) {
+      const to = Math.min(count, from + rowsTogether - 1)
+      await write(async (db) => {
+        await sql`
+          with recursive n(i) as (select ${sql.lit(from)} union all select i + 1 from n where i < ${sql.lit(to)})
+          insert into ${sql.raw(into)} (api_key, organization_id, ${sql.raw(columns)})
+          select ${sql.lit(apiKey)}, ${sql.lit(organizationId)}, ${sql.raw(select)} from n`.execute(db)
+      })
+      // PostgreSQL would do so itself within a minute; without it, it may look for each parent among all rows.
+      if (dialect === 'postgres' && from === 1)
+        await write((db) => sql`analyze ${sql.table(into)}`.execute(db))
+    }
+    if (dialect === 'postgres') await write((db) => sql`analyze ${sql.table(into)}`.execute(db))
+  }
+  const zeros = (bytes: number) =>
+    dialect === 'sqlite' ? `zeroblob(${bytes})` : `decode(repeat('00', ${bytes}), 'hex')`
+  const text = (prefix: string, number = 'i') => `'${prefix}' || (${number})`
+
+  return {
+    documents: (count: number, { folderId = '', prefix = 'd' } = {}) =>
+      insert(
+        count,
+        'documents',
+        'document_id, folder_id, access_type, disabled, data, event_seq, created_at, last_updated',
+        `${text(prefix)}, ${folderId ? `'${folderId}'` : 'null'}, null, 0, '{}', 0, i, 1`,
+      ),
+    folders: (count: number, parentFolderId: string, prefix = 'f') =>
+      insert(
+        count,
+        'folders',
+        'folder_id, folder_name, parent_folder_id, access_type, created_at, last_updated',
+        `${text(prefix)}, 'name', '${parentFolderId}', null, i, 1`,
+      ),
+    /** Spread over documents `d1` to `d<documents>`. */
+    editors: (count: number, documents: number) =>
+      insert(
+        count,
+        'editors',
+        'document_id, editor_id, type, content_key, seq, snapshot_seq, last_updated, last_updated_by, session_id, created_at',
+        `${text('d', `1 + i % ${documents}`)}, ${text('e')}, 'text', 'content', 100, 0, 1, 'u', null, 1`,
+      ),
+    /** The log of editor `e<editor>` in `d<1 + editor % documents>`. */
+    updates: (count: number, editor: number, documents: number, bytes: number) =>
+      insert(
+        count,
+        'editor_updates',
+        'document_id, editor_id, seq, bytes, user_id, created_at',
+        `'d${1 + (editor % documents)}', 'e${editor}', i, ${zeros(bytes)}, 'u', 1`,
+      ),
+    notifications: (count: number, documents: number) =>
+      insert(
+        count,
+        'notifications',
+        'notification_id, public_id, document_id, location_id, data, timestamp',
+        `${text('n')}, ${text('n')}, ${text('d', `1 + i % ${documents}`)}, null, '{}', i`,
+      ),
+    recipients: (count: number, notifications: number) =>
+      insert(
+        count,
+        'notification_recipients',
+        'notification_id, recipient, by_email, email, named, is_read, for_you, timestamp',
+        `${text('n', `1 + i % ${notifications}`)}, ${text('u')}, 0, null, 0, 0, 1, 1`,
+      ),
+    /** Notifications `n1` to `n<count>` go to one user. */
+    inbox: (count: number, userId: string) =>
+      insert(
+        count,
+        'notification_recipients',
+        'notification_id, recipient, by_email, email, named, is_read, for_you, timestamp',
+        `${text('n')}, '${userId}', 0, null, 0, 0, 1, i`,
+      ),
+    /** Grants on documents for users `<prefix>1` to `<prefix><users>`. */
+    documentGrants: (count: number, users: number, prefix = 'u') =>
+      insert(
+        count,
+        'grants',
+        'resource_type, resource_id, user_id, access_role, expires_at, set_at, created_at',
+        `'document', ${text('d')}, ${text(prefix, `1 + i % ${users}`)}, 'editor', null, 1, 1`,
+      ),
+    /** Grants on one document for users `u1` to `u<count>`. */
+    usersOf: (documentId: string, count: number) =>
+      insert(
+        count,
+        'grants',
+        'resource_type, resource_id, user_id, access_role, expires_at, set_at, created_at',
+        `'document', '${documentId}', ${text('u')}, 'editor', null, 1, i`,
+      ),
+    members: (count: number, prefix = 'u') =>
+      insert(
+        count,
+        'grants',
+        'resource_type, resource_id, user_id, access_role, expires_at, set_at, created_at',
+        `'organization', '${organizationId}', ${text(prefix)}, 'editor', null, 1, 1`,
+      ),
+    groupMembers: (count: number, groupId: string) =>
+      insert(count, 'user_group_members', 'group_id, user_id, created_at', `'${groupId}', ${text('u')}, 1`),
+  }
+}
+
+/** Profiles of users `<prefix>1` to `<prefix><count>`. */
+export const seedUsers = ({ write }: Database, apiKey: string, count: number, prefix = 'u') =>
+  write(async (db) => {
+    await sql`
+      with recursive n(i) as (select 1 union all select i + 1 from n where i < ${sql.lit(count)})
+      insert into users (api_key, user_id, email, profile, created_at, last_updated)
+      select ${sql.lit(apiKey)}, ${sql.lit(prefix)} || i, null, '{}', 1, 1 from n`.execute(db)
+  })

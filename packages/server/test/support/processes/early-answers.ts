@@ -1,0 +1,35 @@
+/**
+ * The control of the kill test: a server that answers a write before its transaction is committed. Everything else is
+ * the real one, so a harness that finds nothing lost here would find nothing anywhere.
+ */
+import { createSecrets } from '../../../src/access/tokens/secrets.ts'
+import { readConfig } from '../../../src/config.ts'
+import { createLog } from '../../../src/platform/log/log.ts'
+import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
+import { createServer } from '../../../src/server.ts'
+import { type Database, openDatabase } from '../../../src/store/engine/db.ts'
+
+const config = readConfig(process.env)
+const database = await openDatabase({
+  url: config.databaseUrl,
+  dataDir: config.dataDir,
+  durability: config.durability,
+  poolSize: config.databasePoolSize,
+})
+const early: Database = {
+  ...database,
+  write: (work) =>
+    new Promise((resolve, reject) => {
+      database
+        .write(async (db) => {
+          const result = await work(db)
+          resolve(result)
+          await new Promise((later) => setTimeout(later, 100))
+          return result
+        })
+        .catch(reject)
+    }),
+}
+const secrets = createSecrets(config.secretKey ?? '')
+const log = createLog(config.logLevel, process.stdout)
+await createServer({ config, database: early, secrets, metrics: createMetrics(), log }).start()

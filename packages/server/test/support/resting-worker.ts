@@ -1,0 +1,7 @@
+// A thread that sleeps and then works, for as many milliseconds as the message says.
+import { answerTasks } from '../../src/platform/threads/worker.ts'
+
+answerTasks(({ restMs = 0, workMs = 0 }: { restMs?: number; workMs?: number }) => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, restMs)
+  for (const end = process.cpuUsage().user + workMs * 1000; process.cpuUsage().user < end;);
+})

@@ -1,0 +1,421 @@
+// The services that tests and developers need. As a program it runs one PostgreSQL until Ctrl-C:
+// npx tsx packages/server/test/support/services.ts
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import * as fs from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import { Client, escapeIdentifier } from 'pg'
+
+export interface PostgresOptions {
+  /** Syncs as in production. Otherwise a commit may be lost when the server is killed, and tests are faster. */
+  durable?: boolean
+  /** Kept by `stop`, and used as it is if it holds a cluster. Otherwise a temporary folder is made and removed. */
+  dataDir?: string
+  port?: number
+}
+
+export interface PostgresService {
+  /** The superuser's, on the database `postgres`. */
+  readonly url: string
+  readonly dataDir: string
+  /** Of the postmaster that was started last. */
+  readonly pid: number
+  /** Answers the URL of a new, empty database. */
+  createDatabase(name?: string): Promise<string>
+  /** SIGKILL for the postmaster and all its children, as in a crash; resolves when all are gone. */
+  kill(): Promise<void>
+  /** SIGSTOP for the postmaster and all its children: connections stay open, and nobody answers on them. */
+  freeze(): Promise<void>
+  /** They go on where they were. */
+  thaw(): void
+  /** Starts again on the same folder and port, after a fast shutdown if it still runs. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A server given by TEST_POSTGRES_URL can neither be killed nor restarted, and its `stop` does nothing. */
+export type TestPostgres = Pick<PostgresService, 'url' | 'createDatabase' | 'stop'> & Partial<PostgresService>
+
+const readyTimeoutSeconds = 30
+const clusterArguments = [
+  '--auth=trust',
+  '--username=postgres',
+  '--encoding=UTF8',
+  '--locale=C.UTF-8',
+  '--no-sync',
+]
+
+export async function postgresForTests(): Promise<TestPostgres> {
+  const url = process.env.TEST_POSTGRES_URL
+  if (!url) return startPostgres()
+  try {
+    await query(url, 'select 1')
+  } catch (cause) {
+    throw new Error('The server of TEST_POSTGRES_URL does not answer.', { cause })
+  }
+  return { url, createDatabase: (name) => createDatabase(url, name), stop: async () => {} }
+}
+
+/** Makes a new, empty database on the server of `adminUrl` and answers its URL. */
+export async function createDatabase(adminUrl: string, name = randomName()): Promise<string> {
+  // template0 cannot be connected to, so that no other session can make this fail.
+  await query(adminUrl, `create database ${escapeIdentifier(name)} template template0`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${encodeURIComponent(name)}`
+  return url.href
+}
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresService> {
+  const bin = findPostgres() ?? installPostgres()
+  const user = serverUser()
+  const port = options.port ?? (await freePort())
+  const url = `postgresql://postgres@127.0.0.1:${port}/postgres`
+  const dataDir = options.dataDir
+    ? resolve(options.dataDir)
+    : fs.mkdtempSync(join(tmpdir(), 'plenum-postgres-'))
+  fs.mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const guard = startGuard(dataDir, !options.dataDir)
+  const logPath = join(dataDir, 'postgres.log')
+  let server: ChildProcess
+  let stopped: Promise<void> | undefined
+
+  const run = (program: string, args: string[], errors: number | 'pipe'): ChildProcess => {
+    // Detached, so that Ctrl-C in a terminal reaches only the program that decides how to stop this.
+    const where = { ...user, cwd: dataDir, env: { PATH: process.env.PATH, LC_ALL: 'C' }, detached: true }
+    const child = spawn(join(bin, program), args, { ...where, stdio: ['ignore', 'ignore', errors] })
+    guard.watch(child)
+    return child
+  }
+
+  const start = async (): Promise<void> => {
+    const log = openLog(logPath, user)
+    try {
+      server = run('postgres', serverArguments(dataDir, port, options.durable ?? false), log)
+    } finally {
+      fs.closeSync(log)
+    }
+    await untilReady(server, url, dataDir, logPath)
+  }
+
+  const childrenOf = (pid: number) =>
+    [...processes()].filter(([, { parent }]) => parent === pid).map(([child]) => child)
+
+  /** A stopped postmaster forks no further child, so that a listing of its children is complete. */
+  const stopPostmaster = async (pid: number): Promise<void> => {
+    process.kill(pid, 'SIGSTOP')
+    await until(() => !isRunning(server) || /^[TZ]/.test(processes().get(pid)?.state ?? 'Z'))
+  }
+
+  const freeze = async (): Promise<void> => {
+    const { pid } = server
+    if (pid === undefined) return
+    await stopPostmaster(pid)
+    for (const each of childrenOf(pid)) signal(each, 'SIGSTOP')
+  }
+
+  const thaw = (): void => {
+    const { pid } = server
+    if (pid === undefined) return
+    for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGCONT')
+  }
+
+  const kill = async (): Promise<void> => {
+    const pid = server.pid
+    if (pid === undefined || !isRunning(server)) return
+    await stopPostmaster(pid)
+    const family = childrenOf(pid)
+    for (const each of [...family, pid]) signal(each, 'SIGKILL')
+    // Shared memory stays in use, and a restart refused, until the last child is gone.
+    await until(() => {
+      const now = processes()
+      return !isRunning(server) && family.every((each) => (now.get(each)?.state ?? 'Z').startsWith('Z'))
+    })
+  }
+
+  const shutDown = async (): Promise<void> => {
+    if (!isRunning(server)) return
+    // SIGINT is PostgreSQL's fast shutdown: it ends sessions, and writes a checkpoint.
+    server.kill('SIGINT')
+    await until(() => !isRunning(server)).catch(kill)
+  }
+
+  try {
+    if (!fs.existsSync(join(dataDir, 'PG_VERSION'))) {
+      if (user) fs.chownSync(dataDir, user.uid, user.gid)
+      const initdb = run('initdb', ['-D', dataDir, ...clusterArguments], 'pipe')
+      const [[code], errors] = await Promise.all([once(initdb, 'exit'), initdb.stderr && text(initdb.stderr)])
+      if (code !== 0) throw new Error(`initdb failed:\n${errors}`)
+    }
+    await start()
+  } catch (error) {
+    await guard.release()
+    throw error
+  }
+
+  return {
+    url,
+    dataDir,
+    get pid() {
+      return server.pid ?? 0
+    },
+    createDatabase: (name) => createDatabase(url, name),
+    kill,
+    freeze,
+    thaw,
+    restart: async () => {
+      if (stopped) throw new Error('This PostgreSQL was stopped for good.')
+      await shutDown()
+      await start()
+    },
+    stop: () => (stopped ??= shutDown().then(() => guard.release())),
+  }
+}
+
+function serverArguments(dataDir: string, port: number, durable: boolean): string[] {
+  // Longer paths do not fit into a socket's address; PostgreSQL would refuse to start.
+  const socketDir = Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) < 104 ? dataDir : ''
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: socketDir,
+    max_connections: 200,
+    // In files of the folder: a killed server leaves nothing behind in /dev/shm, which is small in containers.
+    dynamic_shared_memory_type: 'mmap',
+    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+  }
+  return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
+}
+
+/** The log is the server's, or recovery would complain about a file in its folder that it cannot open. */
+function openLog(path: string, user: ServerUser | undefined): number {
+  const log = fs.openSync(path, 'a', 0o600)
+  if (user) fs.fchownSync(log, user.uid, user.gid)
+  return log
+}
+
+async function untilReady(
+  server: ChildProcess,
+  url: string,
+  dataDir: string,
+  logPath: string,
+): Promise<void> {
+  const deadline = Date.now() + readyTimeoutSeconds * 1000
+  const fail = (what: string, cause?: unknown): never => {
+    throw new Error(`PostgreSQL ${what}:\n${fs.readFileSync(logPath, 'utf8').slice(-2000)}`, { cause })
+  }
+  let spawnError: Error | undefined
+  server.once('error', (error) => (spawnError = error))
+  for (let wait = 10; ; wait = Math.min(wait * 1.5, 250)) {
+    if (!isRunning(server)) fail('did not start', spawnError)
+    try {
+      const [row] = await query(url, 'show data_directory')
+      // Nothing may be created in, or killed for, somebody else's cluster.
+      if (fs.realpathSync(String(row?.data_directory)) === fs.realpathSync(dataDir)) return
+      throw new Error(`Another PostgreSQL answers on ${url}.`)
+    } catch (error) {
+      if (Date.now() > deadline) fail(`did not accept connections within ${readyTimeoutSeconds} s`, error)
+    }
+    await delay(wait)
+  }
+}
+
+/**
+ * Ends what it watches, and removes the folder, when this process is gone in whatever way: also by SIGKILL,
+ * and by the SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
+ */
+function startGuard(dataDir: string, temporary: boolean) {
+  // Each line is the process to end; standard input closes when this process ends. SIGQUIT is PostgreSQL's
+  // immediate shutdown, which takes its children along and removes postmaster.pid last.
+  const script = `
+    pid=
+    while read -r line; do pid=$line; done
+    if [ -n "$pid" ]; then
+      kill -QUIT "$pid"
+      tries=0
+      while [ -e postmaster.pid ] && kill -0 "$pid" && [ $tries -lt 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+      done
+      kill -KILL "$pid"
+    fi
+    [ -z "$1" ] || rm -rf "$1" || { sleep 1; rm -rf "$1"; }`
+  const args = ['-c', script, 'guard', temporary ? dataDir : '']
+  const guard = spawn('sh', args, { stdio: ['pipe', 'ignore', 'ignore'], cwd: dataDir, detached: true })
+  const gone = once(guard, 'exit')
+  const input = guard.stdin
+  input.on('error', () => {})
+  guard.unref()
+  // A worker of vitest outlives a run that is interrupted, until its test ends.
+  const close = () => void input.end()
+  if (process.connected) process.once('disconnect', close)
+  return {
+    watch(child: ChildProcess): void {
+      if (child.pid !== undefined) input.write(`${child.pid}\n`)
+      child.once('exit', () => {
+        if (!input.writableEnded) input.write('\n')
+      })
+    },
+    async release(): Promise<void> {
+      process.off('disconnect', close)
+      guard.ref()
+      close()
+      await gone
+    },
+  }
+}
+
+/** The folder that holds `initdb` and `postgres`. Debian keeps them off the PATH, by version. */
+function findPostgres(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = fs.existsSync(debian) ? fs.readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== ''),
+    ...versions.map((version) => join(debian, version, 'bin')),
+  ]
+  return folders.find((folder) => ['initdb', 'postgres'].every((name) => fs.existsSync(join(folder, name))))
+}
+
+function installPostgres(): string {
+  const missing =
+    'PostgreSQL is missing: neither the PATH nor /usr/lib/postgresql holds initdb and postgres. Install it ' +
+    '(on Debian: apt-get install postgresql), or name a server on which databases may be created: ' +
+    'TEST_POSTGRES_URL=postgresql://user:password@127.0.0.1:5432/postgres npm test'
+  if (process.getuid?.() !== 0 || !fs.existsSync('/etc/debian_version')) throw new Error(missing)
+  console.log('PostgreSQL is missing; installing the Debian package `postgresql` with apt-get …')
+  // Only the programs are wanted, not the system-wide server that the package otherwise sets up and starts.
+  const config = '/etc/postgresql-common/createcluster.d'
+  const ownConfig = join(config, 'plenum.conf')
+  const firstCreated = fs.mkdirSync(config, { recursive: true })
+  fs.writeFileSync(ownConfig, 'create_main_cluster = false\n')
+  try {
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+    for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'postgresql']]) {
+      const { status, error } = spawnSync('apt-get', args, { env, stdio: 'inherit' })
+      if (status !== 0) throw new Error(`apt-get ${args[0]} failed. ${missing}`, { cause: error })
+    }
+  } finally {
+    fs.rmSync(ownConfig)
+    if (firstCreated && fs.readdirSync(config).length === 0) fs.rmdirSync(config)
+  }
+  const bin = findPostgres()
+  if (!bin) throw new Error(missing)
+  return bin
+}
+
+type ServerUser = { uid: number; gid: number }
+
+/** PostgreSQL refuses to run as root; other users run it as themselves. */
+function serverUser(): ServerUser | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = ['-u', '-g'].map((flag) =>
+      spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout.trim(),
+    )
+    if (uid && gid) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no user `postgres` or `nobody` to run it as.',
+  )
+}
+
+/**
+ * Below the ports that systems give to outgoing connections: one of these could take the port while the server
+ * is down, and a client that retries to connect could even reach itself.
+ */
+async function freePort(): Promise<number> {
+  for (let tries = 0; tries < 100; tries++) {
+    const port = randomInt(20_000, 32_000)
+    const probe = createServer()
+    const free = await new Promise<boolean>((answer) => {
+      probe.once('error', () => answer(false))
+      probe.listen(port, '127.0.0.1', () => probe.close(() => answer(true)))
+    })
+    if (free) return port
+  }
+  throw new Error('No free port between 20000 and 32000.')
+}
+
+async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 })
+  // Emitted besides the rejection when the server goes away; unheard, it would end this process.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return (await client.query<Record<string, unknown>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+function randomName(): string {
+  return `test_${randomBytes(8).toString('hex')}`
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.pid !== undefined && child.exitCode === null && child.signalCode === null
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** All processes by id. `ps` is asked only where there is no /proc: slim Linux images lack it. */
+function processes(): Map<number, { parent: number; state: string }> {
+  const found = new Map<number, { parent: number; state: string }>()
+  if (fs.existsSync('/proc/self/stat')) {
+    for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+      try {
+        // pid (name) state parent …, where the name may hold spaces and brackets.
+        const [state = '', parent] = fs
+          .readFileSync(`/proc/${pid}/stat`, 'utf8')
+          .split(') ')
+          .at(-1)!
+          .split(' ')
+        found.set(Number(pid), { parent: Number(parent), state })
+      } catch {
+        // It ended since the folder was listed.
+      }
+    }
+    return found
+  }
+  for (const line of spawnSync('ps', ['-A', '-o', 'pid=,ppid=,state='], { encoding: 'utf8' }).stdout.split(
+    '\n',
+  )) {
+    const [pid, parent, state = ''] = line.trim().split(/\s+/)
+    if (pid) found.set(Number(pid), { parent: Number(parent), state })
+  }
+  return found
+}
+
+async function until(condition: () => boolean, timeoutSeconds = 10): Promise<void> {
+  const deadline = Date.now() + timeoutSeconds * 1000
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`PostgreSQL did not end within ${timeoutSeconds} s.`)
+    await delay(5)
+  }
+}
+
+async function main(): Promise<void> {
+  const postgres = await startPostgres()
+  console.log(postgres.url)
+  console.log(`PostgreSQL runs in ${postgres.dataDir} until Ctrl-C.`)
+  const stop = () => {
+    postgres.stop().catch((error: unknown) => {
+      console.error(error)
+      process.exitCode = 1
+    })
+  }
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, stop)
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(fs.realpathSync(process.argv[1])).href) await main()

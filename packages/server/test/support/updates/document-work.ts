@@ -1,0 +1,52 @@
+import type { DocumentThreadsOptions } from '../../../src/crdt/document-threads.ts'
+import { sizeOf } from '../../../src/crdt/content/parts.ts'
+import { createStoredDocuments, type StoredDocuments } from '../../../src/crdt/stored-documents.ts'
+import { createCrdt, type Crdt } from '../../../src/crdt/crdt.ts'
+import { createDocumentThreads } from '../../../src/crdt/create-document-threads.ts'
+
+interface Options extends DocumentThreadsOptions {
+  inlineBytes?: number
+}
+
+type Args<Method> = Method extends (source: never, ...args: infer Rest) => unknown ? Rest : never
+
+/** The same methods without the source: every call works on a document of its own, all of one API key. */
+type WithoutSource<T> = {
+  [Name in keyof T]: T[Name] extends (...args: never) => infer Result
+    ? (...args: Args<T[Name]>) => Result
+    : never
+}
+
+let documents = 0
+
+function withoutSource<T extends object>(work: T): WithoutSource<T> {
+  const entries = Object.entries(work).map(([name, method]: [string, (...args: unknown[]) => unknown]) => [
+    name,
+    (...args: unknown[]) => method({ apiKey: 'key', content: String(++documents) }, ...args),
+  ])
+  return Object.fromEntries(entries) as WithoutSource<T>
+}
+
+/** What open editors do with documents. */
+export function testCrdt({ inlineBytes, ...options }: Options = {}) {
+  const threads = createDocumentThreads(options)
+  const crdt: WithoutSource<Crdt> = withoutSource(createCrdt(threads, { inlineBytes }))
+  return { ...crdt, close: () => threads.close() }
+}
+
+/** What REST does with documents. */
+export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Options = {}) {
+  const threads = createDocumentThreads(options)
+  const limits = { inlineBytes, waitMs: 30_000 }
+  const documents: WithoutSource<StoredDocuments> = withoutSource(createStoredDocuments(threads, limits))
+  return { ...documents, close: () => threads.close() }
+}
+
+/** Work on documents that are so small that no thread is needed, however busy the machine is. */
+export const smallCrdt = (): Crdt =>
+  createCrdt({
+    async run({ parts, argsBytes = 0, inlineBytes, inline }) {
+      if (sizeOf(parts) + argsBytes > inlineBytes) throw new Error('No thread is expected here.')
+      return inline()
+    },
+  })

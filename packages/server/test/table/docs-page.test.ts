@@ -1,0 +1,60 @@
+import { chromium } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { chromiumForTests } from '../support/browser.ts'
+import { useServer } from '../support/harness.ts'
+
+describe('[0.1] /docs in a browser', () => {
+  const server = useServer('sqlite')
+
+  test('[0.1] lists all operations without JavaScript', async () => {
+    const html = await (await fetch(`${server.url}/docs`)).text()
+    expect(html).toContain('<li><b>Create Workspace</b> <code>POST /v2/workspace/create</code>')
+    expect(html).toContain('<b>Migrate Documents Status</b>')
+  })
+
+  test('[0.1] no two operations of /openapi.json have the same title', async () => {
+    const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
+      paths: Record<string, { post: { summary: string } }>
+    }
+    const titles = Object.values(paths).map(({ post }) => post.summary)
+    expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])
+    expect(titles).toContain('Get Organizations')
+    expect(titles).toContain('Update Users (v1)')
+  })
+
+  test(
+    '[0.1] shows titles of operations in the sidebar, without warnings, from this server alone',
+    { timeout: 300_000 },
+    async ({ skip }) => {
+      const executablePath = chromiumForTests()
+      if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+      try {
+        const page = await browser.newPage()
+        page.setDefaultTimeout(120_000)
+        const complaints: string[] = []
+        const origins = new Set<string>()
+        page.on('console', (message) => {
+          if (['warning', 'error'].includes(message.type())) complaints.push(message.text())
+        })
+        page.on('pageerror', (error) => complaints.push(String(error)))
+        page.on('request', (request) => {
+          const { protocol, origin } = new URL(request.url())
+          if (protocol !== 'data:') origins.add(origin)
+        })
+        await page.goto(`${server.url}/docs`)
+
+        const sidebar = page.locator('#reference aside').first()
+        await sidebar.getByText('Create Workspace').first().waitFor()
+        await sidebar.getByText('Documents', { exact: true }).first().click()
+        await sidebar.getByText('Migrate Documents Status').first().waitFor()
+        expect(await sidebar.innerText()).not.toMatch(/\/v[12]\//)
+        await page.locator('#list').waitFor({ state: 'detached' })
+        expect(complaints).toEqual([])
+        expect([...origins]).toEqual([server.url])
+      } finally {
+        await browser.close()
+      }
+    },
+  )
+})

@@ -1,0 +1,221 @@
+import { closeCodes } from '@plenum/protocol/realtime'
+import { ClientId, FolderId } from '@plenum/protocol'
+import { editorName } from '@plenum/client'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { WebSocket } from 'ws'
+import type { Schema } from '../../src/calls/explain.ts'
+import { normalized } from '../support/filled-tenant.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+import {
+  closed,
+  eventually,
+  hocuspocusClient,
+  hocuspocusSocket,
+  socketUrl,
+  synced,
+  tokenFor,
+  yjsClient,
+} from '../support/live.ts'
+import { table } from '../support/table.ts'
+
+type Place = [organizationId: string, documentId: string, editorId: string]
+
+/** Places that are different, but alike when their ids are joined by a slash or decoded once too often. */
+const places: Place[] = [
+  ['a/b', 'c', 'd'],
+  ['a', 'b/c', 'd'],
+  ['a', 'b', 'c/d'],
+  ['a%2Fb', 'c', 'd'],
+  ['a%252Fb', 'c', 'd'],
+  ['a b', '../b', './c'],
+  ['a+b', '..%2Fb', '..%2F..'],
+  ['https://x.y/z?a=b#c', 'https://x.y/z', 'z?a=b#c'],
+  ['/', '//', '///'],
+  ['100%', '%', '%zz'],
+  ['頁/😀', '\\', '"\'|:;,&=@'],
+  ['...', '%2e%2e', '%2E'],
+]
+const contentOf = (place: Place) => JSON.stringify(place)
+
+describe.each(stores)('ids with slashes on %s', (store) => {
+  const server = useServer(store)
+
+  /** Every place holds its own content, for whoever reads it. */
+  async function expectContents(tenant: given.Tenant) {
+    const token = await tokenFor(tenant, 'reader/1')
+    const { client } = tenant
+    for (const place of places) {
+      const [organizationId, documentId, editorId] = place
+      const { data } = await client.crdt.get({ organizationId, documentId, editorId })
+      expect([place, data.map((one) => [one.id, one.data])]).toEqual([place, [[editorId, contentOf(place)]]])
+    }
+    const socket = hocuspocusSocket(server)
+    const connection = client.connect({ token, WebSocket })
+    onTestFinished(() => connection.close())
+    for (const place of places) {
+      const [organizationId, documentId, editorId] = place
+      const name = editorName(...place)
+      const yjs = yjsClient(server, token, { name })
+      const hocuspocus = hocuspocusClient(server, token, { name, socket })
+      const own = connection.document(organizationId, documentId).editor(editorId)
+      await synced(yjs, hocuspocus)
+      await eventually(() => own.state.status).toBe('connected')
+      await eventually(() => [
+        place,
+        yjs.text.toJSON(),
+        hocuspocus.text.toJSON(),
+        own.doc.getText('content').toJSON(),
+      ]).toEqual([place, contentOf(place), contentOf(place), contentOf(place)])
+      yjs.provider.destroy()
+    }
+  }
+
+  test('[0.6] [R10] documents, live states and presence of such ids are kept apart', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const connection = client.connect({
+      token: await tokenFor(tenant, 'ada/1'),
+      WebSocket,
+    })
+    onTestFinished(() => connection.close())
+    const documents = places.map((place) => {
+      const [organizationId, documentId, editorId] = place
+      const document = connection.document(organizationId, documentId)
+      const editor = document.editor(editorId)
+      return { place, document, editor, state: document.liveState<{ at: string }>(editorId) }
+    })
+    await eventually(() => documents.every(({ document }) => document.status === 'connected')).toBe(true)
+    for (const { place, editor, state } of documents) {
+      await state.set({ at: contentOf(place) })
+      await eventually(() => editor.state.status).toBe('connected')
+      editor.doc.getText('content').insert(0, contentOf(place))
+    }
+    await eventually(() => documents.every(({ editor }) => editor.state.saved)).toBe(true)
+    for (const { place, state, document } of documents) {
+      expect(state.value).toEqual({ at: contentOf(place) })
+      const [organizationId, documentId, liveStateDataId] = place
+      await client.presence.add({ organizationId, documentId, users: [{ userId: contentOf(place) }] })
+      await client.liveState.broadcast({
+        organizationId,
+        documentId,
+        liveStateDataId,
+        data: { at: `of REST: ${contentOf(place)}` },
+      })
+      await eventually(() => state.value).toEqual({ at: `of REST: ${contentOf(place)}` })
+      await eventually(() => document.presence.users.map(({ userId }) => userId).sort()).toEqual(
+        [contentOf(place), 'ada/1'].sort(),
+      )
+    }
+    await expectContents(tenant)
+  })
+
+  test('[R9] deleting one of two places that look alike leaves the other open', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const [first, second] = [places[0]!, places[1]!]
+    const clients = [first, second].map((place) => yjsClient(server, token, { name: editorName(...place) }))
+    await synced(...clients)
+    const ended = closed(clients[0]!.provider.ws as unknown as WebSocket)
+    await tenant.client.documents.delete({ organizationId: first[0], documentIds: [first[1]] })
+    expect((await ended).code).toBe(closeCodes.gone)
+    clients[1]!.text.insert(0, 'still there')
+    const [organizationId, documentId] = second
+    await eventually(
+      async () => (await tenant.client.crdt.get({ organizationId, documentId })).data[0]?.data,
+    ).toBe('still there')
+  })
+
+  test('[R1] [R6] names that have not three parts, or parts that are no ids, are refused', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    for (const name of [
+      'a/b',
+      'a/b/c/d',
+      'a%2Fb%2Fc',
+      '%2e/b/c',
+      'a/%2e%2e/c',
+      'a/./c',
+      '../b/c',
+      'a//c',
+      'a/b/',
+      'a/b/%00',
+      'a/b/%0A',
+      `a/b/${'x'.repeat(257)}`,
+      'a/b/%20',
+    ]) {
+      // The client would resolve dots before it sends the address.
+      const socket = rawSocket(`/yjs/${name}?token=${token}`)
+      expect([name, (await closed(socket)).code]).toEqual([name, closeCodes.badMessage])
+      const denied = new Promise<string>((resolve) => {
+        hocuspocusClient(server, token, { name, onAuthenticationFailed: ({ reason }) => resolve(reason) })
+      })
+      expect([name, await denied]).toEqual([name, expect.stringContaining('percent-encoded')])
+    }
+  })
+
+  /** With exactly this path: the address of a `WebSocket` is normalized before it is sent. */
+  const rawSocket = (path: string) =>
+    new WebSocket(socketUrl(server, '/'), {
+      finishRequest: (request) => {
+        request.path = path
+        request.end()
+      },
+    })
+
+  test('[0.6] the longest names fit', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const place = ['😀', '𝕕', '𝕖'].map((id) => id.repeat(256)) as Place
+    // With the token in the address: before it is known who a client is, it may send 16 KiB.
+    const socket = hocuspocusSocket(server, `?token=${token}`)
+    const ada = hocuspocusClient(server, '', { name: editorName(...place), socket })
+    const bob = yjsClient(server, token, { name: editorName(...place) })
+    await synced(ada, bob)
+    ada.text.insert(0, 'Hello')
+    await eventually(() => bob.text.toJSON()).toBe('Hello')
+  })
+})
+
+/** The input with every id of the caller's in another form. */
+function withIds(schema: Schema, value: unknown, change: (id: string) => string): unknown {
+  if (schema.anyOf) return schema.anyOf.reduce((changed, one) => withIds(one, changed, change), value)
+  if (typeof value === 'string')
+    return patterns.has(schema.pattern) && value !== 'root' ? change(value) : value
+  if (Array.isArray(value)) return value.map((item) => withIds(schema.items ?? {}, item, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [key, withIds(schema.properties?.[key] ?? {}, item, change)]),
+  )
+}
+const patterns = new Set([ClientId, FolderId].map((schema) => (schema as Schema).pattern))
+
+describe.each(stores)('[0.6] operations with slashes in ids on %s', (store) => {
+  const server = useServer(store)
+
+  test('[0.6] every operation answers as it does without', async () => {
+    const [plain, slashed] = [await given.tenant(server), await given.tenant(server)]
+    const change = (id: string) => `https://x.y/${id}/../?a=b#c`
+    const back = (text: string) => text.replaceAll(/https:\/\/x\.y\/(.*?)\/\.\.\/\?a=b#c/g, '$1')
+    /** Colors and names of users who have none are derived from their ids. */
+    const derived = /"(#[0-9a-f]{6}|User [0-9A-F]{4})"/g
+    let successes = 0
+    for (const { operation, path, version } of table) {
+      if (operation.access !== 'apiKey' || version === 'v1') continue
+      const call = async (tenant: given.Tenant, data: unknown) => {
+        const { status, body } = await server.post(path, { data }, tenant.headers)
+        return { status, body }
+      }
+      const input = given.exampleFor(plain, operation)
+      const expected = await call(plain, input)
+      const answer = await call(slashed, withIds(operation.input, input, change))
+      if (answer.status === 200) successes++
+      const readable = (text: string) => JSON.parse(back(text).replaceAll(derived, '""')) as unknown
+      expect([path, normalized(readable(JSON.stringify(answer)), slashed)]).toEqual([
+        path,
+        normalized(readable(JSON.stringify(expected)), plain),
+      ])
+    }
+    expect(successes).toBeGreaterThan(40)
+  })
+})

@@ -1,0 +1,307 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Operation, operations } from '@plenum/protocol'
+import JsonSchema from 'typebox/schema'
+import { describe, expect, test } from 'vitest'
+import { compare, derivedFiles, repair } from '../../../../scripts/derive/files.ts'
+import { buildOpenApi } from '../../src/http/openapi/openapi.ts'
+import { version } from '../../src/start/version.ts'
+import { fill } from '../support/filled-tenant.ts'
+import * as given from '../support/given.ts'
+import { useServer } from '../support/harness.ts'
+
+const root = fileURLToPath(new URL('../../../..', import.meta.url))
+
+type Referable<T> = T | { $ref: string }
+interface Media {
+  schema: object
+  examples: Record<string, Referable<{ value: unknown }>>
+}
+interface Message {
+  content: { 'application/json': Media }
+}
+interface DescribedOperation {
+  operationId: string
+  deprecated?: boolean
+  security: readonly object[]
+  parameters?: readonly object[]
+  requestBody: Referable<Message>
+  responses: Record<string, Referable<Message>>
+}
+interface Document {
+  tags: readonly { name: string; description: string }[]
+  paths: Record<string, { post: DescribedOperation }>
+  components: object
+}
+
+const document = JSON.parse(JSON.stringify(buildOpenApi())) as Document
+
+const table = Object.entries(operations as Record<string, Record<string, Operation>>).flatMap(
+  ([family, verbs]) =>
+    Object.entries(verbs).map(([verb, operation]): [string, Operation] => [`${family}.${verb}`, operation]),
+)
+
+function resolve<T extends object>(value: Referable<T>): T {
+  if (!('$ref' in value)) return value
+  const found = value.$ref
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document)
+  return found as T
+}
+
+const mediaOf = (message: Referable<Message>) => resolve(message).content['application/json']
+const valuesOf = (media: Media) => Object.values(media.examples).map((example) => resolve(example).value)
+
+/** What is wrong with a value; its schema may refer to components. */
+const faultsOf = (schema: object, value: unknown) =>
+  JsonSchema.Errors({ components: document.components, ...schema }, value)[1]
+
+const describedAt = (path: string) => {
+  const item = document.paths[path]
+  if (!item) throw new Error(`${path} is not described.`)
+  return item.post
+}
+
+describe('the OpenAPI document', () => {
+  test('[0.1] has every operation under each version, and its aliases as deprecated', () => {
+    const expected = table.flatMap(([name, { versions, path, aliases = [] }]) =>
+      versions.flatMap((version) => [
+        [`/${version}${path}`, version === versions.at(-1) ? name : `${name}.${version}`, false],
+        ...aliases.map((alias) => [
+          `/${version}${alias}`,
+          expect.stringContaining(`${name}.${version}.alias`),
+          true,
+        ]),
+      ]),
+    )
+    const described = Object.entries(document.paths).map(([path, { post }]) => [
+      path,
+      post.operationId,
+      post.deprecated ?? false,
+    ])
+    expect(described).toHaveLength(expected.length)
+    expect(described).toEqual(expect.arrayContaining(expected))
+  })
+
+  test('[0.1] gives each operation an id of its own and each family a description', () => {
+    const ids = Object.values(document.paths).map(({ post }) => post.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(document.tags.length).toBeGreaterThan(0)
+    expect(document.tags.filter(({ description }) => description === '')).toEqual([])
+  })
+
+  test('[0.1] holds no keyword of our own', () => {
+    const keys = new Set<string>()
+    JSON.stringify(document, (key, value: unknown) => (keys.add(key), value))
+    expect([...keys].filter((key) => /^(~|x-)/.test(key))).toEqual([])
+  })
+
+  test.each(table)('[0.1] %s has examples that fit its schemas', (_name, { versions, path }) => {
+    const { requestBody, responses } = describedAt(`/${versions[0]}${path}`)
+    for (const message of [requestBody, ...Object.values(responses)]) {
+      const media = mediaOf(message)
+      expect(valuesOf(media).length).toBeGreaterThan(0)
+      for (const value of valuesOf(media)) expect(faultsOf(media.schema, value)).toEqual([])
+    }
+  })
+
+  test.each(table)('[0.1] %s shows every error that it declares', (_name, operation) => {
+    const { responses } = describedAt(`/${operation.versions[0]}${operation.path}`)
+    const shown = Object.values(responses).flatMap((response) => valuesOf(mediaOf(response)))
+    const codeOf = (status: string) => (operation.errorCode ? { code: status } : {})
+    for (const { status, message, details } of operation.errors ?? []) {
+      expect(shown).toContainEqual({
+        error: { status, ...codeOf(status), message, ...(details !== undefined && { details }) },
+      })
+    }
+  })
+})
+
+describe('what the document says of credentials and bodies', () => {
+  const server = useServer('sqlite')
+
+  /** The answer must be one of the examples under its HTTP code. */
+  async function expectDescribed(
+    path: string,
+    body: unknown,
+    headers: Record<string, string>,
+    httpStatus?: number,
+  ) {
+    const answer = await server.post(path, body, headers)
+    if (httpStatus !== undefined) expect([path, answer.status]).toEqual([path, httpStatus])
+    const response = describedAt(path).responses[answer.status]
+    expect([path, answer.status, response && 'described']).toEqual([path, answer.status, 'described'])
+    if (response && answer.status !== 200) expect(valuesOf(mediaOf(response))).toContainEqual(answer.body)
+  }
+
+  test('[0.2] is what the server answers', async () => {
+    const { workspaceId, headers } = await given.tenant(server)
+    const token = { 'x-svc-auth-token': 'not a token' }
+    for (const path of Object.keys(document.paths)) {
+      const [security] = describedAt(path).security
+      if (!security) continue
+      const inBody = Object.keys(security).length === 0
+      await expectDescribed(path, { data: {} }, {}, 400)
+      await expectDescribed(path, { data: {} }, token, 400)
+      if ('WorkspaceId' in security) {
+        await expectDescribed(path, { data: {} }, { 'x-svc-workspace-id': workspaceId }, 400)
+        await expectDescribed(path, { data: {} }, { ...token, 'x-svc-workspace-id': workspaceId })
+        await expectDescribed(path, { data: {} }, { ...token, 'x-svc-workspace-id': 'none' })
+      } else {
+        await expectDescribed(path, { data: {} }, { ...headers, ...token }, 401)
+        await expectDescribed(path, { data: {} }, { ...token, 'x-svc-api-key': 'none' }, 403)
+        if (!inBody) await expectDescribed(path, '{', headers, 400)
+        await expectDescribed(path, { data: 1 }, headers, 400)
+        await expectDescribed(path, 'data', { ...headers, 'content-type': 'text/plain' }, 400)
+      }
+    }
+  })
+
+  test('[0.1] a success is answered with the message that is shown for the same request', async () => {
+    let successes = 0
+    for (const [name, operation] of table) {
+      if (operation.access !== 'apiKey') continue
+      for (const version of operation.versions) {
+        const tenant = await given.tenant(server)
+        if (operation.effect === 'read' || operation.versions.length > 1) await fill(server, tenant)
+        const path = `/${version}${operation.path}`
+        const data = given.exampleFor(tenant, operation)
+        const { status, body } = await server.post(path, { data }, tenant.headers)
+        if (status !== 200) continue
+        successes++
+        const [shown] = valuesOf(mediaOf(describedAt(path).responses[200]!)) as (typeof body)[]
+        expect([name, version, body.result.message]).toEqual([name, version, shown.result.message])
+      }
+    }
+    expect(successes).toBeGreaterThan(50)
+  })
+
+  test.each<[version: string, input: object, message: string]>([
+    ['v1', {}, 'Folders retrieved successfully.'],
+    ['v1', { folderId: 'designs' }, 'Folders retrieved successfully.'],
+    ['v1', { maxDepth: 1, rootFoldersOnly: true }, 'Folders retrieved successfully.'],
+    ['v2', {}, 'Folders retrieved successfully.'],
+    ['v2', { folderId: 'designs' }, 'Folder(s) retrieved successfully.'],
+    ['v2', { maxDepth: 1 }, 'Folder(s) retrieved successfully.'],
+    ['v2', { rootFoldersOnly: true }, 'Folder(s) retrieved successfully.'],
+  ])('[4.3] Get Folders under %s with %j says "%s", one of the messages shown', async (...row) => {
+    const [version, input, message] = row
+    const tenant = await given.tenant(server)
+    await fill(server, tenant)
+    const path = `/${version}/organizations/folders/get`
+    const { body } = await server.post(path, { data: { organizationId: 'org_1', ...input } }, tenant.headers)
+    expect(body.result.message).toBe(message)
+    const media = mediaOf(describedAt(path).responses[200]!)
+    const result = (media.schema as { properties: { result: { properties: { message: object } } } })
+      .properties.result
+    expect((result.properties.message as { examples: string[] }).examples).toContain(message)
+  })
+
+  test('[0.3] an empty input is answered as shown, or accepted', async () => {
+    const { headers } = await given.tenant(server)
+    for (const path of Object.keys(document.paths)) {
+      const [security] = describedAt(path).security
+      if (security && 'WorkspaceId' in security) continue
+      await expectDescribed(path, { data: {} }, headers)
+    }
+  })
+})
+
+describe('the pages of the server', () => {
+  const server = useServer('sqlite')
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
+
+  test('[0.1] /openapi.json is the committed document, kept by caches and sent compressed', async () => {
+    const response = await get('/openapi.json')
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(response.headers.get('content-encoding')).toBe('gzip')
+    expect(await response.json()).toEqual(JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
+
+    const again = await get('/openapi.json', { 'if-none-match': response.headers.get('etag') ?? '' })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+    const plain = await get('/openapi.json', { 'accept-encoding': 'identity' })
+    expect(plain.headers.get('content-encoding')).toBe(null)
+    expect(await plain.json()).toEqual(document)
+  })
+
+  test('[0.1] /docs is made of files of this server only', async () => {
+    const response = await get('/docs')
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).not.toMatch(/https?:|\*|unsafe-eval/)
+
+    const html = await response.text()
+    const sources = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, source = '']) => source)
+    const scripts = sources.filter((source) => source.endsWith('.js'))
+    expect(scripts).toEqual(['docs/reference.js', 'docs/start.js'])
+    for (const source of sources.filter((source) => source !== 'data:,')) {
+      const url = new URL(source, `${server.url}/docs`)
+      expect(url.origin).toBe(server.url)
+      const file = await get(url.pathname)
+      expect([source, file.status]).toEqual([source, 200])
+      expect(file.headers.get('content-type')).toMatch(
+        source.endsWith('.js') ? /^text\/javascript/ : /^application\/json/,
+      )
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100)
+    }
+  })
+
+  test('[0.1] the root leads browsers to the pages and tells others where they are', async () => {
+    const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
+    expect([browser.status, browser.headers.get('location')]).toEqual([302, 'docs'])
+    const slash = await get('/docs/')
+    expect([slash.status, slash.headers.get('location')]).toEqual([302, '../docs'])
+    expect(await (await get('/')).json()).toEqual({
+      name: 'Plenum',
+      version,
+      docs: '/docs',
+      openapi: '/openapi.json',
+      health: '/healthz',
+    })
+  })
+
+  test('[0.1] the version is that of the package', () => {
+    const { version: packaged } = JSON.parse(
+      readFileSync(join(root, 'packages/server/package.json'), 'utf8'),
+    ) as {
+      version: string
+    }
+    expect(version).toBe(packaged)
+  })
+})
+
+describe('what is derived from the table', () => {
+  const files = derivedFiles()
+
+  test('[0.1] is committed as it follows from it', () => {
+    expect(compare(root, files)).toEqual({ stale: [], leftOver: [] })
+  })
+
+  test('[0.1] is found stale or left over, and put right', () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'plenum-derive-'))
+    try {
+      const everything = compare(elsewhere, files)
+      expect(everything).toEqual({ stale: Object.keys(files), leftOver: [] })
+      repair(elsewhere, files, everything)
+      writeFileSync(join(elsewhere, 'openapi.json'), '{}')
+      writeFileSync(join(elsewhere, 'docs/reference/gone.md'), '# Gone')
+      writeFileSync(join(elsewhere, 'packages/client/src/operations/gone.ts'), '')
+
+      const difference = compare(elsewhere, files)
+      expect(difference).toEqual({
+        stale: ['openapi.json'],
+        leftOver: ['docs/reference/gone.md', 'packages/client/src/operations/gone.ts'],
+      })
+      repair(elsewhere, files, difference)
+      expect(compare(elsewhere, files)).toEqual({ stale: [], leftOver: [] })
+    } finally {
+      rmSync(elsewhere, { recursive: true, force: true })
+    }
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import type { Schema } from '../../src/calls/explain.ts'
+import { fill, normalized, stored } from '../support/filled-tenant.ts'
+import * as given from '../support/given.ts'
+import { useServer } from '../support/harness.ts'
+import { table } from '../support/table.ts'
+
+/** The input with a value in every field that v1 ignores; undefined if there is no such field. */
+function withNewerFields(schema: Schema, input: unknown, value: unknown): unknown {
+  if (schema.type === 'array' && schema.items && Array.isArray(input)) {
+    const changed = input.map((item) => withNewerFields(schema.items as Schema, item, value))
+    return changed.includes(undefined) ? undefined : changed
+  }
+  if (schema.type !== 'object' || !schema.properties) return undefined
+  const record = input as Record<string, unknown>
+  const entries = Object.entries(schema.properties).flatMap(([key, field]): [string, unknown][] => {
+    if (field['x-since'] === 'v2') return [[key, value]]
+    const inner = withNewerFields(field, record[key], value)
+    return inner === undefined ? [] : [[key, inner]]
+  })
+  return entries.length === 0 ? undefined : { ...record, ...Object.fromEntries(entries) }
+}
+
+const ignoring = table.filter(
+  ({ version, operation }) =>
+    version === 'v1' && withNewerFields(operation.input, operation.example.input, true) !== undefined,
+)
+/** Of every type, of the values that v2 takes, and of ids that exist. */
+const values = [true, false, 1, 0, 1.5, 'asc', 'viewer', 'designs', 'custom', '', null, [], {}, { access: 1 }]
+
+/** What the operations with such fields write. */
+const tables = ['organizations', 'folders', 'documents', 'users', 'grants', 'user_groups', 'notifications']
+
+describe('[0.1] versions', () => {
+  const server = useServer('sqlite')
+
+  test('[0.1] fields of v2 that v1 ignores are known by their declaration', () => {
+    expect(ignoring.map(({ name }) => name).sort()).toEqual([
+      'documents.add',
+      'documents.get',
+      'folders.get',
+      'folders.updateAccess',
+      'notifications.add',
+      'notifications.get',
+      'notifications.getConfig',
+      'notifications.update',
+      'organizations.get',
+      'userGroups.add',
+      'users.add',
+      'users.get',
+      'users.update',
+    ])
+  })
+
+  test.each(ignoring)('[0.1] $path: what v1 ignores changes nothing, whatever it is', async (entry) => {
+    const { operation, path } = entry
+    const call = async (tenant: given.Tenant, data: unknown) => {
+      const { status, body } = await server.post(path, { data }, tenant.headers)
+      const rows = await stored(server, tenant)
+      const written = tables.flatMap((name) => rows[name]?.map((row) => JSON.parse(row as string)) ?? [])
+      return normalized({ status, body, written }, tenant)
+    }
+    const filled = async () => {
+      const tenant = await given.tenant(server)
+      await fill(server, tenant)
+      return tenant
+    }
+    const tenant = await filled()
+    const input = given.exampleFor(tenant, operation)
+    const expected = await call(tenant, input)
+    for (const value of values) {
+      const other = operation.effect === 'read' ? tenant : await filled()
+      const answer = await call(other, withNewerFields(operation.input, input, value))
+      expect({ value, answer }).toEqual({ value, answer: expected })
+    }
+  })
+
+  test('[0.1] [9.2] an unusable maxDepth is refused under v2 and ignored under v1', async () => {
+    const { headers } = await given.tenant(server)
+    const ask = async (version: string) =>
+      (
+        await server.post(
+          `/${version}/organizations/folders/get`,
+          { data: { organizationId: 'o', maxDepth: 0 } },
+          headers,
+        )
+      ).status
+    expect([await ask('v1'), await ask('v2')]).toEqual([200, 400])
+  })
+})
