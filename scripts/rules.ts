@@ -1,14 +1,17 @@
-/** Lists the rules of docs/spec.md that no test cites. A title cites a rule by its number in brackets: `[4.7] …`. */
+/**
+ * Lists the rules in docs/spec.md without a test. A test cites a rule by its number in brackets at the start of its
+ * title: `[4.7] …` or `[R8.1] …`. A title may cite several rules.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The sections of the interface that describe an operation. */
+/** Sections of the interface that describe an operation. Each must be a rule. */
 const sections = Array.from({ length: 18 }, (_, index) => `4.${index + 1}`)
 
-/** A row of a table whose first cell is the number of a rule. */
-const rulePattern = /^\|\s*(\d+(?:\.\d+)*|[A-Z]\d+)\s*\|/gm
-const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+)\] (?:(?!\1).)*)\1/g
-const citationPattern = /\[(\d+(?:\.\d+)*|[A-Z]\d+)\]/g
+/** A rule is a table row with its number in the first cell. */
+const rulePattern = /^\|\s*(\d+(?:\.\d+)*|[A-Z]\d+(?:\.\d+)*)\s*\|/gm
+const titlePattern = /(['"`])(\[(?:\d+(?:\.\d+)*|[A-Z]\d+(?:\.\d+)*)\] (?:(?!\1).)*)\1/g
+const citationPattern = /\[(\d+(?:\.\d+)*|[A-Z]\d+(?:\.\d+)*)\]/g
 
 const rules = [...readFileSync('docs/spec.md', 'utf8').matchAll(rulePattern)].map(([, rule = '']) => rule)
 const tests = ['packages', 'examples'].flatMap((folder) =>
@@ -31,15 +34,19 @@ function citationsOf(file: string): string[] {
 }
 
 const problems = [
-  ...sections.filter((rule) => !rules.includes(rule)).map((rule) => `${rule} is missing in docs/spec.md`),
+  ...sections
+    .filter((rule) => !rules.includes(rule))
+    .map((rule) => `docs/spec.md has no rule ${rule}: add a table row for this operation of the interface`),
   ...rules
     .filter((rule, index) => rules.indexOf(rule) !== index)
-    .map((rule) => `${rule} stands twice in docs/spec.md`),
-  ...rules.filter((rule) => !cited.has(rule)).map((rule) => `${rule} has no test`),
+    .map((rule) => `docs/spec.md has two rules ${rule}: give one of them another number`),
+  ...rules
+    .filter((rule) => !cited.has(rule))
+    .map((rule) => `Rule ${rule} has no test: start the title of a test with [${rule}]`),
   ...[...cited]
     .filter((rule) => !rules.includes(rule))
-    .map((rule) => `${rule} is cited by a test but is not in docs/spec.md`),
+    .map((rule) => `A test cites rule ${rule}, which docs/spec.md does not have`),
 ]
 for (const problem of problems) console.error(problem)
 if (problems.length > 0) process.exit(1)
-console.log(`Each of the ${rules.length} rules has a test.`)
+console.log(`All ${rules.length} rules have a test.`)
