@@ -23,7 +23,7 @@ async function withLostAnswer() {
 }
 
 describe('operations that were committed, but whose answer from PostgreSQL was lost', () => {
-  test('[O2] [R4] open editors get what was written', async () => {
+  test('[O2] [R4.1] open editors get what was written', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     await tenant.client.crdt.add({ ...editor, type: 'text', contentKey: 'content', data: 'one' })
     const ada = yjsClient(server, await tokenFor(tenant))

@@ -209,7 +209,7 @@ describe('the database fails', () => {
     await eventually(() => dora.text.toString()).toBe('a')
   })
 
-  test('[R16] who has said who it is waits for a slow database, and is not told to go away', async () => {
+  test('[R16.1] who has said who it is waits for a slow database, and is not told to go away', async () => {
     const { server, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)
     const unblock = await block('lock table api_keys in access exclusive mode')
@@ -224,7 +224,7 @@ describe('the database fails', () => {
     expect(codes).toEqual([])
   })
 
-  test('[R16] connections count from the beginning, however long it takes to find out who they are', async () => {
+  test('[R16.4] connections count from the beginning, however long it takes to find out who they are', async () => {
     const { databaseUrl, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)
     const limited = await startServer('postgres', {
@@ -253,7 +253,7 @@ describe('the database fails', () => {
 })
 
 describe('thousands come at once', () => {
-  test('[R16] on PostgreSQL all are let in, and somebody else need not wait for all of them', async () => {
+  test('[R16.5] on PostgreSQL all are let in, and somebody else need not wait for all of them', async () => {
     const { server, tenant } = await withPostgres()
     const other = await given.tenant(server)
     const token = await tokenFor(other)
@@ -270,7 +270,7 @@ describe('thousands come at once', () => {
     expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('[R9] who crowds in is still sent away at once when it loses access', async () => {
+  test('[R9] [R9.1] who crowds in is still sent away at once when it loses access', async () => {
     const { server, tenant } = await withPostgres()
     const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
@@ -285,7 +285,7 @@ describe('thousands come at once', () => {
 })
 
 describe('what is not durable yet', () => {
-  test('[R1] is seen by nobody: not by those who join, and not with what others have stored', async () => {
+  test('[R1.2] is seen by nobody: not by those who join, and not with what others have stored', async () => {
     const disk = heldDisk()
     const server = await startServer('sqlite', { sync: disk.sync })
     stops.push(() => server.stop())
@@ -341,7 +341,7 @@ describe('many documents on one connection', () => {
     expect(hasClosed).toBe(false)
   })
 
-  test('[R9] a backend whose token was reset opens nothing more on its connection', async () => {
+  test('[R9] [R9.1] a backend whose token was reset opens nothing more on its connection', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, '/hocuspocus'), { headers: tenant.headers })
     await once(socket, 'open')

@@ -57,7 +57,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'presence', ...document, userIds: ['u1', 'u2'], removed: true }])
   })
 
-  test('[R4] editors: that the log grew', async () => {
+  test('[R4.1] editors: that the log grew', async () => {
     const { client, news } = await listening()
     const editor = { ...document, editorId: 'e1' }
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
@@ -69,7 +69,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([])
   })
 
-  test('[R37] versions: that one was added or restored', async () => {
+  test('[R37.6] versions: that one was added or restored', async () => {
     const { client, news } = await listening()
     const editor = { ...document, editorId: 'e1' }
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
@@ -135,7 +135,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'credentials' }])
   })
 
-  test('[R9] changed domains', async () => {
+  test('[R9.3] changed domains', async () => {
     const { client, news } = await listening()
     await client.domains.add({ domains: ['example.com'] })
     expect(news()).toEqual([{ kind: 'domains' }])

@@ -32,7 +32,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
     tokenFor(tenant, 'ada', { resources: places.map(([id]) => ({ type: 'organization', id })) })
 
   test.each(places)(
-    '[0.6] [R1] [R6] %s, %s, %s: all clients and REST mean the same editor',
+    '[0.6] [R1.6] [R6] %s, %s, %s: all clients and REST mean the same editor',
     async (organizationId, documentId, editorId) => {
       const tenant = await given.tenant(server)
       const token = await tokenForAll(tenant)
@@ -78,7 +78,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
     for (const { connection } of clients) connection.close()
   })
 
-  test('[R1] a part that is not percent-encoded is taken as it is', async () => {
+  test('[R1.7] a part that is not percent-encoded is taken as it is', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/yjs/a/100%/b%zz?token=${await tokenForAll(tenant)}`))
     await once(socket, 'message')

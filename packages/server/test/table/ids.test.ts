@@ -126,7 +126,7 @@ describe.each(stores)('ids with slashes on %s', (store) => {
     ).toBe('still there')
   })
 
-  test('[R1] [R6] names that have not three parts, or parts that are no ids, are refused', async () => {
+  test('[R1.8] [R6.5] names that have not three parts, or parts that are no ids, are refused', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const name of [

@@ -9,7 +9,7 @@ const tooMany = { status: 'RESOURCE_EXHAUSTED', httpStatus: 429 }
 const response = () =>
   Object.assign(new EventEmitter(), { destroyed: false, setTimeout() {} }) as unknown as ServerResponse
 
-test('[R52] of documents that clients do not take, an API key has 64 MiB, and all keys together 256 MiB', async () => {
+test('[R52.3] of documents that clients do not take, an API key has 64 MiB, and all keys together 256 MiB', async () => {
   const documents = new WholeDocuments()
   const read = (apiKey: string, to = response()) =>
     documents.read({ apiKey, userId: undefined }, to, async () => new Uint8Array(32 * MiB))
@@ -23,7 +23,7 @@ test('[R52] of documents that clients do not take, an API key has 64 MiB, and al
   await read('key 4')
 })
 
-test('[R52] a user reads four documents at the same time', async () => {
+test('[R52.3] a user reads four documents at the same time', async () => {
   const documents = new WholeDocuments()
   const read = (userId: string | undefined, to = response()) =>
     documents.read({ apiKey: 'key', userId }, to, async () => new Uint8Array(1))
@@ -37,7 +37,7 @@ test('[R52] a user reads four documents at the same time', async () => {
   await read('ada')
 })
 
-test('[R52] a user who disconnected before the document was read takes nobody a place', async () => {
+test('[R52.3] a user who disconnected before the document was read takes nobody a place', async () => {
   const documents = new WholeDocuments()
   let loads = 0
   const read = (to: ServerResponse) =>

@@ -11,7 +11,7 @@ function isAccepted(check: () => unknown): boolean {
   }
 }
 
-test('[R10] numbers in lists are accepted as JSON.parse accepts them', () => {
+test('[R10.1] numbers in lists are accepted as JSON.parse accepts them', () => {
   const characters = fc.array(fc.constantFrom(...'0019-+.eE, ]['.split('')), { maxLength: 12 })
   const numbers = fc.array(fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer()))
   const lists = fc.oneof(

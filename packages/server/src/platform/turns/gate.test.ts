@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Gate } from './gate.ts'
 
-test('[R16] lets so many in at a time, lane by lane, and goes on after failures', async () => {
+test('[R16.5] lets so many in at a time, lane by lane, and goes on after failures', async () => {
   const gate = new Gate(2)
   const inside = new Map<string, () => void>()
   const order: string[] = []

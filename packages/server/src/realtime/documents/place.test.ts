@@ -12,7 +12,7 @@ const anyId = fc
   .filter(isId)
 
 describe('the name of an editor', () => {
-  test('[0.6] [R1] that the client makes of any ids means these ids', () => {
+  test('[0.6] [R1.6] that the client makes of any ids means these ids', () => {
     fc.assert(
       fc.property(anyId, anyId, anyId, (organizationId, documentId, editorId) => {
         const name = editorName(organizationId, documentId, editorId)
@@ -35,7 +35,7 @@ describe('the name of an editor', () => {
     ['a/../d', undefined],
     ['a/%2E/d', undefined],
     ['a//d', undefined],
-  ])('[R1] %j means %j', (name, place) => {
+  ])('[R1.6] [R1.7] [R1.8] %j means %j', (name, place) => {
     expect(placeIn(name)).toEqual(place)
   })
 })

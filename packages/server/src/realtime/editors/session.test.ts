@@ -157,7 +157,7 @@ const deferred = <T>() => {
 }
 
 describe('access that changes in between', () => {
-  test('[R9] what was sent while the editor was loading counts under the judgement of then', async () => {
+  test('[R9] [R9.2] what was sent while the editor was loading counts under the judgement of then', async () => {
     const loads = deferred<void>()
     const { join, room, decide } = scene({ loads: loads.promise })
     const ada = join('ada')
@@ -175,7 +175,7 @@ describe('access that changes in between', () => {
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R9] who was sent away while an answer was being made does not get it', async () => {
+  test('[R9] [R9.1] who was sent away while an answer was being made does not get it', async () => {
     const merging = deferred<Uint8Array>()
     const { join, decide } = scene({ crdt: { ...smallCrdt(), merge: () => merging.promise } })
     const ada = join('ada')
@@ -191,7 +191,7 @@ describe('access that changes in between', () => {
     expect(ada.heard()).toBe('')
   })
 
-  test('[R9] an update that waits for its base is not stored any more when its sender may not write', async () => {
+  test('[R9] [R9.2] an update that waits for its base is not stored any more when its sender may not write', async () => {
     const { join, room, decide } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()
@@ -240,7 +240,7 @@ describe('updates in the queue of somebody who may not write any more', () => {
     return Y.encodeStateAsUpdate(doc, known)
   }
 
-  test('[R32] are refused, and what others sent is stored as it was sent', async () => {
+  test('[R32.1] [R32.3] are refused, and what others sent is stored as it was sent', async () => {
     const { ada, bob, room, demote, copy, base } = await withBase()
     const remove = changeOf(copy(), (text) => text.delete(0, 5))
     ada.session.update(1, remove, false)
@@ -258,7 +258,7 @@ describe('updates in the queue of somebody who may not write any more', () => {
     expect(ada.ends).toEqual([])
   })
 
-  test('[R32] leave nothing behind that others could build upon', async () => {
+  test('[R32.1] leave nothing behind that others could build upon', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const first = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -272,7 +272,7 @@ describe('updates in the queue of somebody who may not write any more', () => {
     expect(bob.heard()).not.toContain('saved')
   })
 
-  test('[R32] give back the client ids that they would have owned', async () => {
+  test('[R32.1] give back the client ids that they would have owned', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const insert = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -282,7 +282,7 @@ describe('updates in the queue of somebody who may not write any more', () => {
     expect(room().takeBatch().entry?.owners).toEqual([[doc.clientID, 'bob']])
   })
 
-  test('[R32] and what comes while they are taken out is stored in its order', async () => {
+  test('[R32.3] and what comes while they are taken out is stored in its order', async () => {
     const crdt = smallCrdt()
     const indexing = deferred<void>()
     const { join, room, decide } = scene({

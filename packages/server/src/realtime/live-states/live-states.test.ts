@@ -61,7 +61,7 @@ class Subscriber {
 }
 
 describe('[R11] the live states of an open document', () => {
-  test('[R11] changes that come while others are read are read next, and told once', async () => {
+  test('[R11.1] changes that come while others are read are read next, and told once', async () => {
     set('a', 1)
     await load()
     const subscriber = new Subscriber()
@@ -92,7 +92,7 @@ describe('[R11] the live states of an open document', () => {
     expect(values(4)).toEqual([])
   })
 
-  test('[R11] messages in the wrong order, twice or too many tell nothing twice', async () => {
+  test('[R11.1] messages in the wrong order, twice or too many tell nothing twice', async () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
@@ -120,7 +120,7 @@ describe('[R11] the live states of an open document', () => {
     expect(events).toEqual(['gone', 'gone'])
   })
 
-  test('[R11] what was forgotten while it was read is not believed', async () => {
+  test('[R11.1] what was forgotten while it was read is not believed', async () => {
     set('a', 1)
     const loading = liveStates.load()
     liveStates.forget()
@@ -140,7 +140,7 @@ describe('[R11] the live states of an open document', () => {
     expect(values(0)).toEqual([['a', 1]])
   })
 
-  test('[R11] subscribers learn that changes could not be read', async () => {
+  test('[R11.1] subscribers learn that changes could not be read', async () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
@@ -155,7 +155,7 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.position).toEqual({ epoch: 'e', seq: 0 })
   })
 
-  test('[R13] 1,000 values, or 16 MiB, is all that clients may set', async () => {
+  test('[R13.3] 1,000 values, or 16 MiB, is all that clients may set', async () => {
     set('large', 'x'.repeat(16 * 1024 * 1024 - 1000))
     await load()
     expect(liveStates.hasRoomFor('other', 2000, false)).toBe(false)

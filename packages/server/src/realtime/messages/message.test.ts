@@ -40,7 +40,7 @@ describe('[R10] messages of clients', () => {
     expect(message).toMatchObject({ topics: ['presence', 'liveState'] })
   })
 
-  test('[R10] depth, keys, values and bytes are bounded before a value is made of them', () => {
+  test('[R10.1] depth, keys, values and bytes are bounded before a value is made of them', () => {
     const set = (data: string) =>
       read(`{"type":"setLiveState","ref":1,"id":1,"liveStateDataId":"a","data":{"a":${data}}}`)
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
@@ -59,7 +59,7 @@ describe('[R10] messages of clients', () => {
     expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')
   })
 
-  test('[R10] whatever is sent is a message or malformed', () => {
+  test('[R10.1] whatever is sent is a message or malformed', () => {
     const values = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string(),

@@ -38,7 +38,7 @@ const all = () => JSON.parse(presence.all().json) as PresentUser[]
 const shown = () => Object.fromEntries(all().map(({ userId, onlineStatus }) => [userId, onlineStatus]))
 
 describe('[R12] the presence list', () => {
-  test('[R12] a client that tells nothing of idleness is away after 5 and offline after 10 minutes', () => {
+  test('[R12.2] a client that tells nothing of idleness is away after 5 and offline after 10 minutes', () => {
     const ada = somebody('ada')
     presence.enter(ada, false)
     now += 5 * minute - 1
@@ -56,7 +56,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12] a client that tells it is believed as long as it says anything', () => {
+  test('[R12.3] a client that tells it is believed as long as it says anything', () => {
     const ada = somebody('ada')
     presence.enter(ada, true)
     for (let at = 0; at < 20; at++) {
@@ -90,7 +90,7 @@ describe('[R12] the presence list', () => {
     expect(all()).toMatchObject([{ timestamp: now, data: { a: 1 } }])
   })
 
-  test('[R12] of two words of one millisecond the later counts', async () => {
+  test('[R12.5] of two words of one millisecond the later counts', async () => {
     const ada = somebody('ada')
     presence.enter(ada, true)
     rows = [row('ada', { status: 'away' })]
@@ -105,13 +105,13 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12] an update of a backend for users it never added hides nobody', async () => {
+  test('[R12.5] an update of a backend for users it never added hides nobody', async () => {
     presence.enter(somebody('ada'), true)
     await presence.told(['ada', 'nobody'], false)
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12] entries from before the first client give way to it, and stand when it leaves', async () => {
+  test('[R12.5] entries from before the first client give way to it, and stand when it leaves', async () => {
     rows = [row('ada', { status: 'away', lastUpdated: now - 1000 }), row('bob')]
     const ada = somebody('ada')
     presence.enter(ada, true)
@@ -121,7 +121,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'away', bob: 'online' })
   })
 
-  test('[R12] an answer that comes late does not bring back who was removed', async () => {
+  test('[R12.5] an answer that comes late does not bring back who was removed', async () => {
     const answers: ((rows: Present[]) => void)[] = []
     const slow = new LivePresence({
       now: () => now,
@@ -138,7 +138,7 @@ describe('[R12] the presence list', () => {
     expect(slow.all()).toEqual({ json: '[]', rest: [] })
   })
 
-  test('[R12] a document that is gone takes along what backends said, also what is still being read', async () => {
+  test('[R12.5] a document that is gone takes along what backends said, also what is still being read', async () => {
     rows = [row('bob')]
     await presence.load()
     expect(shown()).toEqual({ bob: 'online' })
@@ -152,7 +152,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ dan: 'online' })
   })
 
-  test('[R12] subscribers are told of changes together, and not of what is as it was', () => {
+  test('[R12.8] subscribers are told of changes together, and not of what is as it was', () => {
     vi.useFakeTimers()
     try {
       const told: string[][] = []

@@ -79,7 +79,7 @@ describe('[R35] a broadcast of presence', () => {
     }
   })
 
-  test('[R35] lets somebody who may write go ahead of viewers who wait', () => {
+  test('[R35.1] lets somebody who may write go ahead of viewers who wait', () => {
     const jobs: Iterator<unknown>[] = []
     const { presence, enter, set } = scene((steps) => void jobs.push(steps))
     const subscriber = new Subscriber()
@@ -93,7 +93,7 @@ describe('[R35] a broadcast of presence', () => {
     expect(subscriber.told[3]?.users[0]).toBe('editor')
   })
 
-  test('[R35] tells of one user no more than 32 KiB a second after a burst, and the newest in the end', () => {
+  test('[R35.2] tells of one user no more than 32 KiB a second after a burst, and the newest in the end', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -123,7 +123,7 @@ describe('[R35] a broadcast of presence', () => {
     expect(subscriber.told.length).toBeGreaterThanOrEqual(200)
   })
 
-  test('[R35] sends no more than 32 MiB a second for all users and clients of a document together', () => {
+  test('[R35.2] sends no more than 32 MiB a second for all users and clients of a document together', () => {
     const { presence, enter, set } = scene()
     const subscribers = Array.from({ length: 200 }, () => new Subscriber())
     for (const subscriber of subscribers) presence.subscribe(subscriber)
@@ -137,7 +137,7 @@ describe('[R35] a broadcast of presence', () => {
     expect(bytes).toBeGreaterThan(4 * 32 * 1024 * 1024)
   })
 
-  test('[R35] tells at once that somebody has left, however much it sent before', () => {
+  test('[R35.3] tells at once that somebody has left, however much it sent before', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -153,7 +153,7 @@ describe('[R35] a broadcast of presence', () => {
     expect(presence.all().json).toBe('[]')
   })
 
-  test('[R35] tells of a user who came and left between two messages to whom it was shown', () => {
+  test('[R35.3] tells of a user who came and left between two messages to whom it was shown', () => {
     const { presence, enter } = scene()
     const ada = enter('ada')
     const subscriber = new Subscriber()

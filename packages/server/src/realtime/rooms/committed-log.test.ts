@@ -9,7 +9,7 @@ function contentOf(parts: readonly Uint8Array[]) {
   return { text: doc.getText('content').toString(), isWhole: doc.store.pendingStructs === null }
 }
 
-test('[R7] joins and snapshots that end in any order, and rows in between, leave the document as it is', () => {
+test('[R7.1] joins and snapshots that end in any order, and rows in between, leave the document as it is', () => {
   let state = 7
   const below = (end: number) => {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32

@@ -4,7 +4,7 @@ import { EarlyUpdates } from './out-of-order-buffer.ts'
 const update = (bytes = 1) => ({ update: new Uint8Array(bytes) })
 const always = () => true
 
-test('[R8] an early update is tried again when what it lacks has arrived, and not before', () => {
+test('[R8.4] an early update is tried again when what it lacks has arrived, and not before', () => {
   const early = new EarlyUpdates<{ update: Uint8Array }>()
   const [first, second] = [update(), update()]
   early.hold(first, { client: 1, clock: 5 })
@@ -32,7 +32,7 @@ test('[S2] an early update that lacks one thing after the other is given up', ()
   expect(early.takeExpired(Infinity)).toEqual([])
 })
 
-test('[R8] early updates are few and small, and wait for two seconds', () => {
+test('[R8.4] early updates are few and small, and wait for two seconds', () => {
   const early = new EarlyUpdates<{ update: Uint8Array }>()
   const missing = { client: 1, clock: 1 }
   expect(early.hold(update(60_000), missing, 0)).toBe(true)

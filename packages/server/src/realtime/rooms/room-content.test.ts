@@ -40,7 +40,7 @@ function textOf({ recent, body }: Content, known?: Y.Doc): string {
 const large = 'x'.repeat(300_000)
 
 describe('the content of a room', () => {
-  test('[R14] a large document is the same bytes for every reader, and changes since it was joined come apart', async () => {
+  test('[R14.2] a large document is the same bytes for every reader, and changes since it was joined come apart', async () => {
     const { text, content, log } = scene()
     text.insert(0, large)
     const first = await content.missingFor(nothing, anything)
@@ -60,7 +60,7 @@ describe('the content of a room', () => {
     expect(third.isHeld()).toBe(false)
   })
 
-  test('[R14] a small document comes as one update, with nothing before it', async () => {
+  test('[R14.2] a small document comes as one update, with nothing before it', async () => {
     const { text, content } = scene()
     expect(textOf(await content.missingFor(nothing, anything))).toBe('')
     text.insert(0, 'one ')
@@ -70,7 +70,7 @@ describe('the content of a room', () => {
     expect(textOf(answer)).toBe('one two')
   })
 
-  test('[R14] readers who ask together wait for the same work, and miss nothing that came meanwhile', async () => {
+  test('[R14.2] readers who ask together wait for the same work, and miss nothing that came meanwhile', async () => {
     let joins = 0
     const { text, content } = scene({
       merge: async (source, parts) => {
@@ -90,7 +90,7 @@ describe('the content of a room', () => {
     expect(textOf(answers[2] as Content)).toBe(text.toString())
   })
 
-  test('[R14] a reader that knows most of it gets what it lacks; if there is no room for that, all of it', async () => {
+  test('[R14.3] a reader that knows most of it gets what it lacks; if there is no room for that, all of it', async () => {
     const { doc, text, content } = scene()
     text.insert(0, large)
     const known = new Y.Doc()
@@ -106,7 +106,7 @@ describe('the content of a room', () => {
     expect(textOf(whole, known)).toBe(text.toString())
   })
 
-  test('[R14] a reader that knows little of a large document gets all of it, without work for this reader alone', async () => {
+  test('[R14.3] a reader that knows little of a large document gets all of it, without work for this reader alone', async () => {
     const { doc, text, content } = scene({ diff: () => Promise.reject(new Error('not needed')) })
     text.insert(0, large)
     for (const clock of [1, 100_000]) {

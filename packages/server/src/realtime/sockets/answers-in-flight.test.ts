@@ -11,7 +11,7 @@ function scene() {
   return { answers, add, cut }
 }
 
-test('[R14] bytes that several readers take count once, and those that a room holds do not count', () => {
+test('[R14.3] bytes that several readers take count once, and those that a room holds do not count', () => {
   const { answers, add, cut } = scene()
   const body = new Uint8Array(300)
   for (let reader = 0; reader < 5; reader++) {
@@ -24,7 +24,7 @@ test('[R14] bytes that several readers take count once, and those that a room ho
   expect(answers.hasRoomFor('other', 300)).toBe(true)
 })
 
-test('[R14] beyond its limit a key loses the oldest reader of the user who has most', () => {
+test('[R14.4] beyond its limit a key loses the oldest reader of the user who has most', () => {
   const { answers, add, cut } = scene()
   add('k ada')
   add('k bob 1')
@@ -36,7 +36,7 @@ test('[R14] beyond its limit a key loses the oldest reader of the user who has m
   expect(cut).toEqual(['k bob 1'])
 })
 
-test('[R14] beyond the limit of the server the key with most loses readers', () => {
+test('[R14.4] beyond the limit of the server the key with most loses readers', () => {
   const { answers, add, cut } = scene()
   for (const name of ['a u', 'a u', 'b u', 'b u', 'b v', 'c u', 'c u']) add(name)
   answers.cutExcess()
@@ -46,7 +46,7 @@ test('[R14] beyond the limit of the server the key with most loses readers', () 
   expect(cut).toEqual(['b u'])
 })
 
-test('[R14] a reader that has all of it does not count any more', () => {
+test('[R14.3] a reader that has all of it does not count any more', () => {
   const { answers, add } = scene()
   const done = add('k ada', new Uint8Array(300))
   expect(answers.hasRoomFor('k', 100)).toBe(false)

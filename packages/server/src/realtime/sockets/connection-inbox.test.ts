@@ -32,7 +32,7 @@ function client(turns = new FairTurns(), { isIdentified = true } = {}) {
   return { inbox, state, delivered, start, send }
 }
 
-test('[R18] a socket is not read before its dialect listens, and messages are delivered as they arrive then', () => {
+test('[R18.1] a socket is not read before its dialect listens, and messages are delivered as they arrive then', () => {
   const { state, start, send, delivered } = client()
   expect(state.isRead).toBe(false)
   start()
@@ -41,7 +41,7 @@ test('[R18] a socket is not read before its dialect listens, and messages are de
   expect(delivered).toEqual(['a'])
 })
 
-test('[R18] a client on hold is read until 64 KiB wait, and gets its messages delivered in order', async () => {
+test('[R18.1] a client on hold is read until 64 KiB wait, and gets its messages delivered in order', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -57,7 +57,7 @@ test('[R18] a client on hold is read until 64 KiB wait, and gets its messages de
   expect(state.isRead).toBe(true)
 })
 
-test('[R18] messages without bytes count as well', () => {
+test('[R18.1] messages without bytes count as well', () => {
   const { inbox, state, start, send } = client()
   start()
   inbox.hold()
@@ -66,7 +66,7 @@ test('[R18] messages without bytes count as well', () => {
   expect(sent).toBeLessThan(1_000)
 })
 
-test('[R16] a client that is not identified is not read while it is on hold', () => {
+test('[R16.1] a client that is not identified is not read while it is on hold', () => {
   const { inbox, state, start } = client(new FairTurns(), { isIdentified: false })
   start()
   expect(state.isRead).toBe(true)
@@ -76,7 +76,7 @@ test('[R16] a client that is not identified is not read while it is on hold', ()
   expect(state.isRead).toBe(true)
 })
 
-test('[R1] what a client sent before it left is delivered before its dialect hears that it left', async () => {
+test('[R1.4] what a client sent before it left is delivered before its dialect hears that it left', async () => {
   const { inbox, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -86,7 +86,7 @@ test('[R1] what a client sent before it left is delivered before its dialect hea
   expect(await left).toBe(100)
 })
 
-test('[R18] a connection that the server has closed is read to its end, and nothing more of it is accepted', async () => {
+test('[R18.1] a connection that the server has closed is read to its end, and nothing more of it is accepted', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()

@@ -45,7 +45,7 @@ function client() {
 const bytesOf = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, index) => (index * 31 + seed) % 251)
 
-test('[R14] a large answer waits in pieces of the bytes that all its readers share', async () => {
+test('[R14.2] a large answer waits in pieces of the bytes that all its readers share', async () => {
   const { outbox, socket, take, messages } = client()
   const head = bytesOf(10, 1)
   const body = bytesOf(5 * fragmentBytes + 1234, 2)
@@ -65,7 +65,7 @@ test('[R14] a large answer waits in pieces of the bytes that all its readers sha
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14] a ping may come between the pieces of an answer', async () => {
+test('[R14.2] a ping may come between the pieces of an answer', async () => {
   const { outbox, socket, take, messages, receiver } = client()
   const pings: Buffer[] = []
   receiver.on('ping', (data: Buffer) => pings.push(data))
@@ -80,7 +80,7 @@ test('[R14] a ping may come between the pieces of an answer', async () => {
   expect(messages[0]?.equals(body)).toBe(true)
 })
 
-test('[R14] an answer that is not sent when the connection closes is let go', async () => {
+test('[R14.2] an answer that is not sent when the connection closes is let go', async () => {
   const { outbox, socket, take } = client()
   let ends = 0
   outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 4)), () => ends++)
@@ -97,7 +97,7 @@ test('[R14] an answer that is not sent when the connection closes is let go', as
 })
 
 test.each([0, 1, 125, 126, fragmentBytes, fragmentBytes + 1, 3 * fragmentBytes, 3 * fragmentBytes + 1])(
-  '[R14] an answer of %i bytes arrives as it is, in whatever parts it comes',
+  '[R14.2] an answer of %i bytes arrives as it is, in whatever parts it comes',
   async (length) => {
     const { outbox, take, messages } = client()
     const body = bytesOf(length, 8)

@@ -28,7 +28,7 @@ function slowClient() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[R14] one large frame is no reason to give a client up that had taken everything before', () => {
+test('[R14.1] one large frame is no reason to give a client up that had taken everything before', () => {
   const { connection, closes } = slowClient()
   connection.send(Buffer.alloc(mostQueued + 10))
   expect(closes).toEqual([])
@@ -36,7 +36,7 @@ test('[R14] one large frame is no reason to give a client up that had taken ever
   expect(closes).toEqual([4008])
 })
 
-test('[R14] what was asked for does not count, until it is taken', () => {
+test('[R14.1] what was asked for does not count, until it is taken', () => {
   const { connection, closes } = slowClient()
   connection.answer(Buffer.alloc(5 * mostQueued))
   connection.send(Buffer.alloc(mostQueued - 10))
@@ -55,7 +55,7 @@ test('[R14] nobody waits for a client to take something whose socket is closed a
   expect(connection.isOpen).toBe(true)
 })
 
-test('[R14] large answers are made one after the other, each when the one before is taken', async () => {
+test('[R14.2] large answers are made one after the other, each when the one before is taken', async () => {
   const { connection, socket, take } = slowClient()
   const made: number[] = []
   for (const number of [1, 2, 3]) {
@@ -84,7 +84,7 @@ test('[R14] an answer that fails keeps nobody waiting', async () => {
   await next
 })
 
-test('[R14] who takes a large answer slowly is given time, who takes nothing for 10 s is not', () => {
+test('[R14.1] who takes a large answer slowly is given time, who takes nothing for 10 s is not', () => {
   const { connection, socket, closes } = slowClient()
   const handle = { writeQueueSize: 0 }
   Object.assign(socket, { _handle: handle, bytesWritten: 50_000_000 })
@@ -101,7 +101,7 @@ test('[R14] who takes a large answer slowly is given time, who takes nothing for
   expect(closes).toEqual([4008])
 })
 
-test.each(['a', 'é', '語', '😀'])('[R16] a long reason of %s fits into the goodbye', (character) => {
+test.each(['a', 'é', '語', '😀'])('[R48.5] a long reason of %s fits into the goodbye', (character) => {
   for (const before of ['', 'x', 'xx', 'xxx']) {
     const { connection, reasons } = slowClient()
     connection.close('badMessage', before + character.repeat(200))
@@ -111,7 +111,7 @@ test.each(['a', 'é', '語', '😀'])('[R16] a long reason of %s fits into the g
   }
 })
 
-test('[R46] of a client that is closed later, 64 KiB are read', () => {
+test('[R46.2] of a client that is closed later, 64 KiB are read', () => {
   const { connection, socket, ws, closes, reading } = slowClient()
   let isClosed = false
   connection.closeAfter(60_000, 'permissionDenied', 'No.', () => (isClosed = true))

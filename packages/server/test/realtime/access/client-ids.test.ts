@@ -54,7 +54,7 @@ describe.each(stores)('client ids on %s', (store) => {
   }
 
   describe.each(dialects)('at %s', (dialect) => {
-    test('[R31] an editor types after a reconnect although a viewer took its client id in awareness', async () => {
+    test('[R31] [R31.2] an editor types after a reconnect although a viewer took its client id in awareness', async () => {
       const { open, content } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -80,7 +80,7 @@ describe.each(stores)('client ids on %s', (store) => {
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
     })
 
-    test('[R31] nobody but its owner speaks in awareness for a client id that has written', async () => {
+    test('[R31.1] nobody but its owner speaks in awareness for a client id that has written', async () => {
       const { open } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -111,7 +111,7 @@ describe.each(stores)('client ids on %s', (store) => {
       expect(await eve.update(ada.type('not mine'))).toBe('refused')
     })
 
-    test('[R31] a client id that an editor held is free for another once its holder may only read', async () => {
+    test('[R31.2] a client id that an editor held is free for another once its holder may only read', async () => {
       const { open, grant } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -127,7 +127,7 @@ describe.each(stores)('client ids on %s', (store) => {
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31] a viewer who becomes an editor keeps its own client id and writes with it', async () => {
+    test('[R31.2] a viewer who becomes an editor keeps its own client id and writes with it', async () => {
       const { open, grant, content } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const own = yjsClient()

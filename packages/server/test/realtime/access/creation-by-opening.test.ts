@@ -80,7 +80,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     expect((await openMany(bob, 'bob', 2)).opened).toBe(2)
   })
 
-  test('[R17] documents that exist open for a user who may create no more', async () => {
+  test('[R17.3] documents that exist open for a user who may create no more', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
     await openMany(eve, 'eve', 6)
@@ -91,7 +91,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     }
   })
 
-  test('[R17] what backends create is not limited', async () => {
+  test('[R17.3] what backends create is not limited', async () => {
     const tenant = await given.tenant(server)
     const backend = new RealtimeClient(server, { headers: tenant.headers })
     await backend.connected()
@@ -164,7 +164,7 @@ describe.each(stores)('a number a day for each API key on %s', (store) => {
     return answers.reduce((sum, { opened }) => sum + opened, 0)
   }
 
-  test('[R17] many users together create no more; restarting changes nothing, the next day does', async () => {
+  test('[R17.1] many users together create no more; restarting changes nothing, the next day does', async () => {
     const first = await startServer(store, { env })
     first.clock.offsetMs = untilNoonMs()
     const tenant = await given.tenant(first)
@@ -180,7 +180,7 @@ describe.each(stores)('a number a day for each API key on %s', (store) => {
   })
 })
 
-test('[R17] two servers on one database create no more together than one alone', async () => {
+test('[R17.1] two servers on one database create no more together than one alone', async () => {
   const databaseUrl = await createPostgresDatabase()
   const env = { LIMIT_CREATED_BY_OPENING_PER_DAY: '120' }
   const servers = await Promise.all(
@@ -204,7 +204,7 @@ test('[R17] two servers on one database create no more together than one alone',
 describe.each(stores)('editors of a document on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_EDITORS_PER_DOCUMENT: '3' } })
 
-  test('[R17] the editor beyond the limit is closed at its first update, the others go on', async () => {
+  test('[R17.2] the editor beyond the limit is closed at its first update, the others go on', async () => {
     const tenant = await given.tenant(server)
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))
     await client.open()

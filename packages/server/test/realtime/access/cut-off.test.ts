@@ -165,7 +165,7 @@ async function revoke(
 describe.each(stores)('access that ends on %s', (store) => {
   const server = useServer(store)
 
-  test.each(revocations)('[R9] $cause counts before the next message', async (revocation) => {
+  test.each(revocations)('[R9] [R9.1] [R9.2] $cause counts before the next message', async (revocation) => {
     const stage = await stageFor(server, revocation)
     const actors = enter(server, stage)
     await revoke(stage, actors, revocation)
@@ -241,7 +241,7 @@ describe.each(stores)('access that ends on %s', (store) => {
     expect(wereIn).toBeGreaterThan(0)
   })
 
-  test('[R9] a reset auth token ends backends, not users, [1.7] and nothing opens to it any more', async () => {
+  test('[R9.1] a reset auth token ends backends, not users, [1.7] and nothing opens to it any more', async () => {
     const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })
     const { client, tenant, token } = stage
     const { headers, apiKey } = tenant

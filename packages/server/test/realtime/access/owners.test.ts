@@ -8,7 +8,7 @@ describe.each(stores)('client ids on %s', (store) => {
   const server = useServer(store)
   const organizationId = 'org_1'
 
-  test('[R8] belong to their users in an editor that was moved to where others wait for it', async () => {
+  test('[R8.5] belong to their users in an editor that was moved to where others wait for it', async () => {
     const tenant = await given.tenant(server)
     const open = async (userId: string, documentId: string, doc = new Y.Doc()) => {
       const client = yjsClient(server, await tokenFor(tenant, userId), {

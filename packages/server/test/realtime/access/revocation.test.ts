@@ -79,7 +79,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       ['ada', 'bob'],
     ],
   ])(
-    '[25.3] [R9] %s closes the session, and its token opens nothing any more',
+    '[25.3] [R9.1] %s closes the session, and its token opens nothing any more',
     async (_, accessType, remove, members) => {
       const tenant = await scene(accessType)
       const tokenOf = (userId: string) => tokenFor(tenant, userId, { resources: [organization, document] })
@@ -137,7 +137,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9] %s as a viewer stops what an older token may write, until a newer one',
+    '[25.3] [R9.2] %s as a viewer stops what an older token may write, until a newer one',
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]
@@ -187,7 +187,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     expect(first.codes).toEqual([])
   })
 
-  test('[2] [R5] pages of the server itself may connect, whatever the allowed domains', async () => {
+  test('[2] [R5.3] pages of the server itself may connect, whatever the allowed domains', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     await tenant.client.domains.add({ domains: ['example.com'] })

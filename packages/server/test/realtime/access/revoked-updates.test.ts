@@ -53,7 +53,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
 
   describe.each(dialects)('at %s', (dialect) => {
     test.each(Object.entries(revocations))(
-      '[R32] of %s nothing is stored after the answer, and others lose nothing',
+      '[R32] [R32.2] [R32.3] of %s nothing is stored after the answer, and others lose nothing',
       async (_, revoke) => {
         const { tenant, open, stored } = await scene(dialect)
         const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
@@ -91,7 +91,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
       },
     )
 
-    test('[R32] of a user who is removed nothing is stored later, although its client has left', async () => {
+    test('[R32.1] [R32.2] of a user who is removed nothing is stored later, although its client has left', async () => {
       const { tenant, open, stored } = await scene(dialect)
       const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
       for (const [index, ada] of adas.entries()) {
@@ -107,7 +107,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
     })
   })
 
-  test('[R32] what a client sent before it left is stored, although access of others changes', async () => {
+  test('[R32.3] what a client sent before it left is stored, although access of others changes', async () => {
     const { tenant, open, stored } = await scene('yjs')
     const bob = await open('bob')
     const words = Array.from({ length: 8 }, (_, number) => `bob.${number}`)
@@ -117,7 +117,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
     await eventually(stored).toEqual(new Set(words))
   })
 
-  test('[R32] live states that wait when access ends are not stored after the answer', async () => {
+  test('[R32.2] live states that wait when access ends are not stored after the answer', async () => {
     const { tenant, open } = await scene('realtime')
     const ada = (await open('ada')) as RawRealtime
     const setting = Array.from({ length: 2_000 }, (_, number) =>

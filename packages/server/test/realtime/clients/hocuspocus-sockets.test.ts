@@ -68,7 +68,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     expect(bob.provider.awareness?.getStates().has(first.doc.clientID)).toBe(false)
   })
 
-  test('[R6] what a provider sent right before it was destroyed is stored', async () => {
+  test('[R1.4] what a provider sent right before it was destroyed is stored', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -79,7 +79,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await eventually(() => late.text.toJSON()).toBe('last words')
   })
 
-  test('[R6] many editors share a socket; one of them is denied and the others go on', async () => {
+  test('[R6] [R6.5] many editors share a socket; one of them is denied and the others go on', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -135,7 +135,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await saved(two, three)
   })
 
-  test('[R6] an eleventh provider of one editor on one socket is refused, and the others go on', async () => {
+  test('[R6.8] an eleventh provider of one editor on one socket is refused, and the others go on', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)

@@ -30,7 +30,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
   }
   const refusals = (received: readonly string[]) => received.map((payload) => JSON.parse(payload).error)
 
-  test('[R47] all others who have the editor open receive them in order, also viewers, and nobody else', async () => {
+  test('[R47] [R47.1] all others who have the editor open receive them in order, also viewers, and nobody else', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     const viewer = await open('vic', { role: 'viewer' })
@@ -69,7 +69,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     await eventually(() => received).toEqual([[], ['hello']])
   })
 
-  test('[R47] the message of a viewer is refused with a reason, and the viewer reads on', async () => {
+  test('[R47.3] [R47.4] the message of a viewer is refused with a reason, and the viewer reads on', async () => {
     const open = await scene()
     const ada = await open('ada')
     const viewer = await open('vic', { role: 'viewer' })
@@ -86,7 +86,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     expect(viewer.provider.isAuthenticated).toBe(true)
   })
 
-  test('[R47] a message above 16 KiB is refused with a reason, and editing goes on', async () => {
+  test('[R47.2] [R47.4] a message above 16 KiB is refused with a reason, and editing goes on', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     ada.send('x'.repeat(16 * 1024 + 1))
@@ -98,7 +98,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     await eventually(() => bob.text.toString()).toBe('Hello')
   })
 
-  test('[R47] a client that sends too fast is told so once, and its other messages are dropped', async () => {
+  test('[R47.2] [R47.4] a client that sends too fast is told so once, and its other messages are dropped', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     for (let sent = 0; sent < 500; sent++) ada.send(`${sent}`)

@@ -49,7 +49,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     for (const { provider } of clients) expect(provider.isAuthenticated).toBe(true)
   })
 
-  test('[R6] who has no good token, or names no editor, is denied with a reason; the socket stays', async () => {
+  test('[R6.5] [R5.2] who has no good token, or names no editor, is denied with a reason; the socket stays', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     moveClock(-(userTokenSeconds + 60) * 1000)
@@ -79,7 +79,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(socket.status).toBe('connected')
   })
 
-  test('[R6] a function that has no token hurts its own editor only', async () => {
+  test('[R6.5] a function that has no token hurts its own editor only', async () => {
     const tenant = await given.tenant(server)
     const socket = hocuspocusSocket(server)
     const { heard, ...events } = listening()
@@ -94,7 +94,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(bad.provider.isSynced).toBe(false)
   })
 
-  test('[R6] a fresh token is asked for a minute before the old one ends, and the session goes on', async () => {
+  test('[R6.2] a fresh token is asked for a minute before the old one ends, and the session goes on', async () => {
     const tenant = await given.tenant(server)
     const { heard, ...events } = listening()
     let tokens = 0
@@ -122,7 +122,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('still, and on')
   })
 
-  test('[R6] who has no fresh token is closed when the old one ends, and comes back with a new one', async () => {
+  test('[R6.2] who has no fresh token is closed when the old one ends, and comes back with a new one', async () => {
     const tenant = await given.tenant(server)
     const { heard, ...events } = listening()
     let tokens = 0
@@ -151,7 +151,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('meanwhile')
   })
 
-  test('[R6] after a denial the token may be sent again on the same socket', async () => {
+  test('[R6.5] after a denial the token may be sent again on the same socket', async () => {
     const tenant = await given.tenant(server)
     const { heard, ...events } = listening()
     let token = 'x'
@@ -164,7 +164,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(heard).toEqual([expect.stringMatching(/^failed: token_invalid/), 'read-write'])
   })
 
-  test('[R6] a provider may try again as soon as it is denied, and ask before its token is there', async () => {
+  test('[R6.4] a provider may try again as soon as it is denied, and ask before its token is there', async () => {
     const tenant = await given.tenant(server)
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
     await synced(bob)
@@ -185,7 +185,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await eventually(() => bob.text.toJSON()).toBe('Hello world')
   })
 
-  test('[R6] a provider may send its token whenever it likes, also when it is let in', async () => {
+  test('[R6.3] a provider may send its token whenever it likes, also when it is let in', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const heard: string[] = []
@@ -204,7 +204,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(heard).toEqual(['read-write'])
   })
 
-  test('[R6] a fresh token of another user ends the session', async () => {
+  test('[R6.3] a fresh token of another user ends the session', async () => {
     const tenant = await given.tenant(server)
     const { heard, ...events } = listening()
     let user = 'ada'
@@ -218,7 +218,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     ])
   })
 
-  test('[R9] who may not stay is told so; other editors on the socket go on', async () => {
+  test('[R9.1] [R6.5] who may not stay is told so; other editors on the socket go on', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -248,7 +248,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(socket.status).toBe('connected')
   })
 
-  test('[R5] the address may hold the token, and a backend may send its credentials', async () => {
+  test('[R5] [R5.1] the address may hold the token, and a backend may send its credentials', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = hocuspocusClient(server, '', { socket: hocuspocusSocket(server, `?token=${token}`) })

@@ -53,7 +53,7 @@ const nothing = Uint8Array.of(0)
 describe('what Hocuspocus providers of other versions send', () => {
   const server = useServer('sqlite')
 
-  test('[R6] providers that do not say their version are let in', async () => {
+  test('[R6.6] providers that do not say their version are let in', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, auth, 0, await tokenFor(tenant))
@@ -64,7 +64,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     expect(decoding.readVarInt(client.heard[4]?.rest as decoding.Decoder)).toBe(1)
   })
 
-  test('[R6] providers without a token do not greet; the address says who they are', async () => {
+  test('[R6] [R5] providers without a token do not greet; the address says who they are', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, sync, 0, nothing)
@@ -72,7 +72,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, sync, auth, syncStatus])
   })
 
-  test('[R6] whoever the address lets in is denied a document once', async () => {
+  test('[R6.5] whoever the address lets in is denied a document once', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     await tenant.client.documents.add({
@@ -105,7 +105,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, awareness, auth, syncStatus])
   })
 
-  test('[R6] who begins anew under the same name is let in again; a token alone is not answered', async () => {
+  test('[R6.3] who begins anew under the same name is let in again; a token alone is not answered', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const client = await rawClient(server)
@@ -120,7 +120,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus, auth, sync, sync])
   })
 
-  test('[R6] what was asked before the token came is answered, unless the provider is gone', async () => {
+  test('[R6.4] what was asked before the token came is answered, unless the provider is gone', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const early = await rawClient(server)
@@ -135,7 +135,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(gone.types).toEqual([auth, sync, syncStatus])
   })
 
-  test('[R6] messages that are meant for others are ignored', async () => {
+  test('[R6.7] messages that are meant for others are ignored', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, close)
@@ -161,7 +161,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     'a stateless message that is no text': [editorName, stateless, Uint8Array.of(0xff)],
     'one for everybody that is no text': [editorName, broadcastStateless, Uint8Array.of(0xff)],
   }
-  test.each(Object.entries(bad))('[R8] %s is no message, and ends the connection', async (_, parts) => {
+  test.each(Object.entries(bad))('[R8.2] %s is no message, and ends the connection', async (_, parts) => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, auth, 0, '')
@@ -169,7 +169,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     expect(await closed(client.socket)).toMatchObject({ code: 4400 })
   })
 
-  test('[R48] a name that is too long ends the connection and says why', async () => {
+  test('[R48.2] a name that is too long ends the connection and says why', async () => {
     const client = await rawClient(server)
     client.send('x'.repeat(10_000), auth, 0, '')
     const reason = expect.stringMatching(/^The name of an editor has at most \d+ characters\.$/)
@@ -180,7 +180,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     ['a state vector', [sync, 0, Uint8Array.of(5)]],
     ['awareness', [awareness, Uint8Array.of(9, 9)]],
     ['an update', [sync, 2, Uint8Array.of(1, 2, 3)]],
-  ])('[R8] %s that is malformed ends the editor, and the socket goes on', async (_, parts) => {
+  ])('[R8.1] %s that is malformed ends the editor, and the socket goes on', async (_, parts) => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, auth, 0, '')
@@ -190,7 +190,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(client.types).toEqual([auth, auth, close, auth])
   })
 
-  test('[R6] a connection has so many editors and no more', async () => {
+  test('[R6.8] a connection has so many editors and no more', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/hocuspocus?token=${await tokenFor(tenant)}`))
     await once(socket, 'open')
@@ -213,7 +213,7 @@ describe('connections on which nothing happens', () => {
     vi.useRealTimers()
   })
 
-  test('[R6] providers hear something every 20 s, in words that their version knows', async () => {
+  test('[R6.6] providers hear something every 20 s, in words that their version knows', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const server = await startServer('sqlite')
     onTestFinished(() => server.stop())

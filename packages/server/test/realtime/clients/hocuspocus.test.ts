@@ -66,7 +66,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(provider).toMatchObject({ isAuthenticated: false, isSynced: false })
   })
 
-  test('[R6] an update counts as synced when it can be read, not before', async () => {
+  test('[R6.1] an update counts as synced when it can be read, not before', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -79,7 +79,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     }
   })
 
-  test('[R6] many quick updates are all confirmed', async () => {
+  test('[R6.1] many quick updates are all confirmed', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -90,7 +90,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('x'.repeat(1_000))
   })
 
-  test('[R6] what is typed before the provider is let in is stored, and confirmed', async () => {
+  test('[R6.4] what is typed before the provider is let in is stored, and confirmed', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     let release = () => {}
@@ -126,7 +126,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello world!')
   })
 
-  test('[R9] who may write, or not any more, is told the new scope while connected', async () => {
+  test('[R9.2] who may write, or not any more, is told the new scope while connected', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['vic'])
     const scopes: string[] = []
@@ -150,7 +150,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(vic.provider.authorizedScope).toBe('readonly')
   })
 
-  test('[R2] awareness reaches the others, follows changes, and ends with the provider', async () => {
+  test('[R2] [R2.2] awareness reaches the others, follows changes, and ends with the provider', async () => {
     const tenant = await given.tenant(server)
     let states: object[] = []
     const ada = hocuspocusClient(server, await tokenFor(tenant))
@@ -217,7 +217,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await eventually(() => bob.text.toJSON()).toMatch(/^last /)
   })
 
-  test('[R6] names may hold anything that ids may hold', async () => {
+  test('[R6] [R1.6] names may hold anything that ids may hold', async () => {
     const tenant = await given.tenant(server)
     const name = 'org_1/日本語 & Ünïcödé/50% ?#🙂'
     const ada = hocuspocusClient(server, await tokenFor(tenant), { name })
@@ -255,7 +255,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
   })
 })
 
-test('[R6] nothing is confirmed or told before the disk has it', async () => {
+test('[R6.1] nothing is confirmed or told before the disk has it', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())

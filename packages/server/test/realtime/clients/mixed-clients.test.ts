@@ -43,7 +43,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     await converged(ada.doc, hal.doc, ...late.map(({ doc }) => doc))
   })
 
-  test('[R2] they see who is there, and who is gone', async () => {
+  test('[R2.1] [R2.2] they see who is there, and who is gone', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
@@ -104,7 +104,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     await eventually(() => hal.text.toJSON()).toBe('one two three!')
   })
 
-  test('[R1] one document that is connected in both ways gets nothing twice', async () => {
+  test('[R1.3] one document that is connected in both ways gets nothing twice', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const doc = new Y.Doc()

@@ -45,7 +45,7 @@ async function delayedClose(server: TestServer, token: string, name?: string): P
 describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
   const server = useServer(store)
 
-  test('[R46] the first refusal is told at once; a client that comes back is told after a second', async () => {
+  test('[R46] [R46.1] the first refusal is told at once; a client that comes back is told after a second', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const token = await tokenFor(tenant)
@@ -69,7 +69,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     )
   })
 
-  test('[R46] so is a client that sends the same message again, which is larger than any may be', async () => {
+  test('[R46.1] so is a client that sends the same message again, which is larger than any may be', async () => {
     const token = await tokenFor(await given.tenant(server))
     const send = async () => {
       const socket = connect(server, token)
@@ -85,7 +85,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expect(second.tookMs).toBeGreaterThan(500)
   })
 
-  test('[R46] a provider that connects again and again learns the reason each time, in longer and longer intervals', async () => {
+  test('[R46.1] a provider that connects again and again learns the reason each time, in longer and longer intervals', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const times: number[] = []
@@ -108,7 +108,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expect(third - second).toBeGreaterThan(1_900)
   }, 60_000)
 
-  test('[R46] a client that is let in loses its access at once, although it was refused before', async () => {
+  test('[R46.4] a client that is let in loses its access at once, although it was refused before', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const token = await tokenFor(tenant, 'ada', { resources: [] })
@@ -128,7 +128,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expectWithinSecond(performance.now() - removedAt)
   })
 
-  test('[R46] a refused client prints nothing: y-websocket would print the address with the token', async () => {
+  test('[R46.5] a refused client prints nothing: y-websocket would print the address with the token', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warn.mockRestore())
     const tenant = await given.tenant(server)
@@ -148,14 +148,14 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
 })
 
 describe('connections that are closed later', () => {
-  test('[R46] a shutdown closes them at once', async () => {
+  test('[R46.2] a shutdown closes them at once', async () => {
     const server = await startServer('sqlite')
     const end = closed(await delayedClose(server, 'x'))
     await server.stop()
     expect(await end).toMatchObject({ code: 1012 })
   })
 
-  test('[R46] what the client sends is ignored', async () => {
+  test('[R46.2] what the client sends is ignored', async () => {
     const server = await startServer('sqlite')
     onTestFinished(() => server.stop())
     const socket = await delayedClose(server, 'x')
@@ -165,7 +165,7 @@ describe('connections that are closed later', () => {
     expect(socket.readyState).toBe(WebSocket.OPEN)
   })
 
-  test('[R46] they count as connections and are a tenth of LIMIT_CONNECTIONS at most', async () => {
+  test('[R46.3] they count as connections and are a tenth of LIMIT_CONNECTIONS at most', async () => {
     const server = await startServer('sqlite', { env: { LIMIT_CONNECTIONS: '10' } })
     onTestFinished(() => server.stop())
     const delayed = await delayedClose(server, 'x')

@@ -44,7 +44,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(data.map(({ id }) => id).sort()).toEqual([docId, 'one'].sort())
   })
 
-  test('[R51] a client token is a user token with the address, the user, the role and the time that were asked for', async () => {
+  test('[R51] [R51.3] a client token is a user token with the address, the user, the role and the time that were asked for', async () => {
     const { tenant, manager } = await scene()
     const asked = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
     const issued = await manager.getOrCreateDocAndToken(editorName, asked)
@@ -66,7 +66,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(decodeClientToken(encodeClientToken(issued))).toEqual(issued)
   })
 
-  test('[R51] a client token is valid for 48 hours at most, and belongs to one user unless it names another', async () => {
+  test('[R51.2] [R43] a client token is valid for 48 hours at most, and belongs to one user unless it names another', async () => {
     const { manager } = await scene()
     const issued = await manager.getOrCreateDocAndToken('one', { validForSeconds: 1_000_000 })
     const { sub, iat = 0, exp } = decodeJwt(issued.token ?? '')
@@ -81,7 +81,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
       await expect(manager.getClientToken('one', wrong)).rejects.toMatchObject(failed(400))
   })
 
-  test('[R52] an update is stored, told to open editors, and read again', async () => {
+  test('[R52] [R52.1] an update is stored, told to open editors, and read again', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     expect(textIn(await manager.getDocAsUpdate(editorName))).toBe('')
@@ -94,7 +94,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate(docId))).toBe('Content')
   })
 
-  test('[R52] a user whose update comes in a request is not shown as present', async () => {
+  test('[R52.4] a user whose update comes in a request is not shown as present', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
@@ -111,7 +111,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect([...seen]).toEqual(['ada'])
   })
 
-  test('[R52] a backend may read and write with the auth token itself, as older SDKs do', async () => {
+  test('[R52.2] a backend may read and write with the auth token itself, as older SDKs do', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('one')
     const headers = {
@@ -133,7 +133,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe(text.repeat(3))
   })
 
-  test('[R52] an update that is malformed, too large or builds upon a missing one is refused, and nothing of it is stored', async () => {
+  test('[R52.1] an update that is malformed, too large or builds upon a missing one is refused, and nothing of it is stored', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -150,7 +150,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe('Hello')
   })
 
-  test('[R52] an update that was refused is not stored later, when what it builds upon is there', async () => {
+  test('[R52.1] an update that was refused is not stored later, when what it builds upon is there', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const doc = new Y.Doc()
@@ -164,7 +164,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).not.toContain('b')
   })
 
-  test('[R52] with a read-only token a document is read and not written', async () => {
+  test('[R52.2] with a read-only token a document is read and not written', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const reader = await manager.getDocConnection('one', { authorization: 'read-only' })
@@ -182,7 +182,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect((await tenant.client.documents.get({ organizationId: 'y-sweet' })).data).toEqual([])
   })
 
-  test('[R49] wrong credentials are answered with 401, in the envelope of the interface', async () => {
+  test('[R49] [R51.1] wrong credentials are answered with 401, in the envelope of the interface', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getOrCreateDocAndToken('one')
     const [head = '', claims = ''] = tenant.authToken.split('.')
@@ -224,7 +224,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await expect(manager.checkStore()).rejects.toMatchObject(unauthenticated)
   })
 
-  test('[R49] ids that no address carries unchanged, other paths and other methods are refused', async () => {
+  test('[R49] [R41.1] ids that no address carries unchanged, other paths and other methods are refused', async () => {
     const { tenant, manager } = await scene()
     for (const docId of ['a b', 'a/b', 'a/b/c/d', 'ü', 'a?b', '..', 'x'.repeat(257)])
       await expect(manager.createDoc(docId)).rejects.toMatchObject(failed(400))
@@ -233,7 +233,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect((await call('doc/one/auth', tenant.authToken)).status).toBe(404)
   })
 
-  test('[R49] calls are counted, and neither tokens nor updates are logged', async () => {
+  test('[R49.1] calls are counted, and neither tokens nor updates are logged', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getOrCreateDocAndToken('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -244,7 +244,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     for (const secret of [token, tenant.authToken]) expect(logged).not.toContain(secret)
   })
 
-  test('[R49] requests are limited like those of the interface, by rate and by the domain of the page', async () => {
+  test('[R49.1] requests are limited like those of the interface, by rate and by the domain of the page', async () => {
     const own = await startServer(store, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '3' } })
     onTestFinished(() => own.stop())
     const tenant = await given.tenant(own)
@@ -257,7 +257,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await expect(manager.checkStore()).rejects.toMatchObject(failed(429))
   })
 
-  test('[R51] clients are sent to PUBLIC_URL, or to where a proxy was reached', async () => {
+  test('[R51.3] clients are sent to PUBLIC_URL, or to where a proxy was reached', async () => {
     const addressOf = async (env: Record<string, string>, headers: Record<string, string> = {}) => {
       const own = await startServer(store, { env })
       onTestFinished(() => own.stop())

@@ -77,7 +77,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(read).toMatchObject({ data: 'Hello', lastUpdatedBy: 'zoe' })
   })
 
-  test('[R41] ids of three parts may hold any character, percent-encoded', async () => {
+  test('[R41] [R41.1] ids of three parts may hold any character, percent-encoded', async () => {
     const docId = ['org_1', 'https://a/ws/b c', 'ü%'].map(encodeURIComponent).join('/')
     const { tenant, join } = await scene(docId)
     const zoe = join('zoe')
@@ -87,7 +87,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(async () => (await tenant.client.crdt.get(named)).data[0]?.data).toBe('Hello')
   })
 
-  test('[R42] a client with a read-only token reads along; what it types stays unsaved', async () => {
+  test('[R42.2] a client with a read-only token reads along; what it types stays unsaved', async () => {
     const { tenant, join } = await scene()
     const zoe = join('zoe')
     const vic = join('vic', 'read-only')
@@ -101,7 +101,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello ')
   })
 
-  test('[R42] what was typed while read-only is saved once the user may write', async () => {
+  test('[R42.2] what was typed while read-only is saved once the user may write', async () => {
     const { tenant, manager } = await scene()
     const grant = (accessRole: 'viewer' | 'editor') =>
       tenant.client.permissions.add({
@@ -120,7 +120,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(() => vic.provider.hasLocalChanges).toBe(false)
   })
 
-  test('[R42] a client token opens its document only, in every protocol, with its role at most', async () => {
+  test('[R42] [R42.1] a client token opens its document only, in every protocol, with its role at most', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('org_1/doc_2/note')
     const { token = '' } = await manager.getClientToken(editorName, {
@@ -182,7 +182,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect(doc.getText('content').toJSON()).toBe('typed meanwhile')
   })
 
-  test('[R44] a client that sends what no client sends is told why, and a second later when it comes back', async () => {
+  test('[R44] [R8.3] a client that sends what no client sends is told why, and a second later when it comes back', async () => {
     const { manager } = await scene()
     const messages = [
       Uint8Array.of(0, 9, 0), // no kind of sync message
@@ -271,7 +271,7 @@ describe('the sync status of Y-Sweet', () => {
     await eventually(() => reader.text.toJSON()).toBe('before after')
   })
 
-  test('[R50] a client stays connected while its change waits for the disk', async () => {
+  test('[R50.1] a client stays connected while its change waits for the disk', async () => {
     const disk = heldDisk()
     const server = await startServer('sqlite', { sync: disk.sync })
     onTestFinished(() => server.stop())

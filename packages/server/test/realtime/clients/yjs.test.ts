@@ -25,7 +25,7 @@ const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 describe.each(stores)('y-websocket clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R1] two clients see what each other types, and so does one who comes later', async () => {
+  test('[R1] [R1.1] two clients see what each other types, and so does one who comes later', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -57,7 +57,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(ada.text.toJSON()).toContain('offline')
   })
 
-  test('[R2] awareness reaches the others, and ends with the connection', async () => {
+  test('[R2] [R2.2] awareness reaches the others, and ends with the connection', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -94,7 +94,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(data[0]?.data).toBe('Hello world')
   })
 
-  test('[R4] what was typed is read over REST with its writer, and what REST writes is typed', async () => {
+  test('[R4] [R4.1] what was typed is read over REST with its writer, and what REST writes is typed', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -112,7 +112,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('> Hello world')
   })
 
-  test('[R5] without a token, or with a bad one, the connection is closed for good', async () => {
+  test('[R5.2] without a token, or with a bad one, the connection is closed for good', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const query of ['', '?token=', '?token=x', `?token=${token}x`]) {
@@ -136,7 +136,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(heard).toEqual([...connecting, 'closed 1005', 'sync false', 'disconnected', ...connecting])
   })
 
-  test('[R5] a provider that may not enter, or not stay, does not try again until it is told to', async () => {
+  test('[R5] [R9.1] a provider that may not enter, or not stay, does not try again until it is told to', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const ends: { code: number; reason: string }[] = []
@@ -155,7 +155,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 
   test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(
-    '[R1] a provider with the name %s hears what names are like, and does not try again',
+    '[R1.8] a provider with the name %s hears what names are like, and does not try again',
     async (name) => {
       const tenant = await given.tenant(server)
       const ends: { code: number; reason: string }[] = []
@@ -186,7 +186,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R1] a message of a type that an application added does no harm', async () => {
+  test('[R1.5] a message of a type that an application added does no harm', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -199,7 +199,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(closes).toEqual([])
   })
 
-  test('[R2] a client that comes back is seen again at once', async () => {
+  test('[R2.3] a client that comes back is seen again at once', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -222,7 +222,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(seen).toEqual({ cursor: 'again' })
   })
 
-  test('[R1] what a provider sent right before it was destroyed is stored', async () => {
+  test('[R1.4] what a provider sent right before it was destroyed is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -283,7 +283,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(late.text.toDelta()).toEqual(ada.text.toDelta())
   })
 
-  test('[R1] names may hold anything that ids may hold, escaped or not', async () => {
+  test('[R1.6] names may hold anything that ids may hold, escaped or not', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ids = ['org_1', '日本語 & Ünïcödé', '50% ?#🙂']
@@ -348,7 +348,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 })
 
-test('[R1] an update comes back to its sender when the disk has it, and not before', async () => {
+test('[R1.2] [R1.3] an update comes back to its sender when the disk has it, and not before', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())

@@ -23,7 +23,7 @@ describe.each(stores)('much awareness on %s', (store) => {
     }
   }
 
-  test('[R35] viewers with the largest states keep nobody from seeing an editor, nor newcomers from seeing all', async () => {
+  test('[R35.1] viewers with the largest states keep nobody from seeing an editor, nor newcomers from seeing all', async () => {
     const open = await scene()
     const witness = await open('wit', 'editor', 'realtime')
     const viewers = await Promise.all(Array.from({ length: 40 }, (_, index) => open(`v${index}`, 'viewer')))
@@ -57,7 +57,7 @@ describe.each(stores)('much awareness on %s', (store) => {
     await eventually(clocks).toEqual(new Set([40]))
   })
 
-  test('[R34] an awareness state above 16 KiB closes the connection and says why', async () => {
+  test('[R34.2] an awareness state above 16 KiB closes the connection and says why', async () => {
     const open = await scene()
     const client = await open('ada', 'editor')
     const end = closed(client.socket)

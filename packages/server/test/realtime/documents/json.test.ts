@@ -13,7 +13,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
     RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
 
-  test('[R10] the token comes in the first message, in the address, or the headers of a backend in its place', async () => {
+  test('[R5] [R5.1] [R10] the token comes in the first message, in the address, or the headers of a backend in its place', async () => {
     const tenant = await given.tenant(server)
     const first = new RealtimeClient(server)
     await first.connected()
@@ -34,7 +34,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(await backend.open()).toMatchObject({ accessRole: 'editor', presence: [] })
   })
 
-  test('[R10] messages may follow the token at once', async () => {
+  test('[R10] [R16.1] messages may follow the token at once', async () => {
     const client = new RealtimeClient(server)
     const token = await tokenFor(await given.tenant(server))
     await client.connected()
@@ -63,7 +63,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     })
   })
 
-  test('[R10] nobody is let in without a good token', async () => {
+  test('[R5.2] [R16.2] nobody is let in without a good token', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const refusals: [string, number, RegExp][] = [
@@ -86,7 +86,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(await binary.closed).toMatchObject({ code: closeCodes.badMessage })
   })
 
-  test('[R10] a fresh token renews all documents; another user’s, or a bad one, is refused and changes nothing', async () => {
+  test('[R10.4] a fresh token renews all documents; another user’s, or a bad one, is refused and changes nothing', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open('doc_1', { ref: 1 })
@@ -111,7 +111,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }
   })
 
-  test('[R10] a token that ends closes the documents; the socket stays and takes a new one', async () => {
+  test('[R10.3] a token that ends closes the documents; the socket stays and takes a new one', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -132,7 +132,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }
   })
 
-  test('[R10] who may not open a document is told so, and other documents go on', async () => {
+  test('[R10.3] who may not open a document is told so, and other documents go on', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'secret', accessType: 'restricted' as const }]
@@ -151,7 +151,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     await client.open('doc_2', { ref: 2 })
   })
 
-  test('[R10] access that is taken away closes the document; a role that changes is told', async () => {
+  test('[R10.3] access that is taken away closes the document; a role that changes is told', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const client = await RealtimeClient.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
@@ -171,7 +171,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     await client.open('doc_2')
   })
 
-  test('[R10] a document that is deleted is closed for its clients and may be made anew', async () => {
+  test('[R10.3] a document that is deleted is closed for its clients and may be made anew', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const { position } = await client.open()
@@ -184,7 +184,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(again.position.epoch).not.toBe(position.epoch)
   })
 
-  test('[R10] what is well formed but cannot be done is refused, and changes nothing', async () => {
+  test('[R10.2] what is well formed but cannot be done is refused, and changes nothing', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -228,7 +228,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(await client.set('a', {})).toMatchObject({ type: 'done', position: { seq: 1 } })
   })
 
-  test('[R10] a frame that is no message ends its connection and reaches nobody else', async () => {
+  test('[R10.1] a frame that is no message ends its connection and reaches nobody else', async () => {
     const tenant = await given.tenant(server)
     const bystander = await connect(tenant, 'bob')
     const view = new View(bystander)
@@ -331,7 +331,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(copy.getText('content').toJSON()).toBe('Oh. Hello world wide big')
   })
 
-  test('[R10] editors: what is refused is told by its number; numbers increase', async () => {
+  test('[R10.6] editors: what is refused is told by its number; numbers increase', async () => {
     const tenant = await given.tenant(server)
     const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
     for (const client of [viewer, editor]) {
@@ -354,7 +354,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(await editor.closed).toMatchObject({ code: closeCodes.badMessage })
   })
 
-  test('[R10] editors: an update that is malformed closes its editor and nothing else', async () => {
+  test('[R8.1] editors: an update that is malformed closes its editor and nothing else', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -368,7 +368,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     await client.openEditor('note', { channel: 1 })
   })
 
-  test('[R10] editors: what one says of its content counts when the editor is made', async () => {
+  test('[R4.2] editors: what one says of its content counts when the editor is made', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -395,7 +395,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     expect(row).toEqual({ type: 'map', content_key: 'shapes' })
   })
 
-  test('[R10] what was sent before a document or an editor is closed still counts', async () => {
+  test('[R10.5] what was sent before a document or an editor is closed still counts', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const docs = ['first', 'second'].map((word) => {
@@ -433,7 +433,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }).toEqual(['bob'])
   })
 
-  test('[R10] what was sent before the connection is closed still counts', async () => {
+  test('[R10.5] what was sent before the connection is closed still counts', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const doc = new Y.Doc()
@@ -453,7 +453,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
     }).toEqual([['bob'], [{ b: 1 }]])
   })
 
-  test('[R10] a connection has at most 1,000 documents', async () => {
+  test('[R10.7] a connection has at most 1,000 documents', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const open = (ref: number) =>
@@ -501,7 +501,7 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
 describe('editors of one connection', () => {
   const server = useServer('sqlite')
 
-  test('[R10] a connection has at most 1,000 editors', async () => {
+  test('[R10.7] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))
     await client.open()

@@ -51,7 +51,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     })
   })
 
-  test('[R13] what a client sets is durable when it is answered, and told to everyone, itself too, once', async () => {
+  test('[R13.1] what a client sets is durable when it is answered, and told to everyone, itself too, once', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -80,7 +80,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     }
   })
 
-  test('[R13] quick changes are each answered, and what is stored is as if they came one by one', async () => {
+  test('[R13.1] quick changes are each answered, and what is stored is as if they came one by one', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -106,7 +106,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(view.position?.seq).toBeLessThan(count)
   })
 
-  test('[R13] a viewer reads and cannot set', async () => {
+  test('[R13.2] a viewer reads and cannot set', async () => {
     const tenant = await given.tenant(server)
     const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
     expect(await viewer.open()).toMatchObject({ accessRole: 'viewer' })
@@ -143,7 +143,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { one: half, small: 1 }, b: { small: 1 } })
   })
 
-  test('[R13] clients may fill a document with 1,000 values, and change those that are there', async () => {
+  test('[R13.3] clients may fill a document with 1,000 values, and change those that are there', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -206,7 +206,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     })
   })
 
-  test('[R13] a client that reads slowly is sent the newest values once it has caught up', async () => {
+  test('[R13.4] a client that reads slowly is sent the newest values once it has caught up', async () => {
     const tenant = await given.tenant(server)
     const [slow, writer] = [await connect(tenant, 'sal'), await connect(tenant)]
     const view = new View(slow)
@@ -286,7 +286,7 @@ describe('live state and the disk', () => {
   const disk = heldDisk()
   const server = useServer('sqlite', { sync: disk.sync })
 
-  test('[R13] nothing is confirmed or told before it is synced', async () => {
+  test('[R13.1] nothing is confirmed or told before it is synced', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = await Promise.all(
       ['ada', 'bob'].map(async (userId) => RealtimeClient.connect(server, await tokenFor(tenant, userId))),

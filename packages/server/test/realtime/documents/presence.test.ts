@@ -47,7 +47,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     }
   }
 
-  test('[R12] users of all dialects are in one list, viewers too; backends are not', async () => {
+  test('[R12] [R12.7] users of all dialects are in one list, viewers too; backends are not', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant, 'ada')
@@ -76,7 +76,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12] nobody appears before access was granted, and whoever loses it is gone', async () => {
+  test('[R12.4] nobody appears before access was granted, and whoever loses it is gone', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
@@ -93,7 +93,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12] who somebody is comes from the token, whatever the client says', async () => {
+  test('[R12.1] who somebody is comes from the token, whatever the client says', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const eve = await connect(tenant, 'eve')
@@ -118,7 +118,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect(view.users.get('eve')?.timestamp).toBeGreaterThan(1)
   })
 
-  test('[R12] an entry has the photo and the color of the token or of the profile', async () => {
+  test('[R12.1] an entry has the photo and the color of the token or of the profile', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const view = await watch(tenant)
@@ -156,7 +156,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
   })
 
-  test('[R12] a user without a color has one derived from the user id, readable on white', async () => {
+  test('[R12.1] a user without a color has one derived from the user id, readable on white', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
@@ -171,7 +171,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     for (const color of colors.values()) expect(contrastWithWhite(color)).toBeGreaterThanOrEqual(4.5)
   })
 
-  test('[R12] [R34] what is left out keeps its value, null removes the data, too much is refused', async () => {
+  test('[R12] [R34.1] what is left out keeps its value, null removes the data, too much is refused', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -234,7 +234,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ ada: 'online' })
   })
 
-  test('[R12] what backends add, update and delete arrives at once, and whoever comes later sees it', async () => {
+  test('[R12.5] what backends add, update and delete arrives at once, and whoever comes later sees it', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const ada = await connect(tenant)
@@ -268,7 +268,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ ada: 'online', dan: 'online' })
   })
 
-  test('[R12] of client and backend the more recent word counts', async () => {
+  test('[R12.5] [R12.6] of client and backend the more recent word counts', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const view = await watch(tenant)
@@ -296,7 +296,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual([undefined, 'away', 'rest', undefined])
   })
 
-  test('[R12] a Yjs user whom a backend took off the list is back with the next change', async () => {
+  test('[R12.6] a Yjs user whom a backend took off the list is back with the next change', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
@@ -312,7 +312,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ yves: 'online' })
   })
 
-  test('[R12] without activity a user is away after 5 and offline after 10 minutes', () =>
+  test('[R12.2] [R12.3] without activity a user is away after 5 and offline after 10 minutes', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const view = await watch(tenant)
@@ -341,7 +341,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
     }))
 
-  test('[R12] what a backend said ends after 24 hours', () =>
+  test('[R12.5] what a backend said ends after 24 hours', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const { client: backend } = tenant
@@ -376,7 +376,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect(ada.messages).toEqual([])
   })
 
-  test('[R12] many changes of one moment are one message', async () => {
+  test('[R12.8] many changes of one moment are one message', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -393,7 +393,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
 describe('presence of the dead', () => {
   const server = useServer('sqlite')
 
-  test('[R12] connections that do not answer any more are given up, and their users are gone within 35 s', async () => {
+  test('[R12.4] connections that do not answer any more are given up, and their users are gone within 35 s', async () => {
     const tenant = await given.tenant(server)
     const watcher = new RealtimeClient(server, { headers: tenant.headers })
     await watcher.take('ready')
@@ -444,7 +444,7 @@ describe.each(stores)('much presence on %s', (store) => {
     }
   })
 
-  test('[R34] a connection keeps 1 MiB of presence data in all its documents, and what it gives up is free', async () => {
+  test('[R34] [R34.1] a connection keeps 1 MiB of presence data in all its documents, and what it gives up is free', async () => {
     const tenant = await given.tenant(server)
     const ada = await connect(tenant, 'ada')
     const documents = 66

@@ -104,7 +104,7 @@ describe.each(stores)('resuming on %s', (store) => {
   })
 
   test.each([1, 2, 3])(
-    '[R11] nothing is missed by a client that comes and goes while others write (seed %i)',
+    '[R11.1] nothing is missed by a client that comes and goes while others write (seed %i)',
     async (seed) => {
       const tenant = await given.tenant(server)
       const next = random(seed)

@@ -21,7 +21,7 @@ describe.each(stores)('an editor that cannot be compacted on %s', (store) => {
   const failures = () => server.logged.filter((line) => line.includes('could not be compacted')).length
   const snapshots = () => server.database.read.selectFrom('editor_snapshots').select('editor_id').execute()
 
-  test('[R7] is tried once a minute, and opens, grows and is saved meanwhile', async () => {
+  test('[R7.1] is tried once a minute, and opens, grows and is saved meanwhile', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)

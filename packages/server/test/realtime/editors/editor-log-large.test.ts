@@ -42,7 +42,7 @@ describe.each(stores)('large editors on %s', (store) => {
     return { ...tenant, append, compact }
   }
 
-  test('[R7] a large snapshot is written and read in parts, which end with it', async () => {
+  test('[R7.1] a large snapshot is written and read in parts, which end with it', async () => {
     const { apiKey, compact, append } = await editor(bytesOf(1, 1), bytesOf(2, 2))
     const large = bytesOf(2.5 * mebibyte, 3)
     expect(await compact({ snapshotSeq: 0, seq: 1, snapshot: large })).toBe(true)
@@ -64,7 +64,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, bytesOf(10, 6))).toBe(true)
   })
 
-  test('[R7] parts of a snapshot that was not finished are never used, and end with the next one', async () => {
+  test('[R7.1] parts of a snapshot that was not finished are never used, and end with the next one', async () => {
     const { apiKey, compact } = await editor(bytesOf(1, 1))
     let writes = 0
     const failing: Database = {
@@ -82,7 +82,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, large)).toBe(true)
   })
 
-  test('[R7] a log that is compacted while it is read is read again', async () => {
+  test('[R7.1] a log that is compacted while it is read is read again', async () => {
     const updates = [1, 2, 3, 4].map((seed) => bytesOf(mebibyte / 2, seed))
     const { apiKey, compact, append } = await editor(...updates)
     let isOver = false
@@ -105,7 +105,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await reads).toBeGreaterThan(0)
   })
 
-  test('[R7] a snapshot in parts goes with its document, wherever it goes', async () => {
+  test('[R7.1] a snapshot in parts goes with its document, wherever it goes', async () => {
     const { apiKey, compact, client } = await editor(bytesOf(1, 1))
     const large = bytesOf(2 * mebibyte, 3)
     await compact({ snapshotSeq: 0, seq: 1, snapshot: large })

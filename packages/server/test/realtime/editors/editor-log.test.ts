@@ -237,7 +237,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await readAfter(4)).toEqual([])
   })
 
-  test('[R7] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
+  test('[R7.1] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
     expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
@@ -272,7 +272,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R7] what is written over all snapshots stays in proportion to what is written', () => {
+  test('[R7.1] what is written over all snapshots stays in proportion to what is written', () => {
     expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
     expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
     expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)

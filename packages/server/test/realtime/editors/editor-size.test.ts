@@ -42,7 +42,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
   }
 
   test.each(dialects)(
-    '[S6] refuses what a client of %s adds, names the limit, and is read and written on',
+    '[S6] [R48.3] refuses what a client of %s adds, names the limit, and is read and written on',
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)

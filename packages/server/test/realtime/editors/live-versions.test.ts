@@ -71,7 +71,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     })
   }
 
-  test('[R37] two people save and restore versions, and both are told at once', async () => {
+  test('[R37] [R37.5] [R37.6] two people save and restore versions, and both are told at once', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
     ada.type('first')
@@ -101,7 +101,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     })
   })
 
-  test('[R37] a version holds everything that its author typed before', async () => {
+  test('[R37.3] a version holds everything that its author typed before', async () => {
     const tenant = await given.tenant(server)
     const ada = await person(tenant, 'ada')
     for (let round = 0; round < 5; round++) {
@@ -112,7 +112,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   })
 
-  test('[R37] what a backend adds and restores is told to clients, with the user whom it names', async () => {
+  test('[R37.6] what a backend adds and restores is told to clients, with the user whom it names', async () => {
     const tenant = await given.tenant(server)
     const ada = await person(tenant, 'ada')
     ada.type('Hello')
@@ -134,7 +134,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(new Set(listed)).toEqual(new Set([nameless, named, unknown]))
   })
 
-  test('[R37] a viewer lists versions and hears of them, but cannot add or restore one', async () => {
+  test('[R37.2] a viewer lists versions and hears of them, but cannot add or restore one', async () => {
     const tenant = await given.tenant(server)
     const ada = await person(tenant, 'ada')
     const viewer = await person(tenant, 'vic', 'viewer')
@@ -169,7 +169,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(await refusal(ada.versions.list({ pageToken: 'x' }))).toBe('INVALID_ARGUMENT: Invalid page token.')
   })
 
-  test('[R37] a version of another document or of another tenant cannot be restored', async () => {
+  test('[R37.1] a version of another document or of another tenant cannot be restored', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
     const ada = await person(tenant, 'ada')
     const elsewhere = connect(await tokenFor(tenant, 'ada'), 'doc_2')
@@ -184,7 +184,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   })
 
-  test('[R37] an editor without content has no versions, and none can be added', async () => {
+  test('[R37.1] an editor without content has no versions, and none can be added', async () => {
     const tenant = await given.tenant(server)
     const ada = await person(tenant, 'ada')
     const missing = 'NOT_FOUND: No CRDT data found for this editor ID.'
@@ -192,7 +192,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(await refusal(ada.versions.restore('x'))).toBe(missing)
   })
 
-  test('[R37] users add versions up to 500, and 20 a minute; backends are not bound by that', async () => {
+  test('[R37.4] users add versions up to 500, and 20 a minute; backends are not bound by that', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
     ada.type('Hello')
@@ -213,7 +213,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect((await tenant.client.crdtVersions.add({ ...place, name: 'backend' })).data.name).toBe('backend')
   })
 
-  test('[R37] after a break the client is told to read the list again, and calls made meanwhile are done', async () => {
+  test('[R37.7] after a break the client is told to read the list again, and calls made meanwhile are done', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
     ada.type('Hello')
@@ -229,7 +229,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(new Set(await names(bob))).toEqual(new Set(['one', 'missed', 'while offline']))
   })
 
-  test('[R37] versions that a migration brings keep their author, and clients are told to read the list', async () => {
+  test('[R37.7] versions that a migration brings keep their author, and clients are told to read the list', async () => {
     const tenant = await given.tenant(server)
     const old = { ...place, documentId: 'doc_old' }
     await tenant.client.crdt.add({ ...old, type: 'text', data: 'Hello' })
@@ -243,7 +243,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(brought.createdBy).toEqual({ userId: 'cleo' })
   })
 
-  test('[R32] no version is added after access was taken away', async () => {
+  test('[R32] [R37.2] no version is added after access was taken away', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'doc_1')
     const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
@@ -299,7 +299,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(version).not.toHaveProperty('createdBy')
   })
 
-  test('[R10] requests about versions that cannot be done are refused, and malformed ones close with 4400', async () => {
+  test('[R10.1] [R10.2] requests about versions that cannot be done are refused, and malformed ones close with 4400', async () => {
     const tenant = await given.tenant(server)
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))
     await client.open()

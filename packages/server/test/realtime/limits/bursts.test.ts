@@ -109,7 +109,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
   }, 120_000)
 
   test.each(dialects)(
-    '[R1] what a client of %s sent in one burst is stored, although it left at once',
+    '[R1.4] what a client of %s sent in one burst is stored, although it left at once',
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)

@@ -222,7 +222,7 @@ describe('[R8] hostile clients', () => {
     },
   )
 
-  test('[R8] nobody writes as another user or as the server, and nobody is deleted in advance', async () => {
+  test('[R8.5] [R8.6] nobody writes as another user or as the server, and nobody is deleted in advance', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
     await synced(ada)
@@ -264,7 +264,7 @@ describe('[R8] hostile clients', () => {
     expect(ada.text.toString()).toBe('Hello world')
   })
 
-  test('[R8] forged awareness neither speaks for others nor floods them', async () => {
+  test('[R8] [R2] [R2.1] forged awareness neither speaks for others nor floods them', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant, 'ada')),

@@ -52,7 +52,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
   })
 
   test.each(Object.entries(limits))(
-    '[R48] Hocuspocus: authenticationFailed and close name %s, and the socket stays',
+    '[R48.1] Hocuspocus: authenticationFailed and close name %s, and the socket stays',
     async (what, limit) => {
       const reasons: string[] = []
       const client = hocuspocusClient(server, await scene(what), {
@@ -67,7 +67,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
     },
   )
 
-  test('[R48] Hocuspocus: the close event names a message that is larger than any may be', async () => {
+  test('[R48.2] Hocuspocus: the close event names a message that is larger than any may be', async () => {
     const ends: { code: number; reason: string }[] = []
     const client = hocuspocusClient(server, await scene('a message'), {
       onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
@@ -78,7 +78,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
     client.socket.destroy()
   })
 
-  test('[R48] Hocuspocus: a socket whose only provider is refused is closed with the reason of the refusal', async () => {
+  test('[R48.4] Hocuspocus: a socket whose only provider is refused is closed with the reason of the refusal', async () => {
     const reason = 'token_invalid: The token was not issued by this server.'
     const failures: string[] = []
     const ends: { code: number; reason: string }[] = []

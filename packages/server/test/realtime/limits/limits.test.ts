@@ -16,7 +16,7 @@ import {
 describe('clients that cost too much', () => {
   const server = useServer('sqlite')
 
-  test('[R14] a slow reader delays nobody, is cut with a resumable code, and finds everything when it is back', async () => {
+  test('[R14] [R14.1] a slow reader delays nobody, is cut with a resumable code, and finds everything when it is back', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
@@ -44,7 +44,7 @@ describe('clients that cost too much', () => {
     expect(back.text.length).toBe(60 * block.length)
   })
 
-  test('[R14] a large document reaches a new client although it is larger than what may wait', async () => {
+  test('[R14.2] a large document reaches a new client although it is larger than what may wait', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -55,7 +55,7 @@ describe('clients that cost too much', () => {
     await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
   })
 
-  test('[R16] who says nothing is sent away after a moment, and so is who says too much before', async () => {
+  test('[R16] [R16.3] who says nothing is sent away after a moment, and so is who says too much before', async () => {
     for (const [path, code] of [
       // Its providers may come later.
       ['/hocuspocus', 4008],
@@ -71,7 +71,7 @@ describe('clients that cost too much', () => {
     }
   })
 
-  test('[R16] a message that is larger than any may be is refused', async () => {
+  test('[R8.3] a message that is larger than any may be is refused', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const [path, code] of [
@@ -86,7 +86,7 @@ describe('clients that cost too much', () => {
     }
   })
 
-  test('[R8] a y-websocket client with a change that is too large is told once, and does not send it for ever', async () => {
+  test('[R8.1] a y-websocket client with a change that is too large is told once, and does not send it for ever', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -96,7 +96,7 @@ describe('clients that cost too much', () => {
     expect(ada.provider.shouldConnect).toBe(false)
   })
 
-  test('[R16] paths where nothing is and connections above the limit are answered over HTTP', async () => {
+  test('[R16.4] paths where nothing is and connections above the limit are answered over HTTP', async () => {
     const refused = async (url: string) => {
       const socket = new WebSocket(url)
       const [, response] = await once(socket, 'unexpected-response')
@@ -127,7 +127,7 @@ describe('clients that cost too much', () => {
 describe.each(stores)('compaction on %s', (store) => {
   const server = useServer(store)
 
-  test('[R7] a document that is edited often is stored as a snapshot and a short rest', async () => {
+  test('[R7.1] a document that is edited often is stored as a snapshot and a short rest', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)

@@ -70,7 +70,7 @@ describe('readers who take a large document slowly', () => {
     await answerBegins(reader)
   }
 
-  test('[R14] 20 slow readers of a document cost less than two copies of it, whatever they say they know', async () => {
+  test('[R14.2] 20 slow readers of a document cost less than two copies of it, whatever they say they know', async () => {
     const { tenant, writer } = await largeDocument(9)
     const bytes = 9 * partBytes
     const before = bufferBytes()
@@ -82,7 +82,7 @@ describe('readers who take a large document slowly', () => {
     expect(bufferBytes() - before).toBeLessThan(2 * bytes)
   }, 60_000)
 
-  test('[R14] slow readers of a document that changes in between share it all the same', async () => {
+  test('[R14.2] slow readers of a document that changes in between share it all the same', async () => {
     const { tenant, writer } = await largeDocument(5)
     const bytes = 5 * partBytes
     await slowReader(await tokenFor(tenant, 'first'), Uint8Array.of(0))
@@ -96,7 +96,7 @@ describe('readers who take a large document slowly', () => {
     expect(bufferBytes() - before).toBeLessThan(3 * bytes)
   }, 60_000)
 
-  test('[R14] slow readers of large live states share them', async () => {
+  test('[R14.2] slow readers of large live states share them', async () => {
     const tenant = await given.tenant(server)
     const data = { text: 'x'.repeat(partBytes) }
     for (let part = 0; part < 9; part++) {
@@ -123,7 +123,7 @@ describe('readers who take a large document slowly', () => {
     expect(bufferBytes() - before).toBeLessThan(3 * 9 * partBytes)
   }, 60_000)
 
-  test('[R14] stock clients join a large document in pieces while others type, and have all of it', async () => {
+  test('[R14.2] stock clients join a large document in pieces while others type, and have all of it', async () => {
     const { tenant, writer } = await largeDocument(5)
     const tokens = await Promise.all(['a', 'b', 'c'].map((userId) => tokenFor(tenant, userId)))
     const connection = server.client().connect({ token: tokens[2] as string, WebSocket })
@@ -146,7 +146,7 @@ describe('readers who take a large document slowly', () => {
   }, 60_000)
 
   test(
-    '[R14] a browser puts the pieces of a large document together',
+    '[R14.2] a browser puts the pieces of a large document together',
     { timeout: 120_000 },
     async ({ skip }) => {
       const executablePath = chromiumForTests()

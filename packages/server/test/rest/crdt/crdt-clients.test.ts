@@ -67,7 +67,7 @@ describe.each(stores)('[R4] editors that clients made, on %s', (store) => {
     })
   })
 
-  test('[R4] the document shows type and content key', async () => {
+  test('[R4.2] the document shows type and content key', async () => {
     const cases: [type: (doc: Y.Doc) => void, data: unknown][] = [
       [(doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]), '<p></p>'],
       [(doc) => doc.getMap('settings').set('a', 1), { a: 1 }],
@@ -82,7 +82,7 @@ describe.each(stores)('[R4] editors that clients made, on %s', (store) => {
     }
   })
 
-  test('[R4] what a client says of its editor counts', async () => {
+  test('[R4.2] what a client says of its editor counts', async () => {
     const one = await tenant()
     const create = { type: 'map', contentKey: 'b' } as const
     await typed(one, (doc) => [doc.getMap('a').set('a', 1), doc.getMap('b').set('b', 2)], create)
@@ -92,7 +92,7 @@ describe.each(stores)('[R4] editors that clients made, on %s', (store) => {
     expect(await get(two)).toMatchObject({ data: 'x' })
   })
 
-  test('[R4] update writes the root that is there and notes what it holds', async () => {
+  test('[R4.1] update writes the root that is there and notes what it holds', async () => {
     const one = await tenant()
     await typed(one, (doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]))
     const update = (fields: object) =>

@@ -109,7 +109,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(await content(tenant)).toBe(data)
   })
 
-  test('[R4] a client that declares another root later is followed while the declared one is empty', async () => {
+  test('[R4.3] a client that declares another root later is followed while the declared one is empty', async () => {
     const tenant = await given.tenant(server)
     const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
     // Larger than what is built on the event loop.
@@ -126,7 +126,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect([...first.errors, ...second.errors]).toEqual([])
   })
 
-  test('[R4] a client that declares another root than the one that holds content is told so, and goes on', async () => {
+  test('[R4.3] a client that declares another root than the one that holds content is told so, and goes on', async () => {
     const tenant = await given.tenant(server)
     const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
     first.doc.getText('body').insert(0, 'Hello')

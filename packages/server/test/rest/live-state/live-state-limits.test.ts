@@ -33,7 +33,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     for (let index = 0; index < 16; index++) await broadcast(tenant, `s${index}`, { x: dense(1_000_000) })
   }
 
-  test('[R13] a backend cannot set more than 1,000 live states in a document', async () => {
+  test('[R13.3] a backend cannot set more than 1,000 live states in a document', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -43,7 +43,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     expect(await client.set('more', {})).toMatchObject({ type: 'error', ...full })
   })
 
-  test('[R13] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
+  test('[R13.3] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
     const tenant = await given.tenant(server)
     await fill(tenant)
     await expect(broadcast(tenant, 'more', { x: dense(1_000_000) })).rejects.toMatchObject(full)
@@ -66,7 +66,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     expectFreeLoop(await leastHeld(open))
   })
 
-  test('[R13] large values that are set together arrive, each once', async () => {
+  test('[R13.1] large values that are set together arrive, each once', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant)]
     const view = new View(bob)
@@ -109,7 +109,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     expect((await valueOf(tenant, 's')).data).toEqual({ x: 1 })
   })
 
-  test('[R10] what is sent before and behind a large message counts in that order, although the client left', async () => {
+  test('[R10.5] what is sent before and behind a large message counts in that order, although the client left', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open('doc_1', { topics: [] })
@@ -125,7 +125,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
   test.each([
     ['is no JSON', (json: string) => json.slice(0, -1), 4400],
     ['lacks a field', (json: string) => json.replace('"ref":1,', ''), 4400],
-  ])('[R10] a large message that %s closes the connection', async (_name, change, code) => {
+  ])('[R10.1] a large message that %s closes the connection', async (_name, change, code) => {
     const client = await connect(await given.tenant(server))
     const message = { type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 's', data: { x: dense(100_000) } }
     client.socket.send(change(JSON.stringify(message)))

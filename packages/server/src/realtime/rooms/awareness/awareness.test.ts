@@ -49,7 +49,7 @@ describe('awareness states', () => {
     }
   })
 
-  test('[R35] of editors are sent before those of viewers', () => {
+  test('[R35.1] of editors are sent before those of viewers', () => {
     const states = new AwarenessStates(() => undefined)
     for (let client = 0; client < 20; client++) {
       states.receive({ ...owner(`s${client}`), isWriter: false }, state(client, 1, large))
@@ -58,7 +58,7 @@ describe('awareness states', () => {
     expect(states.takeChanges().clients[0]).toBe(99)
   })
 
-  test('[R35] are sent no more than 32 KiB a second for one session after a burst, also if it comes and goes', () => {
+  test('[R35.2] are sent no more than 32 KiB a second for one session after a burst, also if it comes and goes', () => {
     vi.useFakeTimers()
     try {
       const states = new AwarenessStates(() => undefined)
@@ -79,7 +79,7 @@ describe('awareness states', () => {
     }
   })
 
-  test('[R34] for which the connection has no room change nothing, and one that goes makes room', () => {
+  test('[R34.2] for which the connection has no room change nothing, and one that goes makes room', () => {
     const states = new AwarenessStates(() => undefined)
     const budget = new ByteBudget(40_000)
     const session = (sessionId: string): Owner => {
@@ -96,7 +96,7 @@ describe('awareness states', () => {
     expect([...states.clients]).toEqual([1, 2])
   })
 
-  test('[R34] above 16 KiB are refused, but not those that a client echoes', () => {
+  test('[R34.2] above 16 KiB are refused, but not those that a client echoes', () => {
     const states = new AwarenessStates(() => undefined)
     const tooLarge = JSON.stringify({ cursor: 'x'.repeat(16_384) })
     expect(states.receive(owner('s1'), state(1, 1, tooLarge))).toBe('tooLarge')
@@ -119,7 +119,7 @@ describe('client ids that nobody has written with', () => {
   const nameIn = (states: AwarenessStates) =>
     /"name":"(\w+)"/.exec(Buffer.from(states.takeStates(new Set(states.clients))).toString())?.[1]
 
-  test('[R31] stay with an editor who left, however many viewers come and go', () => {
+  test('[R31.2] stay with an editor who left, however many viewers come and go', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(ada, state(1, 5, '{"name":"Ada"}'))
     states.leave('s1')
@@ -132,7 +132,7 @@ describe('client ids that nobody has written with', () => {
     expect(states.receive(owner('s2', 'ada'), state(1, 6, '{"name":"Ada"}'))).toBe('changed')
   })
 
-  test('[R31] go from a viewer to an editor, whatever clock the viewer counted to', () => {
+  test('[R31.2] go from a viewer to an editor, whatever clock the viewer counted to', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(viewer('v'), state(1, 2 ** 32, '{"name":"Vic"}'))
     expect(states.receive(ada, state(1, 1, '{"name":"Ada"}'))).toBe('changed')
