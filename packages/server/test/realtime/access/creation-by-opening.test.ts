@@ -230,4 +230,12 @@ describe.each(stores)('editors of a document on %s', (store) => {
     const { data } = await tenant.client.crdt.get({ organizationId: 'org_1', documentId: 'doc_1' })
     expect(Object.keys(data)).toHaveLength(3)
   })
+
+  test('[R17.3] a backend adds editors over REST above the limit for clients', async () => {
+    const tenant = await given.tenant(server)
+    const document = { organizationId: 'org_1', documentId: 'doc_1' }
+    for (let index = 0; index < 5; index++)
+      await tenant.client.crdt.add({ ...document, editorId: `e${index}`, type: 'text', data: 'x' })
+    expect((await tenant.client.crdt.get(document)).data).toHaveLength(5)
+  })
 })

@@ -363,3 +363,40 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   })
 })
+
+describe.each(stores)('the request limit of an API key on %s', (database) => {
+  const server = useServer(database, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '4' } })
+
+  test('[R37.1] adding and restoring versions count towards it, listing does not', async () => {
+    const tenant = await given.tenant(server)
+    // Issuing the token is the first of the four requests.
+    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    await client.open()
+    await client.openEditor()
+    const doc = new Y.Doc()
+    doc.getText('content').insert(0, 'Hello')
+    client.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
+    await client.takeFrame('saved')
+    const list = (id: number) => {
+      client.send({ type: 'listVersions', channel: 1, id })
+      return client.take('done', { id })
+    }
+    for (let id = 1; id <= 5; id++) await list(id)
+    client.send({ type: 'addVersion', channel: 1, id: 6, name: 'one' })
+    const { version } = await client.take('done', { id: 6 })
+    const versionId = version?.versionId ?? ''
+    for (const id of [7, 8]) {
+      client.send({ type: 'restoreVersion', channel: 1, id, versionId })
+      await client.take('done', { id })
+    }
+    client.send({ type: 'addVersion', channel: 1, id: 9, name: 'two' })
+    client.send({ type: 'restoreVersion', channel: 1, id: 10, versionId })
+    for (const id of [9, 10]) {
+      expect(await client.take('error', { id })).toMatchObject({
+        status: 'RESOURCE_EXHAUSTED',
+        message: 'Rate limit exceeded. Try again after 1 minute.',
+      })
+    }
+    expect((await list(11)).versions).toHaveLength(1)
+  })
+})

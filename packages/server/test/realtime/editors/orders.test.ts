@@ -95,4 +95,49 @@ describe.each(stores)('messages in any order on %s', (store) => {
     },
     30_000,
   )
+
+  /** Two clients of one user with the same editor open, and two updates: the second depends on the first. */
+  async function outOfOrder() {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const open = async () => {
+      const client = await RealtimeClient.connect(server, token)
+      await client.open()
+      await client.openEditor()
+      await client.takeFrame('syncStep1')
+      return client
+    }
+    const doc = new Y.Doc()
+    const updates: Uint8Array[] = []
+    doc.on('update', (update: Uint8Array) => updates.push(update))
+    for (const word of ['Hello', ' world']) doc.getText('content').insert(doc.getText('content').length, word)
+    const [first, second] = updates as [Uint8Array, Uint8Array]
+    const content = async () =>
+      (await tenant.client.crdt.get({ organizationId: 'org_1', documentId: 'doc_1' })).data[0]?.data
+    return { clients: [await open(), await open()] as const, doc, first, second, content }
+  }
+
+  test('[R8.4] the server asks for what an update depends on, and acknowledges the update with the answer', async () => {
+    const { clients, doc, second, content } = await outOfOrder()
+    const [ada] = clients
+    ada.sendFrame('update', second, 1, 1)
+    const { bytes: known } = await ada.takeFrame('syncStep1')
+    await ada.settled()
+    expect(ada.frames).toEqual([])
+    expect(await content()).toBeUndefined()
+    ada.sendFrame('syncStep2', Y.encodeStateAsUpdate(doc, known), 1, 2)
+    await eventually(() => ada.frames.findLast(({ kind }) => kind === 'saved')?.number).toBe(2)
+    expect(ada.frames.filter(({ kind }) => kind === 'refused')).toEqual([])
+    expect(await content()).toBe('Hello world')
+  })
+
+  test('[R8.4] an update is stored when another client sends what it depends on', async () => {
+    const { clients, first, second, content } = await outOfOrder()
+    const [ada, other] = clients
+    ada.sendFrame('update', second, 1, 1)
+    await ada.takeFrame('syncStep1')
+    other.sendFrame('update', first, 1, 1)
+    expect(await ada.takeFrame('saved')).toMatchObject({ number: 1 })
+    expect(await content()).toBe('Hello world')
+  })
 })

@@ -17,8 +17,9 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     for (const connection of open.splice(0)) connection.close()
   })
 
-  async function openEditor(tenant: given.Tenant, options: LiveEditorOptions) {
-    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+  async function openEditor(tenant: given.Tenant, options: LiveEditorOptions, role?: 'viewer') {
+    const token = await tokenFor(tenant, role ?? 'ada', role && { role })
+    const connection = server.client().connect({ token, WebSocket })
     open.push(connection)
     const editor = connection.document('org_1', 'doc_1').editor('note', options)
     const errors: ApiError[] = []
@@ -149,6 +150,16 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(await content(tenant)).toBe('Hello world')
     expect(await declared(tenant)).toEqual({ type: 'text', contentKey: 'body' })
     expect(first.errors).toEqual([])
+  })
+
+  test('[R4.2] the declaration of a viewer has no effect', async () => {
+    const tenant = await given.tenant(server)
+    await openEditor(tenant, { type: 'map', contentKey: 'forged' }, 'viewer')
+    const ada = await openEditor(tenant, {})
+    ada.doc.getText('body').insert(0, 'Hello')
+    await ada.editor.whenSaved()
+    expect(await declared(tenant)).toEqual({ type: null, contentKey: null })
+    expect(await content(tenant)).toBe('Hello')
   })
 
   test('[17.4] [17.6] versions hold the root of Tiptap, and restoring one shows it to Tiptap', async () => {
