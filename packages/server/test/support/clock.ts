@@ -1,0 +1,58 @@
+import type { Clock } from '../../src/platform/clock.ts'
+
+interface Timer {
+  at: number
+  every: number | undefined
+  run: () => void
+}
+
+/** A clock that stands still until a test steps it. */
+export class SteppedClock implements Clock {
+  #now: number
+  #elapsed = 0
+  readonly #timers = new Set<Timer>()
+
+  constructor(now = Date.UTC(2026, 0, 1)) {
+    this.#now = now
+  }
+
+  now = (): number => this.#now
+
+  elapsed = (): number => this.#elapsed
+
+  setTimeout = (run: () => void, ms: number) => this.#start({ at: this.#elapsed + ms, every: undefined, run })
+
+  setInterval = (run: () => void, ms: number) => this.#start({ at: this.#elapsed + ms, every: ms, run })
+
+  /** Timers that have not ended. */
+  get pending(): number {
+    return this.#timers.size
+  }
+
+  /** Runs the timers that are due within `ms`, in the order of their times. What they start runs too if it is due. */
+  step(ms: number): void {
+    const end = this.#elapsed + ms
+    for (let next = this.#dueBefore(end); next; next = this.#dueBefore(end)) {
+      this.#moveTo(next.at)
+      if (next.every === undefined) this.#timers.delete(next)
+      else next.at += next.every
+      next.run()
+    }
+    this.#moveTo(end)
+  }
+
+  #start(timer: Timer): () => void {
+    this.#timers.add(timer)
+    return () => this.#timers.delete(timer)
+  }
+
+  #dueBefore(end: number): Timer | undefined {
+    const due = [...this.#timers].filter((timer) => timer.at <= end)
+    return due.sort((a, b) => a.at - b.at)[0]
+  }
+
+  #moveTo(elapsed: number): void {
+    this.#now += elapsed - this.#elapsed
+    this.#elapsed = elapsed
+  }
+}
