@@ -5,7 +5,7 @@ afterEach(() => void vi.unstubAllGlobals())
 
 const inPage = () => vi.stubGlobal('location', new URL('https://app.test/notes/1'))
 
-describe('[K1] the address of the server', () => {
+describe('[K1.2] the address of the server', () => {
   test.each([
     [undefined, 'not undefined.'],
     [4000, 'not number.'],
@@ -25,17 +25,17 @@ describe('[K1] the address of the server', () => {
     ],
     ['http://plenum.test/#top', 'give "http://plenum.test/".'],
     ['http://ada:secret@plenum.test', 'url must not contain a user name or a password.'],
-  ])('[K1] %j is refused at once, with a reason and without secrets', (url, reason) => {
+  ])('[K1.2] %j is refused at once, with a reason and without secrets', (url, reason) => {
     const create = () => createClient({ url } as never)
     expect(create).toThrow(reason)
     expect(create).toThrow(expect.objectContaining({ message: expect.not.stringContaining('secret') }))
   })
 
-  test('[K1] without any options is refused with the same reason', () => {
+  test('[K1.2] without any options is refused with the same reason', () => {
     expect(() => createClient(undefined as never)).toThrow('url must be the address of the server, such as')
   })
 
-  test('[K1] without a scheme is not taken for a path of the page', () => {
+  test('[K1.2] without a scheme is not taken for a path of the page', () => {
     inPage()
     expect(() => createClient({ url: 'plenum.test' })).toThrow('not "plenum.test"')
     expect(() => createClient({ url: '/base' })).not.toThrow()

@@ -31,7 +31,7 @@ function Room() {
   return JSON.stringify({ status, document, users, self, others, player, editor, state, list, hasConnection })
 }
 
-test('[K10] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
+test('[K10.1] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
   vi.stubGlobal('WebSocket', undefined)
   const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 'never sent' })
   fakes.closeLater(connection)
@@ -48,7 +48,7 @@ test('[K10] on a server the hooks render the first picture, open nothing and nee
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('[K10] the first picture is the same when the connection and the document are open already', async () => {
+test('[K10.1] the first picture is the same when the connection and the document are open already', async () => {
   const connection = await fakes.connect()
   fakes.server.socket.welcome()
   const render = () => renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))

@@ -48,7 +48,7 @@ async function visit(browser: Browser, host: string, url: string, token: string)
 }
 
 test(
-  '[K11] the console of a page names a refused origin, a token that is a page, and a server that is not there',
+  '[K11.2] the console of a page names a refused origin, a token that is a page, and a server that is not there',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')

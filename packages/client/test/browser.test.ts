@@ -8,19 +8,19 @@ import type * as Plenum from '../src/rest.ts'
 import { bundle, servePage } from './pages.ts'
 
 describe('[K1] in browsers', () => {
-  test('[K1] the operations take less than 4 KB, compressed, and need nothing else', async () => {
+  test('[K13.1] the operations take less than 4 KB, compressed, and need nothing else', async () => {
     const code = await bundle('../src/rest.ts')
     expect(gzipSync(code).length).toBeLessThan(4096)
     expect(code).not.toMatch(/\b(require|import)\s*\(/)
   })
 
-  test('[K1] live documents take less than 17 KB, compressed, beside Yjs; the hooks 2 KB beside React', async () => {
+  test('[K13.1] live documents take less than 17 KB, compressed, beside Yjs; the hooks 2 KB beside React', async () => {
     expect(gzipSync(await bundle('../src/index.ts', ['yjs'])).length).toBeLessThan(17 * 1024)
     expect(gzipSync(await bundle('../src/react.ts', ['react'])).length).toBeLessThan(2048)
   })
 
   test(
-    '[K1] a page of an allowed domain uses a server of another origin; others are told why not',
+    '[2.0.1] [2.0.3] a page of an allowed domain uses a server of another origin; others are told why not',
     { timeout: 300_000 },
     async ({ skip }) => {
       const executablePath = chromiumForTests()

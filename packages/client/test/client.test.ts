@@ -156,7 +156,7 @@ describe('[K1] what comes back', () => {
     [200, '[]', 'INTERNAL'],
     [200, '{"result":"yes"}', 'INTERNAL'],
     [400, '{"error":"no"}', 'INTERNAL'],
-  ])('[K1] HTTP %i with %s is no answer of the interface but %s', async (httpStatus, body, status) => {
+  ])('[K1.1] HTTP %i with %s is no answer of the interface but %s', async (httpStatus, body, status) => {
     const { client } = await serve((response) => response.writeHead(httpStatus).end(body))
     const error = await caught(client({ retries: 0 }).organizations.get())
     expect(error).toBeInstanceOf(ApiError)
@@ -181,8 +181,8 @@ describe('[K1] what comes back', () => {
   })
 })
 
-describe('[K1] a call without an answer', () => {
-  test.each(['127.0.0.1', 'localhost'])('[K1] names the address %s and the operation', async (host) => {
+describe('[K1.1] a call without an answer', () => {
+  test.each(['127.0.0.1', 'localhost'])('[K1.1] names the address %s and the operation', async (host) => {
     const { url } = await serve(success([]))
     for (const stop of stops.splice(0)) stop()
     const address = url.replace('127.0.0.1', host)
@@ -195,7 +195,7 @@ describe('[K1] a call without an answer', () => {
     )
   })
 
-  test('[K1] says what a fetch of another kind threw', async () => {
+  test('[K1.1] says what a fetch of another kind threw', async () => {
     const thrown = [new TypeError('Failed to fetch'), 'a string', undefined]
     const fetch = () => Promise.reject(thrown.shift())
     const client = createClient({ url: 'http://plenum.test', retries: 0, fetch })

@@ -148,7 +148,7 @@ test(
 )
 
 test(
-  '[K15] components show the versions of an editor as anybody adds them, and restore them',
+  '[K15.3] components show the versions of an editor as anybody adds them, and restore them',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')

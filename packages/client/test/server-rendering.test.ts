@@ -10,13 +10,13 @@ const run = (...args: string[]) =>
   // Killed after the time limit; then this rejects.
   promisify(execFile)(process.execPath, args, { cwd: root, timeout: 120_000 })
 
-test('[K10] a process that only created a connection ends by itself', async () => {
+test('[K10.1] a process that only created a connection ends by itself', async () => {
   const program = join(import.meta.dirname, 'server-rendering.ts')
   const { stdout } = await run('--conditions=plenum-source', '--import', 'tsx', program)
   expect(stdout).toBe('connecting')
 })
 
-test('[K10] the built hooks begin with the directive of client modules', async () => {
+test('[K10.1] the built hooks begin with the directive of client modules', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'plenum-client-'))
   try {
     const build = `import { bundleClient } from './scripts/bundle.mjs'; await bundleClient(${JSON.stringify(dir)})`

@@ -63,7 +63,7 @@ describe('[K2] a connection', () => {
     expect(watch).toHaveBeenCalled()
   })
 
-  test('[K2] that is closed before its first document opens nothing', async () => {
+  test('[K2] [K2.3] that is closed before its first document opens nothing', async () => {
     const connection = fakes.server.connect()
     connection.close()
     connection.reconnect()
@@ -72,7 +72,7 @@ describe('[K2] a connection', () => {
     expect(fakes.server.sockets).toEqual([])
   })
 
-  test('[K2] tells of its status, and of nothing once it is closed', async () => {
+  test('[K2] [K2.3] tells of its status, and of nothing once it is closed', async () => {
     const connection = await connect()
     const heard: Status[] = []
     connection.subscribe((status) => heard.push(status))
@@ -99,8 +99,8 @@ describe('[K2] a connection', () => {
   })
 })
 
-describe('[K2] a lost connection', () => {
-  test('[K2] is tried again at a moment drawn from a span that doubles up to 30 s', async () => {
+describe('[K2.1] a lost connection', () => {
+  test('[K2.1] is tried again at a moment drawn from a span that doubles up to 30 s', async () => {
     await connect()
     const waits: number[] = []
     for (let attempt = 0; attempt < 10; attempt++) {
@@ -113,7 +113,7 @@ describe('[K2] a lost connection', () => {
     expect(await untilNextSocket()).toBe(0)
   })
 
-  test('[K2] that lasted comes back soon; one that is cut again and again does not', async () => {
+  test('[K2.1] that lasted comes back soon; one that is cut again and again does not', async () => {
     await connect()
     for (let attempt = 0; attempt < 5; attempt++) {
       fakes.server.socket.welcome()
@@ -134,7 +134,7 @@ describe('[K2] a lost connection', () => {
     expect(waits).toEqual([100, 200, 400, 800, 1600])
   })
 
-  test('[K2] comes back when the server said so', async () => {
+  test('[K2.2] comes back when the server said so', async () => {
     const connection = await connect()
     fakes.server.socket.welcome()
     fakes.server.socket.say({ type: 'moved', retryAfterMs: 4000 })
@@ -150,7 +150,7 @@ describe('[K2] a lost connection', () => {
     expect(fakes.server.sockets[1]?.readyState).toBe(3)
   })
 
-  test('[K2] is noticed by its silence within 30 s', async () => {
+  test('[K2.1] is noticed by its silence within 30 s', async () => {
     const connection = await connect()
     fakes.server.socket.welcome()
     await vi.advanceTimersByTimeAsync(15_000)
@@ -169,7 +169,7 @@ describe('[K2] a lost connection', () => {
     expect(connection.status).toBe('reconnecting')
   })
 
-  test('[K2] is not a socket over which anything comes', async () => {
+  test('[K2.1] is not a socket over which anything comes', async () => {
     const connection = await connect()
     fakes.server.socket.welcome()
     for (let second = 0; second < 120; second += 10) {
@@ -179,21 +179,21 @@ describe('[K2] a lost connection', () => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K2] is given up when the server does not greet', async () => {
+  test('[K2.1] is given up when the server does not greet', async () => {
     await connect()
     fakes.server.socket.accept()
     expect(await untilNextSocket()).toBe(10_100)
     expect(await untilNextSocket()).toBe(10_200)
   })
 
-  test.each(['no JSON', '[]', 'null', '{"type":1}'])('[K2] is one that says %s', async (nonsense) => {
+  test.each(['no JSON', '[]', 'null', '{"type":1}'])('[K2.1] is one that says %s', async (nonsense) => {
     const connection = await connect()
     fakes.server.socket.welcome()
     fakes.server.socket.say(nonsense)
     expect(connection.status).toBe('reconnecting')
   })
 
-  test('[K2] is looked after when somebody looks at the page again', async () => {
+  test('[K2.1] is looked after when somebody looks at the page again', async () => {
     const page = Object.assign(new EventTarget(), { hidden: true })
     vi.stubGlobal('document', page)
     vi.stubGlobal('addEventListener', () => {})
@@ -211,7 +211,7 @@ describe('[K2] a lost connection', () => {
     expect(connection.status).toBe('reconnecting')
   })
 
-  test('[K2] is tried at once when the network is back, and looked after when it seems alive', async () => {
+  test('[K2.2] is tried at once when the network is back, and looked after when it seems alive', async () => {
     const page = new EventTarget()
     vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
     vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))
@@ -274,7 +274,7 @@ describe('[K3] what the server ends', () => {
     expect(fakes.server.socket.sent('open')).toHaveLength(1)
   })
 
-  test('[K3] for want of a valid token is tried once more with a new one', async () => {
+  test('[K3.2] for want of a valid token is tried once more with a new one', async () => {
     let asked = 0
     const connection = await connect({ token: async () => jwt(`${++asked}`) })
     fakes.server.socket.accept()
@@ -291,7 +291,7 @@ describe('[K3] what the server ends', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('3') }])
   })
 
-  test('[K3] in one document for want of a valid token concerns them all', async () => {
+  test('[K3.2] in one document for want of a valid token concerns them all', async () => {
     let asked = 0
     const connection = await connect({ token: async () => jwt(`${++asked}`) })
     connection.document('org_1', 'doc_1')
@@ -316,7 +316,7 @@ describe('[K3] what the server ends', () => {
     expect(connection.ended).toEqual({ code: 4401, reason: 'token_expired' })
   })
 
-  test('[K3] for want of a valid token again and again is denied, though each was good for a moment', async () => {
+  test('[K3.2] for want of a valid token again and again is denied, though each was good for a moment', async () => {
     const connection = await connect({ token: async () => jwt('short-lived') })
     for (let time = 0; time < 2; time++) {
       expect(connection.status).not.toBe('denied')
@@ -327,7 +327,7 @@ describe('[K3] what the server ends', () => {
     expect(connection.status).toBe('denied')
   })
 
-  test('[K3] for want of a valid token stays denied when there is no other one', async () => {
+  test('[K3.2] for want of a valid token stays denied when there is no other one', async () => {
     const connection = await connect({ token: jwt('stale') })
     fakes.server.socket.accept()
     fakes.server.socket.drop(closeCodes.unauthenticated, 'token_expired')
@@ -335,8 +335,8 @@ describe('[K3] what the server ends', () => {
   })
 })
 
-describe('[K3] a token', () => {
-  test('[K3] is kept for the next connection while it is good, and asked for again when it is not', async () => {
+describe('[K3.2] a token', () => {
+  test('[K3.2] is kept for the next connection while it is good, and asked for again when it is not', async () => {
     let asked = 0
     await connect({ token: () => jwt(`${++asked}`) })
     fakes.server.socket.welcome(Date.now() / 1000 + 60)
@@ -355,7 +355,7 @@ describe('[K3] a token', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('2') }])
   })
 
-  test('[K3] is not asked for before the caller has the document', async () => {
+  test('[K3.2] is not asked for before the caller has the document', async () => {
     const connection = fakes.server.connect({ token: () => jwt(`for-${document.status}`) })
     fakes.closeLater(connection)
     const document: LiveDocument = connection.document('org_1', 'doc_1')
@@ -364,7 +364,7 @@ describe('[K3] a token', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('for-connecting') }])
   })
 
-  test('[K3] that is about to expire is replaced on the open connection', async () => {
+  test('[K3.2] that is about to expire is replaced on the open connection', async () => {
     let asked = 0
     const connection = await connect({ token: async () => jwt(`${++asked}`) })
     fakes.server.socket.welcome()
@@ -378,7 +378,7 @@ describe('[K3] a token', () => {
     expect(fakes.server.sockets).toHaveLength(1)
   })
 
-  test('[K3] that cannot be had is told and asked for again', async () => {
+  test('[K3.2] that cannot be had is told and asked for again', async () => {
     const answers = [
       () => Promise.reject(new Error('offline')),
       () => new Promise<string>(() => {}),
@@ -403,7 +403,7 @@ describe('[K3] a token', () => {
     expect(fakes.server.socket.messages).toEqual([{ type: 'auth', token: jwt('good') }])
   })
 
-  test('[K3] that comes after the connection was closed opens nothing', async () => {
+  test('[K3.2] that comes after the connection was closed opens nothing', async () => {
     let give: (token: string) => void = () => {}
     const connection = await connect({ token: () => new Promise((resolve) => (give = resolve)) })
     connection.close()

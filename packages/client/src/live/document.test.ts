@@ -136,7 +136,7 @@ describe('[K4] a document that was lost', () => {
     },
   )
 
-  test('[K3] the reason of a rate limit is an error event, once, and the document is tried again', async () => {
+  test('[K3.1] the reason of a rate limit is an error event, once, and the document is tried again', async () => {
     const { document, connection } = await openDocument()
     const errors: ApiError[] = []
     document.on('error', (error) => errors.push(error))
@@ -221,7 +221,7 @@ describe('[K5] a live state', () => {
     ])
   })
 
-  test('[K5] set while offline is sent once it is open: the latest wins, merges are combined', async () => {
+  test('[K5.2] set while offline is sent once it is open: the latest wins, merges are combined', async () => {
     const { document } = await openDocument()
     const replaced = document.liveState('a')
     const merged = document.liveState('b')
@@ -244,7 +244,7 @@ describe('[K5] a live state', () => {
     await Promise.all(sets)
   })
 
-  test('[K5] has one change on its way; what follows meanwhile becomes one', async () => {
+  test('[K5.2] has one change on its way; what follows meanwhile becomes one', async () => {
     const { document } = await openDocument()
     opened(5)
     const player = document.liveState('player')
@@ -259,7 +259,7 @@ describe('[K5] a live state', () => {
     expect(player.value).toEqual({ position: 3 })
   })
 
-  test('[K5] that was on its way when the connection broke is sent again', async () => {
+  test('[K5.2] that was on its way when the connection broke is sent again', async () => {
     const { document } = await openDocument()
     opened(5)
     const player = document.liveState('player')
@@ -281,7 +281,7 @@ describe('[K5] a live state', () => {
     await Promise.all([second, third])
   })
 
-  test('[K5] that was on its way and replaced meanwhile is not sent again', async () => {
+  test('[K5.2] that was on its way and replaced meanwhile is not sent again', async () => {
     const { document } = await openDocument()
     opened(5)
     const player = document.liveState('player')
@@ -293,7 +293,7 @@ describe('[K5] a live state', () => {
     await Promise.all(sets)
   })
 
-  test('[K5] takes no more keys than a message can hold, also when merges are combined', async () => {
+  test('[K5.1] takes no more keys than a message can hold, also when merges are combined', async () => {
     const { document } = await openDocument()
     const player = document.liveState('player')
     const half = (name: string) =>
@@ -337,7 +337,7 @@ describe('[K5] a live state', () => {
     ['a function', () => 1, 'data must be an object.'],
     ['no JSON', circle, 'circular'],
   ])(
-    '[K5] that is %s is refused before it is sent, for it would end the connection',
+    '[K5.1] that is %s is refused before it is sent, for it would end the connection',
     async (_, data, message) => {
       const { document } = await openDocument()
       opened(5)

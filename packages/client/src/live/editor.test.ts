@@ -246,7 +246,7 @@ describe('[K7] an editor', () => {
     )
   })
 
-  test('[K7] refuses a document of another copy of Yjs, and says how to keep one', async () => {
+  test('[K7.1] refuses a document of another copy of Yjs, and says how to keep one', async () => {
     const { document } = await openSynced()
     // Yjs itself complains about the second copy.
     vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -321,7 +321,7 @@ describe('[K8] what the server does not take', () => {
     expect(editor.saved).toBe(false)
   })
 
-  test('[K8] because the user may only read stays here, until that changes', async () => {
+  test('[K8.1] because the user may only read stays here, until that changes', async () => {
     const { editor, errors, text } = await openEditor({}, 'viewer')
     greet()
     expect(editor.state).toEqual({ status: 'connected', saved: true, readOnly: true })
@@ -348,7 +348,7 @@ describe('[K8] what the server does not take', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('[K8] of a viewer is reported once, also after another connection, and never waited for', async () => {
+  test('[K8.1] of a viewer is reported once, also after another connection, and never waited for', async () => {
     const { editor, errors, text } = await openEditor({}, 'viewer')
     greet()
     text.insert(0, 'mine')
@@ -362,7 +362,7 @@ describe('[K8] what the server does not take', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('[K8] that was typed offline rejects once the server says that the user is a viewer', async () => {
+  test('[K8.1] that was typed offline rejects once the server says that the user is a viewer', async () => {
     const { editor, errors, text } = await openSynced()
     fakes.server.socket.drop()
     text.insert(0, 'offline')
@@ -376,7 +376,7 @@ describe('[K8] what the server does not take', () => {
     expect(errors).toHaveLength(1)
   })
 
-  test('[K8] is asked about, if a reader has something that the server may know', async () => {
+  test('[K8.1] is asked about, if a reader has something that the server may know', async () => {
     const doc = new Y.Doc()
     doc.getText().insert(0, 'kept on the device')
     const { editor } = await openEditor({ doc }, 'viewer')
@@ -390,7 +390,7 @@ describe('[K8] what the server does not take', () => {
     expect(editor.saved).toBe(false)
   })
 
-  test('[K8] of somebody who has just become a reader is told as that', async () => {
+  test('[K8.1] of somebody who has just become a reader is told as that', async () => {
     const { document, editor, errors, text } = await openSynced()
     text.insert(0, 'a')
     await settle()
@@ -405,7 +405,7 @@ describe('[K8] what the server does not take', () => {
     expect(fakes.server.socket.sent('openEditor')).toHaveLength(1)
   })
 
-  test('[K8] an editor that becomes read-only stays saved when nothing was typed', async () => {
+  test('[K8.1] an editor that becomes read-only stays saved when nothing was typed', async () => {
     const { editor, text } = await openSynced()
     text.insert(0, 'a')
     await settle()
@@ -417,7 +417,7 @@ describe('[K8] what the server does not take', () => {
     expect(states).toEqual([{ status: 'connected', saved: true, readOnly: true }])
   })
 
-  test('[K8] an update sent before the editor became read-only is saved when the server says so', async () => {
+  test('[K8.1] an update sent before the editor became read-only is saved when the server says so', async () => {
     const { editor, text } = await openSynced()
     text.insert(0, 'a')
     await settle()

@@ -93,8 +93,8 @@ describe('[K11] the error event', () => {
   })
 })
 
-describe('[K11] a warning in the console', () => {
-  test('[K11] shows an error that nobody listens to, once', async () => {
+describe('[K11.2] a warning in the console', () => {
+  test('[K11.2] shows an error that nobody listens to, once', async () => {
     const { connection } = await openEditor()
     const end = () => fakes.server.socket.drop(closeCodes.badMessage, 'The message is malformed.')
     end()
@@ -108,7 +108,7 @@ describe('[K11] a warning in the console', () => {
   })
 
   test.each(['connection', 'document', 'editor'] as const)(
-    '[K11] is not needed when somebody listens to the errors of the %s',
+    '[K11.2] is not needed when somebody listens to the errors of the %s',
     async (listening) => {
       const scene = await openEditor()
       errorsOf(scene[listening])
@@ -120,7 +120,7 @@ describe('[K11] a warning in the console', () => {
     },
   )
 
-  test('[K11] names a refused origin and the call that allows it, also when somebody listens', async () => {
+  test('[K11.2] names a refused origin and the call that allows it, also when somebody listens', async () => {
     inPage('http://localhost:5173/notes')
     const { connection } = await openEditor({ token: jwt('secret') })
     const [heard] = errorsOf(connection)
@@ -134,7 +134,7 @@ describe('[K11] a warning in the console', () => {
     expect(warnings()).toEqual([`[plenum] ${message}`])
   })
 
-  test('[K11] is not shown by a build for production', async () => {
+  test('[K11.2] is not shown by a build for production', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     await openEditor()
     fakes.server.socket.drop(closeCodes.permissionDenied)
@@ -143,7 +143,7 @@ describe('[K11] a warning in the console', () => {
     expect(warnings()).toEqual([])
   })
 
-  test('[K11] is shown where there is no process', async () => {
+  test('[K11.2] is shown where there is no process', async () => {
     const { connection } = await openEditor()
     vi.stubGlobal('process', undefined)
     fakes.server.socket.drop(closeCodes.badMessage)
@@ -151,7 +151,7 @@ describe('[K11] a warning in the console', () => {
     expect(warnings()).toEqual([`[plenum] ${connection.lastError?.message}`])
   })
 
-  test('[K11] is shown for 50 causes, not for ever more', async () => {
+  test('[K11.2] is shown for 50 causes, not for ever more', async () => {
     const { connection } = await openEditor()
     for (let n = 0; n < 100; n++) {
       const { documentId } = connection.document('acme', `doc_${n}`)
@@ -167,11 +167,11 @@ describe('[K11] a warning in the console', () => {
   })
 })
 
-describe('[K11] a server that does not answer', () => {
+describe('[K11.2] a server that does not answer', () => {
   const silence = (attempts: number) =>
     `Plenum does not answer at ws://plenum.test/base/realtime after ${attempts} attempts: is the server running, and is the address right?`
 
-  test('[K11] is warned of after three attempts, and again only after it was connected', async () => {
+  test('[K11.2] [K11.4] is warned of after three attempts, and again only after it was connected', async () => {
     const connection = await connect()
     const [heard] = errorsOf(connection)
     const fail = async (times: number) => {
@@ -198,7 +198,7 @@ describe('[K11] a server that does not answer', () => {
     expect(heard).toEqual([])
   })
 
-  test('[K11] is not one that says why it closes', async () => {
+  test('[K11.2] is not one that says why it closes', async () => {
     const connection = await connect()
     for (let attempt = 0; attempt < 5; attempt++) {
       fakes.server.socket.drop(closeCodes.unavailable, 'The token could not be checked.')
@@ -208,7 +208,7 @@ describe('[K11] a server that does not answer', () => {
     expect(connection.lastError?.message).toContain('The token could not be checked.')
   })
 
-  test('[K11] is one that accepts the socket and stays silent', async () => {
+  test('[K11.2] is one that accepts the socket and stays silent', async () => {
     await connect()
     for (let attempt = 0; attempt < 3; attempt++) {
       fakes.server.socket.accept()
@@ -218,8 +218,8 @@ describe('[K11] a server that does not answer', () => {
   })
 })
 
-describe('[K11] lastError', () => {
-  test('[K11] is known while the connection is lost, and to listeners of the status', async () => {
+describe('[K11.1] lastError', () => {
+  test('[K11.1] is known while the connection is lost, and to listeners of the status', async () => {
     const connection = await connect()
     const seen: unknown[] = []
     connection.subscribe((status) => seen.push([status, connection.lastError?.message]))
@@ -239,7 +239,7 @@ describe('[K11] lastError', () => {
     ])
   })
 
-  test('[K11] says what the WebSocket class says', async () => {
+  test('[K11.1] says what the WebSocket class says', async () => {
     const connection = await connect()
     fakes.server.socket.dispatchEvent(
       Object.assign(new Event('error'), { message: 'connect ECONNREFUSED 127.0.0.1:1' }),
@@ -249,7 +249,7 @@ describe('[K11] lastError', () => {
   })
 })
 
-describe('[K11] a token', () => {
+describe('[K11.3] a token', () => {
   /** Claims that expire at that moment. */
   const expiring = (at: string) =>
     jwt(btoa(JSON.stringify({ exp: Date.parse(at) / 1000 })).replace(/=+$/, ''))
@@ -277,7 +277,7 @@ describe('[K11] a token', () => {
     [undefined, 'not undefined. Give a token of auth.generateToken, or a callback that returns one.'],
     [null, 'not null.'],
     [['secret'], 'not object.'],
-  ])('[K11] %j is not sent, and the reason shows no secret', async (token, reason) => {
+  ])('[K11.3] %j is not sent, and the reason shows no secret', async (token, reason) => {
     const connection = fakes.server.connect({ token: token as never })
     fakes.closeLater(connection)
     const [heard = []] = errorsOf(connection)
@@ -290,7 +290,7 @@ describe('[K11] a token', () => {
     expect(warnings().join()).not.toContain('secret')
   })
 
-  test('[K11] of a callback that is not one is asked for again, and warned of once', async () => {
+  test('[K11.3] [K11.4] of a callback that is not one is asked for again, and warned of once', async () => {
     const answers: unknown[] = ['<html>', '<html>', undefined, jwt('good')]
     const connection = await connect({ token: () => answers.shift() as string })
     const [heard] = errorsOf(connection)
@@ -302,7 +302,7 @@ describe('[K11] a token', () => {
     expect(warnings()).toHaveLength(2)
   })
 
-  test('[K11] of a callback that is not one leaves an open connection as it is', async () => {
+  test('[K11.3] of a callback that is not one leaves an open connection as it is', async () => {
     const answers: unknown[] = [jwt('first'), '']
     const connection = await connect({ token: () => answers.shift() as string })
     const [heard] = errorsOf(connection)
@@ -314,13 +314,13 @@ describe('[K11] a token', () => {
     expect(fakes.server.socket.sent('auth')).toHaveLength(1)
   })
 
-  test('[K11] a callback that throws is shown when nobody listens', async () => {
+  test('[K11.2] a callback that throws is shown when nobody listens', async () => {
     const connection = await connect({ token: () => Promise.reject(new Error('HTTP 401')) })
     expect(warnings()).toEqual(['[plenum] The token callback failed: HTTP 401'])
     expect(connection.lastError?.message).toBe('The token callback failed: HTTP 401')
   })
 
-  test('[K11] that expired says when, and what to do', async () => {
+  test('[K11] [K11.3] that expired says when, and what to do', async () => {
     const token = expiring('2026-01-02T03:04:05Z')
     const expired = 'token_expired: The token has expired.'
     const fixed = await connect({ token })

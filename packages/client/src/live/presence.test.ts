@@ -117,8 +117,8 @@ describe('[K6] the own user and the others', () => {
   })
 })
 
-describe('[K6] the own presence', () => {
-  test('[K6] is sent no more than twenty times a second, and the latest in any case', async () => {
+describe('[K6.2] the own presence', () => {
+  test('[K6.2] is sent no more than twenty times a second, and the latest in any case', async () => {
     const { document } = await openDocument()
     for (let x = 0; x < 100; x++) {
       document.presence.set({ data: { x } })
@@ -130,7 +130,7 @@ describe('[K6] the own presence', () => {
     expect(sent.at(-1)?.data).toEqual({ x: 99 })
   })
 
-  test('[K6] is told again after each connection, unless there is nothing to tell', async () => {
+  test('[K6.2] is told again after each connection, unless there is nothing to tell', async () => {
     const { document } = await openDocument()
     expect(published()).toEqual([])
     document.presence.set({ status: 'away', data: { cursor: 1 } })
@@ -143,20 +143,20 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual([['away', { cursor: 2 }]])
   })
 
-  test('[K6] must not be larger than 16 KiB', async () => {
+  test('[K6.1] must not be larger than 16 KiB', async () => {
     const { document } = await openDocument()
     expect(() => document.presence.set({ data: { text: 'x'.repeat(16_384) } })).toThrow('16 KiB')
     expect(published()).toEqual([])
   })
 
-  test('[K6] with an unknown status throws and says what is accepted', async () => {
+  test('[K6.1] with an unknown status throws and says what is accepted', async () => {
     const { document } = await openDocument()
     const set = () => document.presence.set({ status: 'busy' as never, data: { cursor: 1 } })
     expect(set).toThrow('status must be one of online, away, offline.')
     expect(published()).toEqual([])
   })
 
-  test('[K6] is away after 5 minutes without a sign of life, offline after 10, back with the next', async () => {
+  test('[K6.3] is away after 5 minutes without a sign of life, offline after 10, back with the next', async () => {
     const page = stubPage()
     await openDocument()
     await pass(4 * minute)
@@ -174,7 +174,7 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual(['away', 'offline', 'online', 'away'])
   })
 
-  test('[K6] is away while the page is hidden', async () => {
+  test('[K6.3] is away while the page is hidden', async () => {
     const page = stubPage()
     await openDocument()
     page.show(false)
@@ -187,7 +187,7 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual(['away', 'online', 'away', 'offline'])
   })
 
-  test('[K6] is as it was set until the next sign of life', async () => {
+  test('[K6.3] is as it was set until the next sign of life', async () => {
     const page = stubPage()
     const { document } = await openDocument()
     page.happens('pointerdown')
@@ -198,7 +198,7 @@ describe('[K6] the own presence', () => {
     expect(published()).toEqual(['away', 'online'])
   })
 
-  test('[K6] is left alone where that is wanted, and the times can be others', async () => {
+  test('[K6.3] is left alone where that is wanted, and the times can be others', async () => {
     const page = stubPage()
     const { connection } = await openDocument({ idle: false })
     page.show(false)

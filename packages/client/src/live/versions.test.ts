@@ -71,7 +71,7 @@ describe('[K15] versions of an editor', () => {
     expect(await restored).toBeUndefined()
   })
 
-  test('[K15] a refused call rejects, and is an error event of the editor', async () => {
+  test('[K15.2] a refused call rejects, and is an error event of the editor', async () => {
     const { editor, versions } = await openEditor()
     const errors: ApiError[] = []
     editor.on('error', (error) => errors.push(error))
@@ -83,7 +83,7 @@ describe('[K15] versions of an editor', () => {
     expect(errors).toEqual([await added.catch((error: unknown) => error)])
   })
 
-  test('[K15] no version is added that would lack what was typed, because the server refused it', async () => {
+  test('[K15.2] no version is added that would lack what was typed, because the server refused it', async () => {
     const { editor, versions } = await openEditor()
     welcome()
     await settle()
@@ -93,7 +93,7 @@ describe('[K15] versions of an editor', () => {
     expect(last('addVersion')).toBeUndefined()
   })
 
-  test('[K15] what was typed before is sent before the version is', async () => {
+  test('[K15.2] what was typed before is sent before the version is', async () => {
     const { editor, versions } = await openEditor()
     welcome()
     await settle()
@@ -115,7 +115,7 @@ describe('[K15] versions of an editor', () => {
     await added
   })
 
-  test('[K15] after a lost connection lists are sent again, but nothing is added or restored twice', async () => {
+  test('[K15.1] after a lost connection lists are sent again, but nothing is added or restored twice', async () => {
     const { versions, events } = await openEditor()
     welcome()
     const outcomes = [versions.add('Draft'), versions.restore('v1')].map(outcomeOf)
@@ -160,7 +160,7 @@ describe('[K15] versions of an editor', () => {
     expect(about).toEqual([])
   })
 
-  test('[K15] listeners hear what anybody adds and restores', async () => {
+  test('[K15.3] listeners hear what anybody adds and restores', async () => {
     const { events } = await openEditor()
     welcome()
     const { socket } = fakes.server
@@ -178,7 +178,7 @@ describe('[K15] versions of an editor', () => {
   })
 })
 
-describe('[K15] the list of all versions', () => {
+describe('[K15.3] the list of all versions', () => {
   async function openList() {
     const { versions } = await openEditor()
     const list = new VersionList(versions)
@@ -193,7 +193,7 @@ describe('[K15] the list of all versions', () => {
     return { list, ids, answer, tell }
   }
 
-  test('[K15] it is read page by page, and has what is added meanwhile once', async () => {
+  test('[K15.3] it is read page by page, and has what is added meanwhile once', async () => {
     const { list, ids, answer, tell } = await openList()
     list.subscribe(() => {})
     expect(list.state).toEqual({ versions: [], isLoading: true, error: undefined })
@@ -208,7 +208,7 @@ describe('[K15] the list of all versions', () => {
     expect(list.state.isLoading).toBe(false)
   })
 
-  test('[K15] it is the same object until something changes, and is read again after a reconnect', async () => {
+  test('[K15.3] it is the same object until something changes, and is read again after a reconnect', async () => {
     const { list, ids, answer, tell } = await openList()
     let changes = 0
     const unsubscribe = list.subscribe(() => changes++)
@@ -229,7 +229,7 @@ describe('[K15] the list of all versions', () => {
     expect(ids()).toEqual(['v3', 'v2', 'v1'])
   })
 
-  test('[K15] it says why it cannot be read, and forgets that when it can', async () => {
+  test('[K15.3] it says why it cannot be read, and forgets that when it can', async () => {
     const { list, ids, answer } = await openList()
     list.subscribe(() => {})
     welcome()

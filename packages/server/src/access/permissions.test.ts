@@ -420,7 +420,7 @@ describe('token and stored grants', () => {
     },
   )
 
-  test('[25.3] what ends lets nothing back that is older, except for the stored one behind a token', () => {
+  test('[25.3.2] what ends lets nothing back that is older, except for the stored one behind a token', () => {
     const at = (setAt: number, until: number) => ({
       ...viewer,
       setAt: moment + setAt,

@@ -62,7 +62,7 @@ describe.each([
     expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
   })
 
-  test('[17.3] and tells what does not fit', async () => {
+  test('[17.3.2] and tells what does not fit', async () => {
     const parts = await stored(documents, 'text', 'one')
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
       documents.replace(parts, unsaid, { type, contentKey, text }, never)
@@ -83,7 +83,7 @@ describe.each([
     await expect(xml).rejects.toThrow('XML is not well-formed')
   })
 
-  test('[17.2] and tells what is damaged', async () => {
+  test('[17.2.4] and tells what is damaged', async () => {
     const parts = await stored(documents, 'text', 'one')
     const { update } = await documents.replace(parts, unsaid, { type: 'text', text: 'one two' }, never)
     for (const broken of [[damage], [update!]]) {

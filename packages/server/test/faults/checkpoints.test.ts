@@ -24,7 +24,7 @@ const addWorkspace = (database: Database, workspaceId: string, bytes: number) =>
     ),
   )
 
-test('[P2] a thread that cannot copy is told of, replaced, and hangs nobody', async () => {
+test('[P3] a thread that cannot copy is told of, replaced, and hangs nobody', async () => {
   const failures: unknown[] = []
   const checkpoints = new Checkpoints({
     file: join(folder, 'no such folder', 'plenum.db'),
@@ -71,7 +71,7 @@ test('[P3] after a copy that failed, the next one that succeeds puts the limits 
   database.close()
 })
 
-test('[P2] the log is copied and begins anew, so it does not grow with the number of writes', async () => {
+test('[P3] the log is copied and begins anew, so it does not grow with the number of writes', async () => {
   const dataDir = join(folder, 'few')
   const database = await openDatabase({ dataDir, durability: 'relaxed', poolSize: 1 })
   const write = (id: number) => addWorkspace(database, `w${id}`, 1000)
@@ -145,7 +145,7 @@ describe('[P3] the log under load', () => {
     await database.close()
   })
 
-  test('[P3] a program that reads the file all the time makes it grow, but holds no writer', async () => {
+  test('[P3.1] a program that reads the file all the time makes it grow, but holds no writer', async () => {
     const dataDir = join(folder, 'read from outside')
     const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
     const outside = new DatabaseSync(join(dataDir, 'plenum.db'))

@@ -35,7 +35,7 @@ async function tenantOf({ url }: ServerProcess, ownerEmail: string) {
   return clientAt
 }
 
-test('[O2] [S1] a server that stands still in the middle of its transactions holds no other tenant up', async () => {
+test('[O2.5] [S1] a server that stands still in the middle of its transactions holds no other tenant up', async () => {
   const env = {
     SECRET_KEY: 'a secret key that only these tests use',
     DATABASE_URL: await createPostgresDatabase(),

@@ -34,7 +34,7 @@ async function newTenant(env: Record<string, string>) {
   return { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
 }
 
-test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
+test('[8.4.6] [8.4.3] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const { apiKey } = credentials
@@ -84,7 +84,7 @@ test('[8.4] [P1] of a deletion that is killed in the middle nothing is seen, and
   expect(inTheMiddle).toBeGreaterThan(0)
 })
 
-test('[18.1] [P1] of a notification whose server is killed while it writes the recipients nothing is seen, and nothing is left', async () => {
+test('[18.1.3] [P1] of a notification whose server is killed while it writes the recipients nothing is seen, and nothing is left', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'members'
@@ -135,7 +135,7 @@ test('[18.1] [P1] of a notification whose server is killed while it writes the r
   }
 })
 
-test('[10.8] [P1] of a migration that is killed in the middle no grant is lost, and the next start finishes it', async () => {
+test('[10.8.1] [10.9] [P1] of a migration that is killed in the middle no grant is lost, and the next start finishes it', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'migrated'

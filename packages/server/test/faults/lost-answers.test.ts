@@ -23,7 +23,7 @@ async function withLostAnswer() {
 }
 
 describe('operations that were committed, but whose answer from PostgreSQL was lost', () => {
-  test('[O2] [R4.1] open editors get what was written', async () => {
+  test('[R4.1] [O2.4] open editors get what was written', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     await tenant.client.crdt.add({ ...editor, type: 'text', contentKey: 'content', data: 'one' })
     const ada = yjsClient(server, await tokenFor(tenant))
@@ -32,7 +32,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(() => ada.text.toString()).toBe('two')
   })
 
-  test('[O2] [R9] open sessions lose the access that was taken away', async () => {
+  test('[O2.4] [R9] open sessions lose the access that was taken away', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const ada = yjsClient(server, await tokenFor(tenant))
     const codes: (number | undefined)[] = []
@@ -48,7 +48,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(() => codes).toContain(4403)
   })
 
-  test('[O2] [R9] who is in a deleted document is sent away, and who opens it next makes it anew', async () => {
+  test('[O2.4] [R9] who is in a deleted document is sent away, and who opens it next makes it anew', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -71,7 +71,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(async () => (await tenant.client.crdt.get(editor)).data[0]?.data).toBe('new')
   })
 
-  test('[O2] [R20] live states are told that were set', async () => {
+  test('[O2.4] [R20] live states are told that were set', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const reader = await RealtimeClient.connect(server, await tokenFor(tenant))
     await reader.open()

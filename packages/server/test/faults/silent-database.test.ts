@@ -42,7 +42,7 @@ const add = (tenant: given.Tenant, organizationId: string, key: string) =>
   )
 
 describe('a PostgreSQL that falls silent', () => {
-  test('[O2] reads and writes are answered DEADLINE_EXCEEDED in time, and go on when it is back', async () => {
+  test('[O2] [O2.1] reads and writes are answered DEADLINE_EXCEEDED in time, and go on when it is back', async () => {
     const tenant = await given.tenant(server)
     const beganAt = performance.now()
     const answers = await whileSilent(() =>
@@ -88,13 +88,13 @@ describe('a PostgreSQL that falls silent', () => {
     }
   })
 
-  test('[O2] the server says that it is not ready', async () => {
+  test('[O2.2] the server says that it is not ready', async () => {
     const status = await whileSilent(async () => (await fetch(`${server.url}/readyz`)).status)
     expect(status).toBe(503)
     await eventually(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
   })
 
-  test('[O2] [R7] what editors type meanwhile is stored when it is back, and everybody has it', async () => {
+  test('[O2.3] [R7] what editors type meanwhile is stored when it is back, and everybody has it', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)

@@ -42,14 +42,14 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     }
   })
 
-  test('[17] a map may have 50,000 keys', async () => {
+  test('[17.0.1] a map may have 50,000 keys', async () => {
     const { send, stored } = await scene()
     const map = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`k${index}`, index]))
     expect(await send('add', 'map', JSON.stringify(map))).toMatchObject({ status: 200 })
     expect(await stored()).toEqual(map)
   }, 60_000)
 
-  test('[17] a map or an array may have 62 levels in a small body and in a large one', async () => {
+  test('[17.0.1] a map or an array may have 62 levels in a small body and in a large one', async () => {
     const nested = (levels: number, content: string) =>
       `${'['.repeat(levels)}${JSON.stringify(content)}${']'.repeat(levels)}`
     for (const content of ['small', padding]) {
@@ -61,7 +61,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     }
   })
 
-  test('[0.7] keys that would reach a prototype are dropped', async () => {
+  test('[0.7.10] keys that would reach a prototype are dropped', async () => {
     const { send, stored } = await scene()
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
     expect(await send('add', 'map', `{"a":"${padding}",${poison},"b":{${poison},"c":1}}`)).toMatchObject({
@@ -70,7 +70,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual({ a: padding, b: { c: 1 } })
   })
 
-  test('[0.1] [0.7] what is no JSON, too deep or cannot be stored is refused', async () => {
+  test('[0.1.1] [0.7.2] [0.7.7] what is no JSON, too deep or cannot be stored is refused', async () => {
     const { send, stored } = await scene()
     const notJson = refused('Request body is not valid JSON.')
     expect(await send('add', 'map', `{"a":"${padding}",}`)).toMatchObject(notJson)
@@ -104,7 +104,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
       expect(await send('add', type, data)).toMatchObject(refused(message))
   })
 
-  test('[0.7] of a repeated key the last counts', async () => {
+  test('[0.7.10] of a repeated key the last counts', async () => {
     const { send, stored } = await scene()
     expect(await send('add', 'text', `"${padding}","data":"last"`)).toMatchObject({ status: 200 })
     expect(await stored()).toBe('last')
@@ -117,7 +117,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     )
   })
 
-  test('[0.7] only the data may be larger than other bodies', async () => {
+  test('[0.7.1] [0.7.3] only the data may be larger than other bodies', async () => {
     const { headers } = await scene()
     const megabyte = 'x'.repeat(1_100_000)
     const tooLarge = refused(

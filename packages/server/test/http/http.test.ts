@@ -58,7 +58,7 @@ describe('[0.1] HTTP', () => {
       'chunks that are not the last encoding',
       post(get, { 'transfer-encoding': 'chunked, gzip' }, '0\r\n\r\n'),
     ],
-  ])('[0.1] %s is refused in the envelope', async (_what, bytes) => {
+  ])('[0.1.5] [0.1.6] %s is refused in the envelope', async (_what, bytes) => {
     expect(await send(bytes)).toEqual(malformed)
   })
 
@@ -67,7 +67,7 @@ describe('[0.1] HTTP', () => {
     ['a size beyond all bounds', `fffffffffffffffff\r\n${whole}`],
     ['a chunk longer than its size', `5\r\n${whole}\r\n0\r\n\r\n`],
     ['an endless extension', `b;${'x'.repeat(20_000)}\r\n${whole}\r\n0\r\n\r\n`],
-  ])('[0.1] chunks with %s are refused in the envelope', async (_what, chunks) => {
+  ])('[0.1.5] chunks with %s are refused in the envelope', async (_what, chunks) => {
     expect(await ask({ 'transfer-encoding': 'chunked' }, chunks)).toEqual(malformed)
   })
 
@@ -88,7 +88,7 @@ describe('[0.1] HTTP', () => {
     connection.socket.destroy()
   })
 
-  test('[0.1] headers over 16 KiB are refused with 431', async () => {
+  test('[0.7.8] headers over 16 KiB are refused with 431', async () => {
     const expected = refused(431, 'Request headers are too large.')
     expect(await ask({ x: 'v'.repeat(20_000) })).toEqual(expected)
     expect(
@@ -98,7 +98,7 @@ describe('[0.1] HTTP', () => {
   })
 
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
-    '[0.1] %s is no method of an operation',
+    '[0.1.1] %s is no method of an operation',
     async (method) => {
       const answer = await exchange(server.url, `${method} ${get} HTTP/1.1\r\nhost: test\r\n\r\n`)
       expect(seen(answer)).toEqual(refused(405, 'Only POST is supported.'))
@@ -106,7 +106,7 @@ describe('[0.1] HTTP', () => {
     },
   )
 
-  test('[0.1] HEAD is answered without a body: 405 at operations, 200 at pages', async () => {
+  test('[0.1.1] HEAD is answered without a body: 405 at operations, 200 at pages', async () => {
     for (const [path, status] of [
       [get, 405],
       ['/healthz', 200],
@@ -118,13 +118,13 @@ describe('[0.1] HTTP', () => {
     }
   })
 
-  test('[0.1] a browser may ask first, and gets a request id like everybody', async () => {
+  test('[0.1.6] a browser may ask first, and gets a request id like everybody', async () => {
     const preflight = 'origin: http://localhost:3000\r\naccess-control-request-method: POST\r\n'
     const answer = await exchange(server.url, `OPTIONS ${get} HTTP/1.1\r\nhost: test\r\n${preflight}\r\n`)
     expect(seen(answer)).toEqual({ status: 204, body: undefined })
   })
 
-  test('[0.1] requests sent at once are answered in their order', async () => {
+  test('[0.1.8] requests sent at once are answered in their order', async () => {
     const connection = open(server.url)
     const requests = [
       post('/v2/organizations/add', tenant.headers, added('pipelined')),
@@ -146,7 +146,7 @@ describe('[0.1] HTTP', () => {
     connection.socket.destroy()
   })
 
-  test('[0.1] a write that is followed by nonsense gets its own answer first', async () => {
+  test('[0.1.8] a write that is followed by nonsense gets its own answer first', async () => {
     const connection = open(server.url)
     connection.send(`${post('/v2/organizations/add', tenant.headers, added('first'))}nonsense\r\n\r\n`)
     expect(seen(await connection.answer())).toMatchObject({
@@ -158,7 +158,7 @@ describe('[0.1] HTTP', () => {
     await tenant.client.organizations.delete({ organizationIds: ['first'] })
   })
 
-  test('[0.7] a body over 1 MiB is refused with 413 before it is parsed, and the connection can go on', async () => {
+  test('[0.7.1] a body over 1 MiB is refused with 413 before it is parsed, and the connection can go on', async () => {
     const limit = 1024 * 1024
     const tooLarge = refused(
       413,
@@ -186,14 +186,14 @@ describe('[0.1] HTTP', () => {
     untold.socket.destroy()
   })
 
-  test('[0.7] without credentials the body is not waited for', async () => {
+  test('[0.2] without credentials the body is not waited for', async () => {
     const connection = open(server.url)
     connection.send(post(get, { 'content-length': '100000' }))
     expect(seen(await connection.answer())).toEqual(refused(400, 'Auth Token not found in headers.'))
     connection.socket.destroy()
   })
 
-  test('[0.7] a client that goes away while it sends leaves nothing behind', async () => {
+  test('[0.1] a client that goes away while it sends leaves nothing behind', async () => {
     const before = await tenant.client.organizations.get()
     for (const bytes of [
       '',
@@ -209,14 +209,14 @@ describe('[0.1] HTTP', () => {
   })
 })
 
-describe('[0.1] requests that take too long to arrive', () => {
+describe('[0.7.9] requests that take too long to arrive', () => {
   let server: TestServer
   beforeAll(async () => {
     server = await startServer('sqlite', { env: { REQUEST_TIMEOUT_SECONDS: '1' } })
   })
   afterAll(() => server.stop())
 
-  test('[0.1] slow headers, slow bodies and slow refused bodies are cut after the time that is configured', async () => {
+  test('[0.7.9] slow headers, slow bodies and slow refused bodies are cut after the time that is configured', async () => {
     const tenant = await given.tenant(server)
     const slowly = refused(408, 'The request took too long to arrive.')
     const begin = (bytes: string) => {

@@ -9,7 +9,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost:a\r\n\r\n`
 describe('requests that do not wait for answers', () => {
   const server = useServer('sqlite')
 
-  test('[S5] a connection with too many waiting requests gets its answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
+  test('[S5.3] a connection with too many waiting requests gets its answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
     const connection = open(server.url)
     connection.send(get('/healthz').repeat(20))
     for (let answered = 0; answered < 5; answered++) {
@@ -26,7 +26,7 @@ describe('requests that do not wait for answers', () => {
     await connection.closed
   })
 
-  test('[S5] a connection that reads its answers may send requests ahead for as long as it likes', async () => {
+  test('[S5.3] a connection that reads its answers may send requests ahead for as long as it likes', async () => {
     const connection = open(server.url)
     connection.send(get('/x').repeat(4))
     for (let answered = 0; answered < 100; answered++) {
@@ -36,7 +36,7 @@ describe('requests that do not wait for answers', () => {
     connection.socket.destroy()
   })
 
-  test('[S5] iterations of the event loop are short after a client has connected', async () => {
+  test('[S5.1] iterations of the event loop are short after a client has connected', async () => {
     // The answer may take longer than the short time for which this is so.
     await expect
       .poll(async () => {
@@ -62,7 +62,7 @@ describe('requests that do not wait for answers', () => {
     },
   )
 
-  test('[S5] requests for /metrics that come together share one rendering', async () => {
+  test('[S5.4] requests for /metrics that come together share one rendering', async () => {
     const texts = await Promise.all(
       Array.from({ length: 20 }, async () => (await fetch(`${server.url}/metrics`)).text()),
     )

@@ -134,7 +134,7 @@ describe('[C1] settings', () => {
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
   })
 
-  test.each(numbers)('[C1] %s is a whole number within bounds', (name, key, least, most) => {
+  test.each(numbers)('[C1] [0.7] %s is a whole number within bounds', (name, key, least, most) => {
     expect(valueOf(readConfig({ [name]: String(least) }), key)).toBe(least)
     expect(valueOf(readConfig({ [name]: ` ${most} ` }), key)).toBe(most)
     for (const value of [

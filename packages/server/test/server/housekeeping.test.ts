@@ -83,7 +83,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
   })
 
-  test('[25.3] removed and expired grants go when no token is left that is older, of every tenant', async () => {
+  test('[25.3.2] removed and expired grants go when no token is left that is older, of every tenant', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
     const seconds = Math.floor(Date.now() / 1000)
@@ -118,7 +118,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await kept(other)).toEqual(['ever', 'late'])
   })
 
-  test('[0.7] kept answers to idempotency keys are removed after 24 hours', async () => {
+  test('[I1.2] kept answers to idempotency keys are removed after 24 hours', async () => {
     const tenant = await given.tenant(server)
     const options = { idempotencyKey: randomUUID() }
     await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] }, options)

@@ -81,7 +81,7 @@ describe('[O10] a log that cannot be written', () => {
   beforeAll(buildServer)
   const env = () => ({ DATA_DIR: newFolder(), LOG_LEVEL: 'debug', SHUTDOWN_SECONDS: '10' })
 
-  test('[O10] the server says so, answers, and ends on SIGTERM when the reader of its log is gone', async () => {
+  test('[O10] [O10.1] the server says so, answers, and ends on SIGTERM when the reader of its log is gone', async () => {
     const server = await startProcess('server', env(), { stdout: 'pipe', stderr: 'pipe' })
     const says = collect(server.child.stderr)
     server.child.stdout?.destroy()
@@ -92,7 +92,7 @@ describe('[O10] a log that cannot be written', () => {
     expect(says().match(/cannot write its log/g)).toHaveLength(1)
   })
 
-  test('[O10] the server answers and ends on SIGTERM when the reader of its log does not read', async () => {
+  test('[O10] [O10.2] the server answers and ends on SIGTERM when the reader of its log does not read', async () => {
     const { path } = fullPipe()
     const server = await startProcess('server', env(), {
       stdout: openFile(path, constants.O_WRONLY),
@@ -102,7 +102,7 @@ describe('[O10] a log that cannot be written', () => {
     await expectToEndInOrder(server)
   })
 
-  test('[O10] the server says so, answers, and ends on SIGTERM when the disk of its log is full', async () => {
+  test('[O10] [O10.1] the server says so, answers, and ends on SIGTERM when the disk of its log is full', async () => {
     const stdout = openFile('/dev/full', constants.O_WRONLY)
     const server = await startProcess('server', env(), { stdout, stderr: 'pipe' })
     const says = collect(server.child.stderr)
@@ -111,7 +111,7 @@ describe('[O10] a log that cannot be written', () => {
     await expectToEndInOrder(server)
   })
 
-  test('[O10] a file or a pipe has every line once the server has ended', async () => {
+  test('[O10.2] a file or a pipe has every line once the server has ended', async () => {
     const file = join(newFolder(), 'log')
     const stdout = openFile(file, constants.O_WRONLY | constants.O_CREAT)
     const intoFile = await startProcess('server', env(), { stdout, stderr: 'pipe' })
@@ -150,7 +150,7 @@ describe('[O10] the destination of the log', () => {
     return { destination, lost, failures }
   }
 
-  test('[O10] lines wait for a slow reader up to a bound; the lines beyond it are lost and counted', async () => {
+  test('[O10.1] lines wait for a slow reader up to a bound; the lines beyond it are lost and counted', async () => {
     const pipe = fullPipe()
     const { destination, lost, failures } = openDestination(pipe.path)
     const lines = Array.from(
@@ -170,7 +170,7 @@ describe('[O10] the destination of the log', () => {
     await expect.poll(() => pipe.read()).toBe('after\n')
   })
 
-  test('[O10] at exit it writes what waits, and gives up when nobody reads', () => {
+  test('[O10.2] at exit it writes what waits, and gives up when nobody reads', () => {
     const pipe = fullPipe()
     const { destination } = openDestination(pipe.path)
     destination.write('last words\n')
@@ -203,7 +203,7 @@ describe('[O11] the format of the log', () => {
   }
 
   test.skipIf(process.platform !== 'linux')(
-    '[O11] in a terminal it is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
+    '[O11.1] [O11.2] in a terminal it is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
     async () => {
       const colored = await runInTerminal({})
       const plain = await runInTerminal({ NO_COLOR: '1' })
@@ -220,7 +220,7 @@ describe('[O11] the format of the log', () => {
     },
   )
 
-  test('[O11] elsewhere it is JSON with the name of the level and an ISO time, and text with LOG_FORMAT=pretty', async () => {
+  test('[O11] [O11.1] elsewhere it is JSON with the name of the level and an ISO time, and text with LOG_FORMAT=pretty', async () => {
     const log = async (env: Record<string, string>) => {
       const server = await startProcess(
         'server',
@@ -244,7 +244,7 @@ describe('[O11] the format of the log', () => {
     }
   })
 
-  test('[O11] as text, fields follow the message, stacks of errors are below, and control characters are escaped', () => {
+  test('[O11.1] as text, fields follow the message, stacks of errors are below, and control characters are escaped', () => {
     let text = ''
     const log = createLog('info', readableLines({ write: (more) => void (text += more) }, { colors: false }))
     const cause = new Error('no \u001b[2Jroom')

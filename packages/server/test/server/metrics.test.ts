@@ -133,7 +133,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_job_failures_total', { job: 'presence.prune' }).toBe(0)
   })
 
-  test('[M1] no label holds what a client sent, and clients cannot add label values', async () => {
+  test('[M1.1] no label holds what a client sent, and clients cannot add label values', async () => {
     const own = await startServer(store)
     const tenant = await given.tenant(own)
     const canary = 'canary7f3a'
@@ -171,7 +171,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await own.stop()
   })
 
-  test('[M1] a size that the database does not tell is missing; the other metrics do not wait for it', async () => {
+  test('[M1.2] a size that the database does not tell is missing; the other metrics do not wait for it', async () => {
     const silent = await startServer(store)
     silent.database.size = () => new Promise(() => {})
     expect(await metric(silent, 'plenum_database_size_bytes')).toBe(undefined)

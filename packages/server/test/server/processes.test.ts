@@ -226,7 +226,7 @@ describe('[O1] starting', () => {
   })
 
   test.each(['sqlite', 'postgres'])(
-    '[O1] another SECRET_KEY does not open the database: %s',
+    '[O1.1] another SECRET_KEY does not open the database: %s',
     async (store) => {
       const env: Record<string, string> = { DATA_DIR: newFolder(), SECRET_KEY }
       if (store === 'postgres') env.DATABASE_URL = await createPostgresDatabase()

@@ -163,7 +163,7 @@ describe('[O1] PostgreSQL out of reach', () => {
     await server.stop()
   })
 
-  test('[O1] /readyz does not wait for a database that is silent', async () => {
+  test('[O2.2] /readyz does not wait for a database that is silent', async () => {
     const databaseUrl = new URL(await createPostgresDatabase())
     const { port, hostname } = databaseUrl
     const sockets = new Set<Socket>()

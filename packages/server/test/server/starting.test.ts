@@ -30,7 +30,7 @@ async function run(env: Record<string, string>, cwd?: string): Promise<{ printed
 }
 
 describe('[C2] names that are not settings', () => {
-  test('[C2] a misspelled setting in .env or in the environment is a warning in the log and at start', async () => {
+  test('[C2] [C2.1] a misspelled setting in .env or in the environment is a warning in the log and at start', async () => {
     const cwd = newFolder()
     writeFileSync(
       join(cwd, '.env'),
@@ -52,7 +52,7 @@ describe('[C2] names that are not settings', () => {
     expect(printed + log).not.toContain('canary')
   })
 
-  test('[C2] a server that cannot start names misspelled settings beside the reason', async () => {
+  test('[C2.1] a server that cannot start names misspelled settings beside the reason', async () => {
     const cwd = newFolder()
     writeFileSync(join(cwd, '.env'), 'SECRET_KYE=canary\nDATABASE_URL=postgres://localhost/plenum\n')
     const { code, says } = await failToStart({}, { cwd })
@@ -62,7 +62,7 @@ describe('[C2] names that are not settings', () => {
     )
   })
 
-  test('[C2] settings, names of other programs and distant names in the environment are left alone', () => {
+  test('[C2.2] settings, names of other programs and distant names in the environment are left alone', () => {
     const others = {
       PORT: '1',
       NO_COLOR: '1',
@@ -155,18 +155,18 @@ describe('[C1] a data folder that cannot be used', () => {
   })
 })
 
-describe('[1.1] what the server prints at start', () => {
+describe('[1.1.4] what the server prints at start', () => {
   const publicDocuments =
     'Documents of new API keys are public: every user of the key may open and edit them.'
   const openCreation = 'Anyone who reaches this server can create a workspace.'
 
-  test('[1.1] it says that documents are public and that anyone can create a workspace', async () => {
+  test('[1.1.4] it says that documents are public and that anyone can create a workspace', async () => {
     const { printed } = await run({})
     expect(printed).toContain(publicDocuments)
     expect(printed).toContain(openCreation)
   })
 
-  test('[1.1] it says neither when the settings are stricter', async () => {
+  test('[1.1.4] it says neither when the settings are stricter', async () => {
     const { printed } = await run({
       WORKSPACE_CREATION: 'closed',
       DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate',

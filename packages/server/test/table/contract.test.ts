@@ -29,7 +29,7 @@ describe('[0.1] the envelope of every operation', () => {
     tenant = await given.tenant(server)
   })
 
-  test.each(table)('[0.1] $path: only POST, only JSON, only with data', async (entry) => {
+  test.each(table)('[0.1.1] [0.1.2] $path: only POST, only JSON, only with data', async (entry) => {
     const headers: Record<string, string> = { ...json, ...given.headersFor(tenant, entry.operation.access) }
 
     const get = await fetch(`${server.url}${entry.path}`)
@@ -70,7 +70,7 @@ describe('[0.1] the envelope of every operation', () => {
     }
   })
 
-  test('[0.1] an unknown path is NOT_FOUND', async () => {
+  test('[0.1.1] an unknown path is NOT_FOUND', async () => {
     expect(await server.post('/v2/nothing', {})).toMatchObject({
       status: 404,
       body: { error: { status: 'NOT_FOUND', message: 'Not found.' } },

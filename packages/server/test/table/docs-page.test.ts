@@ -3,16 +3,16 @@ import { describe, expect, test } from 'vitest'
 import { chromiumForTests } from '../support/browser.ts'
 import { useServer } from '../support/harness.ts'
 
-describe('[0.1] /docs in a browser', () => {
+describe('[0.1.7] /docs in a browser', () => {
   const server = useServer('sqlite')
 
-  test('[0.1] lists all operations without JavaScript', async () => {
+  test('[0.1.7] lists all operations without JavaScript', async () => {
     const html = await (await fetch(`${server.url}/docs`)).text()
     expect(html).toContain('<li><b>Create Workspace</b> <code>POST /v2/workspace/create</code>')
     expect(html).toContain('<b>Migrate Documents Status</b>')
   })
 
-  test('[0.1] no two operations of /openapi.json have the same title', async () => {
+  test('[0.1.7] no two operations of /openapi.json have the same title', async () => {
     const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       paths: Record<string, { post: { summary: string } }>
     }
@@ -23,7 +23,7 @@ describe('[0.1] /docs in a browser', () => {
   })
 
   test(
-    '[0.1] shows titles of operations in the sidebar, without warnings, from this server alone',
+    '[0.1.7] shows titles of operations in the sidebar, without warnings, from this server alone',
     { timeout: 300_000 },
     async ({ skip }) => {
       const executablePath = chromiumForTests()

@@ -100,7 +100,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await client.organizations.get()).data.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('[I1] other operations, versions, API keys and workspaces have the key for themselves', async () => {
+  test('[I1.1] other operations, versions, API keys and workspaces have the key for themselves', async () => {
     const one = await given.tenant(server)
     const two = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a', organizationName: 'A' }] }
@@ -120,7 +120,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1] a call that was refused leaves its key free', async () => {
+  test('[I1.3] a call that was refused leaves its key free', async () => {
     const { headers } = await given.tenant(server)
     const place = { organizationId: 'o', documentId: 'd', editorId: 'e' }
     const text = { ...place, data: 'x', type: 'text' }
@@ -162,7 +162,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1] an answer is kept for 24 hours and no longer', async () => {
+  test('[I1.2] an answer is kept for 24 hours and no longer', async () => {
     const tenant = await given.tenant(server)
     const create = () => call(server, '/v2/workspace/apikey/create', newKey, ofWorkspace(tenant), 'daily')
     const first = await create()
@@ -176,7 +176,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
-  test('[I1] the header has 1 to 255 visible ASCII characters, where it counts', async () => {
+  test('[I1.4] the header has 1 to 255 visible ASCII characters, where it counts', async () => {
     const { headers } = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a' }] }
     const message = 'Idempotency-Key must have 1 to 255 visible ASCII characters.'
@@ -201,7 +201,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await call(server, '/v2/organizations/add', data, headers, longest)).replayed).toBe('true')
   })
 
-  test('[I1] answers survive a restart, and no token can be read in the database', async () => {
+  test('[I1.2] answers survive a restart, and no token can be read in the database', async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const dataDir = mkdtempSync(join(tmpdir(), 'plenum-test-'))
     const before = await startServer(store, { data: { dataDir, databaseUrl } })

@@ -54,7 +54,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
     },
   )
 
-  test('[0.6] documents whose ids differ only in where a slash stands share nothing', async () => {
+  test('[0.6.1] documents whose ids differ only in where a slash stands share nothing', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenForAll(tenant)
     const clients = places.slice(0, 3).map(([organizationId, documentId, editorId]) => {

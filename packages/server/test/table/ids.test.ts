@@ -71,7 +71,7 @@ describe.each(stores)('ids with slashes on %s', (store) => {
     }
   }
 
-  test('[0.6] [R10] documents, live states and presence of such ids are kept apart', async () => {
+  test('[0.6.1] [R10] documents, live states and presence of such ids are kept apart', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const connection = client.connect({

@@ -66,7 +66,7 @@ const describedAt = (path: string) => {
 }
 
 describe('the OpenAPI document', () => {
-  test('[0.1] has every operation under each version, and its aliases as deprecated', () => {
+  test('[0.1.7] has every operation under each version, and its aliases as deprecated', () => {
     const expected = table.flatMap(([name, { versions, path, aliases = [] }]) =>
       versions.flatMap((version) => [
         [`/${version}${path}`, version === versions.at(-1) ? name : `${name}.${version}`, false],
@@ -86,20 +86,20 @@ describe('the OpenAPI document', () => {
     expect(described).toEqual(expect.arrayContaining(expected))
   })
 
-  test('[0.1] gives each operation an id of its own and each family a description', () => {
+  test('[0.1.7] gives each operation an id of its own and each family a description', () => {
     const ids = Object.values(document.paths).map(({ post }) => post.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(document.tags.length).toBeGreaterThan(0)
     expect(document.tags.filter(({ description }) => description === '')).toEqual([])
   })
 
-  test('[0.1] holds no keyword of our own', () => {
+  test('[0.1.7] holds no keyword of our own', () => {
     const keys = new Set<string>()
     JSON.stringify(document, (key, value: unknown) => (keys.add(key), value))
     expect([...keys].filter((key) => /^(~|x-)/.test(key))).toEqual([])
   })
 
-  test.each(table)('[0.1] %s has examples that fit its schemas', (_name, { versions, path }) => {
+  test.each(table)('[0.1.7] %s has examples that fit its schemas', (_name, { versions, path }) => {
     const { requestBody, responses } = describedAt(`/${versions[0]}${path}`)
     for (const message of [requestBody, ...Object.values(responses)]) {
       const media = mediaOf(message)
@@ -108,7 +108,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  test.each(table)('[0.1] %s shows every error that it declares', (_name, operation) => {
+  test.each(table)('[0.1.7] %s shows every error that it declares', (_name, operation) => {
     const { responses } = describedAt(`/${operation.versions[0]}${operation.path}`)
     const shown = Object.values(responses).flatMap((response) => valuesOf(mediaOf(response)))
     const codeOf = (status: string) => (operation.errorCode ? { code: status } : {})
@@ -160,7 +160,7 @@ describe('what the document says of credentials and bodies', () => {
     }
   })
 
-  test('[0.1] a success is answered with the message that is shown for the same request', async () => {
+  test('[0.1.7] a success is answered with the message that is shown for the same request', async () => {
     let successes = 0
     for (const [name, operation] of table) {
       if (operation.access !== 'apiKey') continue
@@ -215,7 +215,7 @@ describe('the pages of the server', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
 
-  test('[0.1] /openapi.json is the committed document, kept by caches and sent compressed', async () => {
+  test('[0.1.7] /openapi.json is the committed document, kept by caches and sent compressed', async () => {
     const response = await get('/openapi.json')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -229,7 +229,7 @@ describe('the pages of the server', () => {
     expect(await plain.json()).toEqual(document)
   })
 
-  test('[0.1] /docs is made of files of this server only', async () => {
+  test('[0.1.7] /docs is made of files of this server only', async () => {
     const response = await get('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = response.headers.get('content-security-policy') ?? ''
@@ -252,7 +252,7 @@ describe('the pages of the server', () => {
     }
   })
 
-  test('[0.1] the root leads browsers to the pages and tells others where they are', async () => {
+  test('[0.1.7] the root leads browsers to the pages and tells others where they are', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, 'docs'])
     const slash = await get('/docs/')
@@ -266,7 +266,7 @@ describe('the pages of the server', () => {
     })
   })
 
-  test('[0.1] the version is that of the package', () => {
+  test('[0.1.7] the version is that of the package', () => {
     const { version: packaged } = JSON.parse(
       readFileSync(join(root, 'packages/server/package.json'), 'utf8'),
     ) as {
@@ -279,11 +279,11 @@ describe('the pages of the server', () => {
 describe('what is derived from the table', () => {
   const files = derivedFiles()
 
-  test('[0.1] is committed as it follows from it', () => {
+  test('[0.1.7] is committed as it follows from it', () => {
     expect(compare(root, files)).toEqual({ stale: [], leftOver: [] })
   })
 
-  test('[0.1] is found stale or left over, and put right', () => {
+  test('[0.1.7] is found stale or left over, and put right', () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'plenum-derive-'))
     try {
       const everything = compare(elsewhere, files)

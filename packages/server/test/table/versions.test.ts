@@ -31,10 +31,10 @@ const values = [true, false, 1, 0, 1.5, 'asc', 'viewer', 'designs', 'custom', ''
 /** What the operations with such fields write. */
 const tables = ['organizations', 'folders', 'documents', 'users', 'grants', 'user_groups', 'notifications']
 
-describe('[0.1] versions', () => {
+describe('[0.1.4] versions', () => {
   const server = useServer('sqlite')
 
-  test('[0.1] fields of v2 that v1 ignores are known by their declaration', () => {
+  test('[0.1.4] fields of v2 that v1 ignores are known by their declaration', () => {
     expect(ignoring.map(({ name }) => name).sort()).toEqual([
       'documents.add',
       'documents.get',
@@ -52,7 +52,7 @@ describe('[0.1] versions', () => {
     ])
   })
 
-  test.each(ignoring)('[0.1] $path: what v1 ignores changes nothing, whatever it is', async (entry) => {
+  test.each(ignoring)('[0.1.4] $path: what v1 ignores changes nothing, whatever it is', async (entry) => {
     const { operation, path } = entry
     const call = async (tenant: given.Tenant, data: unknown) => {
       const { status, body } = await server.post(path, { data }, tenant.headers)
@@ -75,7 +75,7 @@ describe('[0.1] versions', () => {
     }
   })
 
-  test('[0.1] [9.2] an unusable maxDepth is refused under v2 and ignored under v1', async () => {
+  test('[0.1.4] [9.2] an unusable maxDepth is refused under v2 and ignored under v1', async () => {
     const { headers } = await given.tenant(server)
     const ask = async (version: string) =>
       (

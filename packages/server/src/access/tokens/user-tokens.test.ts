@@ -106,7 +106,7 @@ const failure = (token: string, at = now) =>
 const isInvalid = 'TokenError: token_invalid'
 const isExpired = 'TokenError: token_expired'
 
-test('[7.1] a token gives the user, the key and the permissions it was issued with', async () => {
+test('[7.1.2] a token gives the user, the key and the permissions it was issued with', async () => {
   const user = {
     apiKey: 'key_1',
     userId: 'u1',
@@ -126,7 +126,7 @@ test('[7.1] a token gives the user, the key and the permissions it was issued wi
   expect(await tokens.verify(await forge(), now)).toEqual(user)
 })
 
-test('[7.1] a token without a name, an address or permissions is one too', async () => {
+test('[7.1.2] a token without a name, an address or permissions is one too', async () => {
   const bare = { ...ada, userProperties: { isAdmin: true }, permissions: { resources: [] } }
   expect(await tokens.verify(await tokens.sign(bare, now), now)).toEqual({
     apiKey: 'key_1',
@@ -139,7 +139,7 @@ test('[7.1] a token without a name, an address or permissions is one too', async
   })
 })
 
-test('[7.1] a token is good until the second in which it ends', async () => {
+test('[7.1.2] a token is good until the second in which it ends', async () => {
   const last = (seconds + twoDays) * 1000
   expect(await failure(genuine, last - 1)).toBe('accepted')
   expect(await failure(genuine, last)).toBe(isExpired)
@@ -147,7 +147,7 @@ test('[7.1] a token is good until the second in which it ends', async () => {
   expect(await failure(neverSeen, last)).toBe(isExpired)
 })
 
-describe('[7.1] refuses', () => {
+describe('[7.1.2] refuses', () => {
   const hostile: Record<string, () => string | Promise<string>> = {
     nothing: () => '',
     'the name of a backend that connects': () => forge({ claims: { sub: 'server' } }),
@@ -297,13 +297,13 @@ describe('[7.1] refuses', () => {
   })
 })
 
-test('[7.1] a token whose signature is not ours is invalid, never expired', async () => {
+test('[7.1.2] a token whose signature is not ours is invalid, never expired', async () => {
   const old = await forge({ claims: { iat: 1, exp: 1 + twoDays }, key: foreign.key })
   expect(await failure(old)).toBe(isInvalid)
   expect(await failure(await forge({ claims: { iat: 1, exp: 1 + twoDays } }))).toBe(isExpired)
 })
 
-test('[7.1] the largest token that is issued is read, a larger one is not issued', async () => {
+test('[7.1.1] the largest token that is issued is read, a larger one is not issued', async () => {
   const id = (prefix: string) => prefix.padEnd(256, 'x')
   const resources = Array.from({ length: 500 }, (_, index) => ({
     type: 'document',
@@ -323,7 +323,7 @@ test('[7.1] the largest token that is issued is read, a larger one is not issued
   })
 })
 
-test('[7.1] a key verifies as long as tokens of it can live, and no longer', async () => {
+test('[7.1.3] a key verifies as long as tokens of it can live, and no longer', async () => {
   // Signed with a key that should be gone, as if it had been stolen.
   const at = now + 93 * day
   const stolen = await forge({ claims: issued(at) })
@@ -348,7 +348,7 @@ function watched() {
   return { state, tokens: createUserTokens(view, secrets) }
 }
 
-test('[7.1] keys are kept; those that are unknown are looked for once a second', async () => {
+test('[7.1.2] keys are kept; those that are unknown are looked for once a second', async () => {
   const { state, tokens: other } = watched()
   const unknown = await forge({ header: { kid: 'nobody' } })
   const tryAt = async (at: number) => {
@@ -363,7 +363,7 @@ test('[7.1] keys are kept; those that are unknown are looked for once a second',
   expect(await tryAt(now - day)).toBe(3)
 })
 
-test('[7.1] while the database is away a token is not called invalid', async () => {
+test('[7.1.2] while the database is away a token is not called invalid', async () => {
   const { state, tokens: other } = watched()
   state.away = true
   await expect(other.verify(genuine, now)).rejects.toThrow('The database is away.')
@@ -371,7 +371,7 @@ test('[7.1] while the database is away a token is not called invalid', async () 
   expect((await other.verify(genuine, now)).userId).toBe('u1')
 })
 
-test('[7.1] the signature of a token that was seen is not computed again', async () => {
+test('[7.1.2] the signature of a token that was seen is not computed again', async () => {
   const { tokens: other } = watched()
   const computed = vi.spyOn(crypto.subtle, 'verify')
   try {

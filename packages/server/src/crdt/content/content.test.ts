@@ -217,7 +217,7 @@ describe('[17] typeError', () => {
     }
   })
 
-  it('[17] refuses data too deep for the stack and maps too large for the heap', () => {
+  it('[17.0.1] refuses data too deep for the stack and maps too large for the heap', () => {
     expect(write('array', nested(101)).content()).toEqual(nested(101))
     expect(typeError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
     expect(typeError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')

@@ -248,7 +248,7 @@ describe('[17.6] restoring a version', () => {
   const textOf = (fragment: Y.XmlFragment, index: number) =>
     (fragment.get(index) as Y.XmlElement).get(0) as Y.XmlText
 
-  it('[17.6] leaves everything in place that was not changed, and writes only what was', () => {
+  it('[17.6.1] leaves everything in place that was not changed, and writes only what was', () => {
     const { open, one, version } = twoStates(
       (doc) => {
         const paragraphs = Array.from({ length: 1000 }, (_, i) => paragraph(`Paragraph ${i} has some words.`))
@@ -281,7 +281,7 @@ describe('[17.6] restoring a version', () => {
     ])
   })
 
-  it('[17.6] finds what was written again by its content, also inside', () => {
+  it('[17.6.1] finds what was written again by its content, also inside', () => {
     const { open, one, version } = twoStates(
       (doc) => roots.xml(doc).insert(0, ['one', 'two', 'three'].map(paragraph)),
       (doc) => roots.xml(doc).delete(0, 3),
@@ -299,7 +299,7 @@ describe('[17.6] restoring a version', () => {
     expect(fragment.toArray().every((child, index) => child === restored[index])).toBe(true)
   })
 
-  it('[17.6] is one more change: what editors can undo stays theirs to undo', () => {
+  it('[17.6] [17.6.1] is one more change: what editors can undo stays theirs to undo', () => {
     const open = session(2)
     const [one, other] = open.docs as [Y.Doc, Y.Doc]
     const undo = new Y.UndoManager(roots.text(one), { captureTimeout: 0 })

@@ -22,7 +22,7 @@ function measure(value: unknown): { depth: number; keys: number; values: number 
   }
 }
 
-test('[0.7] depth, keys and values of any JSON are those of its value, in steps of any size', () => {
+test('[0.7.2] depth, keys and values of any JSON are those of its value, in steps of any size', () => {
   const random = randomNumbers(20_261_115)
   const strings = [
     '',
@@ -65,11 +65,11 @@ test.each([
   ['{"data":"data"}', []],
   ['{"data":[{"data":"no"}]}', []],
   ['{"other":{"data":"no"},"data":{"other":{"data":"no"}}}', []],
-])('[0.7] the field is found where it belongs in %s', (text, expected) => {
+])('[0.7.3] the field is found where it belongs in %s', (text, expected) => {
   for (const step of [1, 2, 7, 1_000]) expect(scan(text, { step, field: 'data' }).found).toEqual(expected)
 })
 
-test('[0.7] what is found counts neither as keys nor as values, but as levels', () => {
+test('[0.7.3] what is found counts neither as keys nor as values, but as levels', () => {
   expect(scan('{"data":{"data":{"a":["b",{"c":"d"}]},"e":"f"}}', { field: 'data' })).toMatchObject({
     depth: 5,
     keys: 3,
@@ -78,7 +78,7 @@ test('[0.7] what is found counts neither as keys nor as values, but as levels', 
 })
 
 test.each(['', '"', '"\\', '{"data":{"data":"', '{"data":{"data":[', '}}}', '{"data":{"data":"x"', ']["'])(
-  '[0.7] text that ends too early or is no JSON is measured to its end: %s',
+  '[0.7.2] text that ends too early or is no JSON is measured to its end: %s',
   (text) => {
     expect(() => scan(text, { step: 1, field: 'data' })).not.toThrow()
   },

@@ -180,7 +180,7 @@ describe('[V5] threads', () => {
     expect(await Promise.all([overdue, quick])).toEqual(['a2', 'b1'])
   })
 
-  test('[S3] content that ran into its time limit is not worked on again at once', async () => {
+  test('[S3.2] content that ran into its time limit is not worked on again at once', async () => {
     const { run, began } = start({ quickThreads: 1, slowAfterMs: never })
     const content = 'the same'
     const [first, second] = [run('a1', { content, limitMs: 1 }), run('a2', { content })]

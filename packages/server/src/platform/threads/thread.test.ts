@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Thread, TookTooLong } from './thread.ts'
@@ -116,6 +118,31 @@ describe('[V5] a thread', () => {
       }
       expect(await ask({ restMs: 400 })).toBeLessThan(200)
       expect(await ask({ workMs: 400 })).toBeGreaterThan(200)
+    },
+  )
+
+  test.skipIf(process.platform !== 'linux')(
+    '[S3.1] a thread has a lower priority than the event loop, and a lower one still when its work is slow',
+    async () => {
+      const osThreads = () => readdirSync('/proc/self/task').map(Number)
+      const before = new Set(osThreads())
+      const thread = new Thread(() =>
+        startWorker('resting-worker', new URL('../../test/x.ts', import.meta.url).href),
+      )
+      threads.push(thread)
+      await thread.start()
+      const eventLoop = getPriority(process.pid)
+      const highestNiceness = () =>
+        Math.max(...osThreads().flatMap((id) => (before.has(id) ? [] : [getPriority(id)])))
+      expect(highestNiceness() - eventLoop).toBe(5)
+      const stopped = expect(
+        thread.ask(() => ({ value: { restMs: 30_000 }, transfer: [], limitMs: 30_000 })),
+      ).rejects.toThrow('stopped')
+      await new Promise((resolve) => setImmediate(resolve))
+      thread.lowerPriority()
+      expect(highestNiceness() - eventLoop).toBe(15)
+      thread.stop()
+      await stopped
     },
   )
 

@@ -6,7 +6,7 @@ import { LongReads } from './long-reads.ts'
 beforeEach(freeIteration)
 
 describe('long reads', () => {
-  test('[S2] in one turn of the event loop one slice runs, however many reads there are', async () => {
+  test('[S2] [S5.2] in one turn of the event loop one slice runs, however many reads there are', async () => {
     const reads = new LongReads()
     let turn = 0
     let isOver = false
@@ -29,7 +29,7 @@ describe('long reads', () => {
     expect(new Set(turns).size).toBe(50)
   })
 
-  test('[S1] few large answers of one key are made at a time, and those of other keys beside them', async () => {
+  test('[S1] [9.2.3] few large answers of one key are made at a time, and those of other keys beside them', async () => {
     const reads = new LongReads({ maxLargePerKey: 2 })
     const started: string[] = []
     const begin = async (key: string, name: string) => {

@@ -31,7 +31,7 @@ test('[S5] a short iteration is followed by a new one', async () => {
   expect(isLoopLate(0)).toBe(false)
 })
 
-test('[S5] while clients connect, an iteration is late after 0.1 ms', async () => {
+test('[S5.1] while clients connect, an iteration is late after 0.1 ms', async () => {
   await nextIteration()
   connectionAccepted()
   expect(isLoopLate()).toBe(false)

@@ -60,7 +60,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S1] [S8] of a client with little to do is not behind the backlog of others', async () => {
+  test('[S1] [S8.1] of a client with little to do is not behind the backlog of others', async () => {
     const { client, done, turns } = scene()
     const loud = times(10).map((i) => client(`loud ${i}`))
     for (const one of loud) for (const i of times(10)) one.run(`loud ${i}`, 1)
@@ -121,7 +121,7 @@ describe('work of clients', () => {
 })
 
 describe('a fair queue', () => {
-  test('[S8] gives the next turn to the tenant, then to the user, with the least time', () => {
+  test('[S8.1] gives the next turn to the tenant, then to the user, with the least time', () => {
     let now = 0
     const queue = new FairQueue<string>(() => now)
     const owners = { a: 'k1/u1', b: 'k1/u1', c: 'k1/u2', d: 'k2/u1', e: 'k2/u1', f: 'k2/u1' }
@@ -140,7 +140,7 @@ describe('a fair queue', () => {
     expect(order.join('')).toBe('adefcb')
   })
 
-  test('[S8] has each item once, and not after it was deleted', () => {
+  test('[S8.1] has each item once, and not after it was deleted', () => {
     const queue = new FairQueue<string>()
     const owner = { apiKey: 'k1', userId: 'u1' }
     for (const item of ['a', 'b', 'a']) queue.add(item, owner)

@@ -12,7 +12,7 @@ const anyId = fc
   .filter(isId)
 
 describe('the name of an editor', () => {
-  test('[0.6] [R1.6] that the client makes of any ids means these ids', () => {
+  test('[R1.6] [0.6.1] that the client makes of any ids means these ids', () => {
     fc.assert(
       fc.property(anyId, anyId, anyId, (organizationId, documentId, editorId) => {
         const name = editorName(organizationId, documentId, editorId)

@@ -36,12 +36,12 @@ describe('the space of an editor', () => {
     expect(limits.refusal(accepted(101, 1), 100, 'ada')).toMatchObject({ code: 'full' })
   })
 
-  test('[S6] does not matter to deletions', () => {
+  test('[S6.2] does not matter to deletions', () => {
     const { limits } = scene(5_000)
     expect(limits.refusal(accepted(100), 100, 'ada')).toBeUndefined()
   })
 
-  test('[S6] is refused at once to what builds upon something refused, until there is space again', () => {
+  test('[S6.3] is refused at once to what builds upon something refused, until there is space again', () => {
     const { limits, log } = scene(990)
     const isRefused = (client: number) =>
       limits.refusalOfEarly({ code: 'gap', message: '', missing: { client, clock: 1 } })?.code === 'full'
@@ -80,14 +80,14 @@ describe('the client ids of an editor', () => {
     expect(codeFor(owners, 'ada', 1, 2_000_000)).toBe('too_many_ids')
   })
 
-  test('[S7] of one user are at most half of those that are left', () => {
+  test('[S7.1] of one user are at most half of those that are left', () => {
     const owners = ownersOf({ ada: 33_300 })
     expect(codeFor(owners, 'ada', ...news(50))).toBe('accepted')
     expect(codeFor(owners, 'ada', ...news(51))).toBe('too_many_ids')
     expect(codeFor(owners, 'bob', ...news(64))).toBe('accepted')
   })
 
-  test('[S7] of every user may be 1,000', () => {
+  test('[S7.1] of every user may be 1,000', () => {
     const owners = ownersOf({ ada: 50_000, bob: 48_900, carol: 999 })
     expect(codeFor(owners, 'carol', ...news(1))).toBe('accepted')
     expect(codeFor(owners, 'carol', ...news(2))).toBe('too_many_ids')

@@ -45,7 +45,7 @@ describe('[R8] state vectors', () => {
     )
   })
 
-  test('[S7] a state vector with more clients than an editor can have is refused', () => {
+  test('[S7.2] a state vector with more clients than an editor can have is refused', () => {
     const entries = Array.from({ length: maxVectorClients }, (_, client) => [client, 1] as const)
     expect(faultOfStateVector(vectorOf(entries))).toBeUndefined()
     expect(faultOfStateVector(vectorOf([...entries, [1, 1]]))).toBe(

@@ -4,8 +4,8 @@ import { JsonMembers, mergeJson } from './json-members.ts'
 
 const objects = fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 3 }), fc.jsonValue({ maxDepth: 2 }))
 
-describe('[16.1] JSON by its members', () => {
-  test('[16.1] laying objects over each other gives what spreading them gives, and its size', () => {
+describe('[16.1.1] JSON by its members', () => {
+  test('[16.1.1] laying objects over each other gives what spreading them gives, and its size', () => {
     fc.assert(
       fc.property(fc.array(objects, { minLength: 1, maxLength: 5 }), (layers) => {
         const [first, ...others] = layers
@@ -19,7 +19,7 @@ describe('[16.1] JSON by its members', () => {
     )
   })
 
-  test('[16.1] what would be too large changes nothing, and the bound is exact', () => {
+  test('[16.1.2] what would be too large changes nothing, and the bound is exact', () => {
     fc.assert(
       fc.property(objects, objects, (below, above) => {
         const [lower, upper] = [JSON.stringify(below), JSON.stringify(above)]
@@ -35,7 +35,7 @@ describe('[16.1] JSON by its members', () => {
     )
   })
 
-  test('[16.1] a key that names a prototype is a key like any other', () => {
+  test('[16.1.1] a key that names a prototype is a key like any other', () => {
     expect(mergeJson('{"__proto__":1,"a":1}', '{"__proto__":{"b":2}}', 100)).toBe(
       '{"__proto__":{"b":2},"a":1}',
     )

@@ -91,7 +91,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(user).toMatchObject({ apiKey, userId: 'u1' })
   })
 
-  test('[2] a browser connects from an allowed domain, others need none', async () => {
+  test('[2.0.1] [2.0.2] a browser connects from an allowed domain, others need none', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com', '*.example.org'] })
     const may = (origin: string | undefined, host?: string, publicOrigins: string[] = []) =>
@@ -126,7 +126,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(await may('http://collab.test', 'collab.test', ['https://collab.test'])).toBe(false)
   })
 
-  test('[2] a server that is reached at localhost serves pages for keys that do not allow it', async () => {
+  test('[2.0.2] a server that is reached at localhost serves pages for keys that do not allow it', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com'] })
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
@@ -137,7 +137,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(await may('http://localhost.evil.test', 'localhost.evil.test')).toBe(false)
   })
 
-  test('[2] a key without domains may be used from everywhere', async () => {
+  test('[2.0.1] a key without domains may be used from everywhere', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     const page = { origin: 'https://anywhere.test', host: undefined }

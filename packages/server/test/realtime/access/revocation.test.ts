@@ -137,7 +137,8 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9.2] %s as a viewer stops what an older token may write, until a newer one',
+    '[25.3] [R9.2] [25.3.1] %s as a viewer stops what an older token may write, until a newer one',
+
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
       const resources = accessType === 'restricted' ? [document] : [organization]
@@ -161,7 +162,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     },
   )
 
-  test('[25.3] [R9] a grant that passes ends what an older token opens', async () => {
+  test('[25.3.2] [R9] a grant that passes ends what an older token opens', async () => {
     const tenant = await scene('restricted')
     const ada = await connected(await tokenFor(tenant, 'ada', { resources: [document] }))
     const expiresAt = Math.floor(Date.now() / 1000) + 3600
@@ -187,7 +188,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     expect(first.codes).toEqual([])
   })
 
-  test('[2] [R5.3] pages of the server itself may connect, whatever the allowed domains', async () => {
+  test('[R5.3] [2.0.2] pages of the server itself may connect, whatever the allowed domains', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     await tenant.client.domains.add({ domains: ['example.com'] })

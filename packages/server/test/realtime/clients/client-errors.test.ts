@@ -86,7 +86,7 @@ test('[K11] a token that has expired is refused with the moment at which it did'
   }
 })
 
-test('[K11] an address where nobody listens is warned of after three attempts, once', async () => {
+test('[K11.2] an address where nobody listens is warned of after three attempts, once', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
   // Nobody listens at port 1.
   const { connection } = connect(createClient({ url: 'http://127.0.0.1:1' }), 'header.claims.signature')

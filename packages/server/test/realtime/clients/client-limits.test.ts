@@ -24,7 +24,7 @@ describe.each(stores)('the limits of the client on %s', (store) => {
     return { tenant, connection, document, errors }
   }
 
-  test('[K5] the client sends the largest live state that its checks accept, and the server stores it', async () => {
+  test('[K5.1] the client sends the largest live state that its checks accept, and the server stores it', async () => {
     const { connection, document } = await scene()
     const longest = { list: Array(49_988).fill('a') }
     const widest = Object.fromEntries(Array.from({ length: 9_990 }, (_, key) => [key, 1]))
@@ -34,7 +34,7 @@ describe.each(stores)('the limits of the client on %s', (store) => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K5] the client rejects a live state with too many values, and the connection stays', async () => {
+  test('[K5.1] the client rejects a live state with too many values, and the connection stays', async () => {
     const { connection, document } = await scene()
     const set = document.liveState('v').set({ a: Array(50_001).fill('a') })
     await expect(set).rejects.toMatchObject({
@@ -45,10 +45,32 @@ describe.each(stores)('the limits of the client on %s', (store) => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K6] the client throws for an unknown status, and the connection stays', async () => {
+  test('[K6.1] the client throws for an unknown status, and the connection stays', async () => {
     const { connection, document } = await scene()
     expect(() => document.presence.set({ status: 'busy' as never })).toThrow('one of online, away, offline')
     await document.liveState('v').set({ a: 1 })
     expect(connection.status).toBe('connected')
+  })
+})
+
+describe('the limits of messages on a server with smaller limits for bodies', () => {
+  const server = useServer('sqlite', { env: { LIMIT_JSON_DEPTH: '8', LIMIT_JSON_KEYS: '1000' } })
+
+  test('[0.7.4] a live state set at /realtime has the default limits, a broadcast over REST those of the settings', async () => {
+    const tenant = await given.tenant(server)
+    const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
+    open.push(connection)
+    const document = connection.document('org_1', 'doc_1')
+    await eventually(() => document.status).toBe('connected')
+    const place = { organizationId: 'org_1', documentId: 'doc_1', liveStateDataId: 'rest' }
+    const widest = Object.fromEntries(Array.from({ length: 9_990 }, (_, key) => [key, 1]))
+    const deepest = JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`)
+    for (const data of [widest, deepest]) {
+      await document.liveState('realtime').set(data)
+      await expect(tenant.client.liveState.broadcast({ ...place, data })).rejects.toMatchObject({
+        status: 'INVALID_ARGUMENT',
+        message: expect.stringMatching(/ (8 levels|1000 keys)\.$/),
+      })
+    }
   })
 })

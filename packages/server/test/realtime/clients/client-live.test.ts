@@ -260,7 +260,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect([...ada.errors, ...bob.errors]).toEqual([])
   })
 
-  test('[K5] live state that was set offline is sent later, over what others set', async () => {
+  test('[K5.2] live state that was set offline is sent later, over what others set', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     await bob.document.liveState('player').set({ position: 1, speed: 1 })
@@ -342,7 +342,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(nobody.connection.ended?.code).toBe(4401)
   })
 
-  test('[K8] who becomes a viewer reads on, and what is typed then is sent when that has passed', async () => {
+  test('[K8.1] who becomes a viewer reads on, and what is typed then is sent when that has passed', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['vic'])
     const token = await tokenFor(tenant, 'vic', { resources: [] })
@@ -385,7 +385,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
 })
 
 describe.each(stores)('the client of live documents, in the course of time on %s', (store) => {
-  test('[K3] a token that ends is replaced in time, and also when it is too late', async () => {
+  test('[K3.2] a token that ends is replaced in time, and also when it is too late', async () => {
     const server = await startServer(store)
     try {
       const tenant = await given.tenant(server)

@@ -182,7 +182,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { b: 1 } })
   })
 
-  test('[R13] a document that is moved into an open one brings its values along', async () => {
+  test('[R13] [10.8.2] a document that is moved into an open one brings its values along', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     await backend.liveState.broadcast({

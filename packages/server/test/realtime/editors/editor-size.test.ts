@@ -42,7 +42,8 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
   }
 
   test.each(dialects)(
-    '[S6] [R48.3] refuses what a client of %s adds, names the limit, and is read and written on',
+    '[S6] [R48.3] [S6.1] refuses what a client of %s adds, names the limit, and is read and written on',
+
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)
@@ -68,7 +69,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     },
   )
 
-  test('[S6] refuses a change of the client with the status that a backend gets', async () => {
+  test('[S6.1] refuses a change of the client with the status that a backend gets', async () => {
     const tenant = await given.tenant(server)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
     onTestFinished(() => connection.close())
@@ -85,7 +86,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     expect(errors).toMatchObject([refusal])
   })
 
-  test('[S6] stores what it refused once enough is deleted', async () => {
+  test('[S6.3] stores what it refused once enough is deleted', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -102,7 +103,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     expect(ada.provider.shouldConnect).toBe(true)
   })
 
-  test('[S6] refuses what a backend adds, and takes what makes it smaller', async () => {
+  test('[S6] [S6.1] [S6.2] refuses what a backend adds, and takes what makes it smaller', async () => {
     const tenant = await given.tenant(server)
     const { crdt, crdtVersions } = tenant.client
     const tooLarge = {

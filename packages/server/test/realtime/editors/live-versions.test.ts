@@ -112,7 +112,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   })
 
-  test('[R37.6] what a backend adds and restores is told to clients, with the user whom it names', async () => {
+  test('[R37.6] [17.4.2] what a backend adds and restores is told to clients, with the user whom it names', async () => {
     const tenant = await given.tenant(server)
     const ada = await person(tenant, 'ada')
     ada.type('Hello')

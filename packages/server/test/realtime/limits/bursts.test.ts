@@ -53,7 +53,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     return text
   }
 
-  test('[S2] [S8] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
+  test('[S2] [S8.2] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
     const ranges = 190_000
@@ -69,7 +69,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     expectFreeLoop(held)
   }, 120_000)
 
-  test('[S2] [S8] updates that came early are not tried again for each one that comes', async () => {
+  test('[S2] [S8.2] updates that came early are not tried again for each one that comes', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
     // Each lacks what its last struct refers to.

@@ -60,7 +60,7 @@ describe.each(stores)('the client ids of an editor on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('from a backend')
   }, 60_000)
 
-  test('[S7] of one user do not use up those of the others', async () => {
+  test('[S7.1] of one user do not use up those of the others', async () => {
     const tenant = await given.tenant(server)
     await givenIds(tenant, { mallory: 33_333 })
     const door = { ...place, token: await tokenFor(tenant, 'mallory') }

@@ -32,7 +32,7 @@ describe('large state vectors', () => {
     return clients
   }
 
-  test('[S7] a client whose state vector has more client ids than an editor can have is closed', async () => {
+  test('[S7.2] a client whose state vector has more client ids than an editor can have is closed', async () => {
     const [client] = await viewers(1)
     client?.socket.send(client.messageOf('syncStep1', vectorOf(101_001), 1))
     expect(await client?.ended).toEqual({ code: 4400, reason: 'A state vector has at most 101000 clients.' })

@@ -20,7 +20,7 @@ describe.each(stores)('api key config on %s', (store) => {
   }
 
   test.each(['apikeyconfig', 'apikeymetadata'])(
-    '[1.8] get answers the options at %s, without a body',
+    '[1.8] [0.1.2] get answers the options at %s, without a body',
     async (name) => {
       const { headers } = await given.tenant(server)
       expect(await server.post(`/v2/workspace/${name}/get`, '', headers)).toMatchObject({
@@ -136,7 +136,7 @@ describe.each(stores)('api key config on %s', (store) => {
     expect((await client.organizations.get()).data).toMatchObject([{ id: 'o1' }])
   })
 
-  test('[0.2] the options of one key are not those of another', async () => {
+  test('[0.2.1] the options of one key are not those of another', async () => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.apiKeys.create({ ownerEmail: 'o@example.com', type: 'testing' })
     const second = await given.keyOf(server, tenant, data.apiKey)

@@ -272,7 +272,7 @@ describe.each(stores)('creating api keys on %s', (store) => {
     [{}, 'public'],
     [{ DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate' }, 'organizationPrivate'],
     [{ DEFAULT_DOCUMENT_ACCESS: 'restricted' }, 'restricted'],
-  ])('[1.1] [1.3] with %j the first and further keys have documents that are %s', async (env, type) => {
+  ])('[1.1.3] [1.3] with %j the first and further keys have documents that are %s', async (env, type) => {
     const other = await startServer(store, { env })
     try {
       const tenant = await given.tenant(other)

@@ -140,7 +140,7 @@ describe.each(stores)('auth on %s', (store) => {
       expect(decodeJwt(data.token).permissions).toEqual({ resources: [{ ...resource, expiresAt }] })
     })
 
-    test('[7.1] [0.4] of a resource that is named twice the first counts', async () => {
+    test('[7.1.1] [0.4.2] of a resource that is named twice the first counts', async () => {
       const { client } = await given.tenant(server)
       const document = { type: 'document', id: 'x', organizationId: 'o1' } as const
       const { data } = await client.auth.generateToken({
@@ -164,7 +164,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[7.1] a fraction of expiresAt is rounded down, in seconds and in milliseconds', async () => {
+    test('[0.6.4] a fraction of expiresAt is rounded down, in seconds and in milliseconds', async () => {
       const { client } = await given.tenant(server)
       const expiresAt = [1_893_456_000.9, 1_893_456_000_999.9, 999_999_999_999.9, 1.5]
       const resources = expiresAt.map((one, index) => ({
@@ -288,7 +288,7 @@ describe.each(stores)('auth on %s', (store) => {
       )
     })
 
-    test('[4.1] 500 resources fit into one token', async () => {
+    test('[4.1] [7.1.1] 500 resources fit into one token', async () => {
       const { client } = await given.tenant(server)
       const resources = Array.from({ length: 500 }, (_, n) => ({
         type: 'organization' as const,

@@ -168,7 +168,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
   })
 
-  test('[25.3] a passing grant silences an older token also when it has passed', async () => {
+  test('[25.3.2] a passing grant silences an older token also when it has passed', async () => {
     const tenant = await scene('restricted', 'document')
     const now = nowSeconds()
     await grant(tenant.client, 'u1', { ...document('d1'), accessRole: 'viewer', expiresAt: now + 60 })
@@ -204,7 +204,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'editor'])
   })
 
-  test('[12.3] a role that is sent again counts against tokens of in between, [12.1] one that is not sent does not', async () => {
+  test('[12.3] [25.3.1] a role that is sent again counts against tokens of in between, [12.1] one that is not sent does not', async () => {
     const tenant = await scene('organizationPrivate', 'document')
     const { client } = tenant
     await grantStored(client, { organization: 'viewer' })
@@ -226,7 +226,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
   })
 
   test.each(['document', 'folder', 'organization'] as const)(
-    '[25.3] a removal outlives its %s, and one that is made anew opens to the other tokens as before',
+    '[25.3.4] a removal outlives its %s, and one that is made anew opens to the other tokens as before',
     async (kind) => {
       const tenant = await scene('organizationPrivate', 'document')
       const { client } = tenant
@@ -337,7 +337,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     }
   })
 
-  test('[0.8] what does not exist yet is judged as it will be created', async () => {
+  test('[0.8.1] what does not exist yet is judged as it will be created', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const newDocument = { organizationId: 'nowhere', documentId: 'new' }

@@ -62,7 +62,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     (await client.users.get({ organizationId })).data as { userId: string; accessRole?: string }[]
   const profileOf = async (tenant: given.Tenant) => (await membersOf(tenant, 'o1'))[0]
 
-  test('[7.1] organizations of the token exist afterwards, and [25.7] the user is a member of them', async () => {
+  test('[7.1.4] organizations of the token exist afterwards, and [25.7] the user is a member of them', async () => {
     const tenant = await given.tenant(server)
     const resources = [
       organization('o2', { accessRole: 'viewer' }),
@@ -107,7 +107,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7] a membership that was removed is not restored by older tokens, but by a newer one', async () => {
+  test('[25.7.1] a membership that was removed is not restored by older tokens, but by a newer one', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const resources = [organization('o1'), organization('o2')]
@@ -133,7 +133,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7] one that was given for a time and is over is not restored by older tokens either', async () => {
+  test('[25.7.1] one that was given for a time and is over is not restored by older tokens either', async () => {
     const tenant = await given.tenant(server)
     const older = await userOf(tenant, [organization('o1')])
     try {
@@ -147,7 +147,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7] an organization that is gone is not made again by those who were removed from it', async () => {
+  test('[25.7.1] [25.3.4] an organization that is gone is not made again by those who were removed from it', async () => {
     const tenant = await given.tenant(server)
     const removed = await userOf(tenant, [organization('o1')])
     const stays = await userOf(tenant, [organization('o1')], { userId: 'u2' })
@@ -165,7 +165,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7] the membership is as old as the token: it does not count against one that is newer', async () => {
+  test('[25.3.3] the membership is as old as the token: it does not count against one that is newer', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.apiKeyConfig.update({ defaultDocumentAccessType: 'organizationPrivate' })
@@ -188,7 +188,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7] removals and sign-ins at once never leave a member who was removed', async () => {
+  test('[25.7.1] removals and sign-ins at once never leave a member who was removed', async () => {
     const tenant = await given.tenant(server)
     const userIds = Array.from({ length: 20 }, (_, n) => `u${n}`)
     const users = await Promise.all(userIds.map((userId) => userOf(tenant, [organization('o1')], { userId })))
@@ -213,7 +213,7 @@ describe.each(stores)('sign-in on %s', (store) => {
   })
 
   describe('the profile', () => {
-    test('[7.1] gets what the token says of how the user is shown, and keeps the rest', async () => {
+    test('[7.1.4] gets what the token says of how the user is shown, and keeps the rest', async () => {
       const tenant = await given.tenant(server)
       await tenant.client.users.add({
         organizationId: 'o1',
@@ -238,7 +238,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       })
     })
 
-    test('[7.1] is not set back by a token that is older than its last change', async () => {
+    test('[7.1.4] is not set back by a token that is older than its last change', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')], { properties: { initial: 'X' } })
       await enter(tenant, user)
@@ -260,7 +260,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       }
     })
 
-    test('[7.1] of a stub is filled, also by a token that is older than the stub', async () => {
+    test('[7.1.4] of a stub is filled, also by a token that is older than the stub', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')])
       try {
@@ -277,7 +277,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       }
     })
 
-    test('[7.1] does not take what does not fit it', async () => {
+    test('[7.1.4] does not take what does not fit it', async () => {
       const tenant = await given.tenant(server)
       const properties = { photoUrl: 'x'.repeat(2001), initial: ['A'], color: ' ', textColor: null }
       await enter(tenant, await userOf(tenant, [organization('o1')], { properties }))
@@ -291,7 +291,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     })
   })
 
-  test('[7.1] coming back writes nothing', async () => {
+  test('[7.1.4] coming back writes nothing', async () => {
     const tenant = await given.tenant(server)
     const resources = Array.from({ length: 500 }, (_, index) => organization(`o${index}`))
     const user = await userOf(tenant, resources)
@@ -304,7 +304,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     expect(state.writes).toBe(1)
   })
 
-  test('[7.1] many may come at once, one user often and several for the first time', async () => {
+  test('[7.1.4] many may come at once, one user often and several for the first time', async () => {
     const tenant = await given.tenant(server)
     const resources = ['o3', 'o1', 'o2'].map((id) => organization(id))
     const userIds = ['u1', 'u2', 'u3', 'u4', 'u5']
@@ -332,7 +332,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     const documentsOf = async ({ client }: given.Tenant) =>
       (await client.documents.get({ organizationId: 'o1' })).data
 
-    test('[0.8] creates it with its organization, once', async () => {
+    test('[0.8.1] creates it with its organization, once', async () => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
       const { state, database } = watched()
@@ -343,7 +343,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(state.writes).toBe(1)
     })
 
-    test('[0.8] leaves one that exists as it is', async () => {
+    test('[0.8.1] leaves one that exists as it is', async () => {
       const tenant = await given.tenant(server)
       await given.organization(tenant, 'o1')
       await tenant.client.documents.add({
@@ -355,7 +355,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(await documentsOf(tenant)).toEqual(before)
     })
 
-    test('[0.8] by many at once makes one', async () => {
+    test('[0.8.1] by many at once makes one', async () => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
       const open = (documentId: string) => openDocument(server.database, key, 'o1', documentId, now())

@@ -88,7 +88,7 @@ describe.each(stores)('writes of CRDT data at the same time on %s', (store) => {
     }
   })
 
-  test('[S4] one API key has a bounded number of writes in progress, and is told to try again', async () => {
+  test('[S4.1] one API key has a bounded number of writes in progress, and is told to try again', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'text', data: 'first' })
     const calls = Array.from({ length: 150 }, (_, i) =>

@@ -87,7 +87,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('version 4')
   })
 
-  test('[0.7] add and update take bodies of 10 MiB, others 1 MiB; a long log is compacted', async () => {
+  test('[0.7.1] add and update take bodies of 10 MiB, others 1 MiB; a long log is compacted', async () => {
     const tenant = await given.tenant(server)
     const large = 'é'.repeat(2.5 * 1024 * 1024)
     await tenant.client.crdt.add(text(large))
@@ -150,7 +150,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     for (const data of await Promise.all(seen)) expect(versions.includes(data as string)).toBe(true)
   })
 
-  test('[17.2] damaged data is named in an error that carries the others, which can be read and written', async () => {
+  test('[17.2.4] damaged data is named in an error that carries the others, which can be read and written', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['e1', 'e2', 'e3']) await tenant.client.crdt.add(text(`in ${id}`, id))
     await overwrite(tenant, 'e2', 1, new Uint8Array([255, 255, 255, 7, 1, 2, 3]))
@@ -173,7 +173,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(server.logged.join('')).toContain('stored CRDT data cannot be read')
   })
 
-  test('[17.2] damage is noticed when an update is missing or refers to what is not there', async () => {
+  test('[17.2.4] damage is noticed when an update is missing or refers to what is not there', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['gap', 'pending']) {
       await tenant.client.crdt.add(text('one', id))
@@ -193,7 +193,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     )
   })
 
-  test('[17.2] damaged data is answered whichever byte is wrong', async () => {
+  test('[17.2.4] damaged data is answered whichever byte is wrong', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'map', data: { a: [1, { b: 'c' }], d: 'text', e: 1.5 } })
     const [{ bytes }] = (await stored(tenant)).updates as [editorLog.Update]
@@ -209,7 +209,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toEqual({ a: [1, { b: 'c' }], d: 'text', e: 1.5 })
   })
 
-  test('[17.2] a document with too much for one answer is read editor by editor', async () => {
+  test('[17.2.5] a document with too much for one answer is read editor by editor', async () => {
     const tenant = await given.tenant(server)
     const large = 'x'.repeat(9 * 1024 * 1024)
     await tenant.client.crdt.add(text(large, 'e7'))

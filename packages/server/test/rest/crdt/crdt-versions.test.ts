@@ -89,7 +89,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await content(tenant)).toBe('Hello')
   })
 
-  test('[17.4] an editor has at most 1,000 versions, also when they come together', async () => {
+  test('[17.4.1] an editor has at most 1,000 versions, also when they come together', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello'))
     await tenant.client.crdt.add(text('Hello', 'e2'))
@@ -227,7 +227,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     await expect.poll(() => theirs.toString()).toBe('and goes on plain <bold>bold</bold>')
   })
 
-  test('[17.6] restore of what is there writes nothing, but counts as the last update', async () => {
+  test('[17.6.1] restore of what is there writes nothing, but counts as the last update', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello'))
     const { versionId } = await save(tenant, 'x')
@@ -285,7 +285,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await content(tenant)).toBe('version')
   })
 
-  test('[17.4] versions go with their editor and move with its document', async () => {
+  test('[17.4.1] versions go with their editor and move with its document', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     for (const id of ['e1', 'e2']) await client.crdt.add(text(`in ${id}`, id))

@@ -133,7 +133,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await tenant.client.organizations.get()).data).toEqual([])
   })
 
-  test('[17.1] add refuses XML that is not well-formed and data that is too much', async () => {
+  test('[17.0.1] [17.1] add refuses XML that is not well-formed and data that is too much', async () => {
     const tenant = await given.tenant(server)
     const xml = (data: string) => call(tenant, 'add', { ...place, type: 'xml', data })
     expect(await xml('<p>open')).toMatchObject(refused(expect.stringMatching(/^XML is not well-formed: /)))
@@ -180,7 +180,7 @@ describe.each(stores)('crdt on %s', (store) => {
     },
   )
 
-  test('[17.3] update refuses an editor without data, and another type or content key', async () => {
+  test('[17.3.2] update refuses an editor without data, and another type or content key', async () => {
     const tenant = await given.tenant(server)
     const missing = refused('No CRDT data found for this editor ID.', 'NOT_FOUND', 404)
     expect(await call(tenant, 'update', text('x'))).toMatchObject(missing)

@@ -54,7 +54,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
   ]
 
   test.each(declarations)(
-    '[17.2] [17.3] REST reads and writes the root of Tiptap, whatever the front end declares: %o',
+    '[17.2.1] [17.3.1] REST reads and writes the root of Tiptap, whatever the front end declares: %o',
     async (options) => {
       const tenant = await given.tenant(server)
       const { shown } = await openTiptap(tenant, options)
@@ -67,7 +67,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     },
   )
 
-  test('[17.2] [17.3] an editor that a backend made empty is read and written where Tiptap writes', async () => {
+  test('[17.2.1] [17.3.3] an editor that a backend made empty is read and written where Tiptap writes', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
     const { shown } = await openTiptap(tenant, {})
@@ -77,7 +77,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     await eventually(shown).toBe('<paragraph>Bye</paragraph>')
   })
 
-  test('[17.2] [17.3] the only root is read, whatever its name, and not written unless the backend names it', async () => {
+  test('[17.2.2] [17.3.1] the only root is read, whatever its name, and not written unless the backend names it', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
     const { editor, doc } = await openEditor(tenant, {})
@@ -90,7 +90,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(doc.getText('title').toJSON()).toBe('Title')
   })
 
-  test('[17.3] a backend empties the declared root to declare another one', async () => {
+  test('[17.3.2] [17.3.3] a backend empties the declared root to declare another one', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'xml', data: '<p>unseen</p>' })
     const { shown } = await openTiptap(tenant, {})

@@ -60,7 +60,7 @@ describe.each(stores)('large deletions on %s', (store) => {
   const deleting = (work: () => Promise<unknown>, leastWrites = 5) =>
     runInShortSteps(server, work, leastWrites)
 
-  test('[8.4] [S1] [S2] an organization with many documents goes in short steps', async () => {
+  test('[8.4.1] [S1] [S2] an organization with many documents goes in short steps', async () => {
     const { tenant, fill } = await tenantWith(server)
     // So many that others can write in between, also on a fast machine.
     await fill.documents(3 * many)
@@ -69,7 +69,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await deletionsOf(server, tenant)).toBe(0)
   })
 
-  test('[8.4] [S1] [S2] so does one with much of everything, and users who belong nowhere else', async () => {
+  test('[8.4] [8.4.1] [S1] [S2] so does one with much of everything, and users who belong nowhere else', async () => {
     const { tenant, fill } = await tenantWith(server)
     await tenant.client.folders.add({ organizationId, folders: [{ folderId: 'top' }] })
     await fill.folders(5000, 'top')
@@ -95,7 +95,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(left.map((user) => user.user_id)).toEqual(['u1'])
   })
 
-  test('[9.4] [S1] [S2] a folder with many subfolders and documents goes in short steps', async () => {
+  test('[9.4] [8.4.1] [S1] [S2] a folder with many subfolders and documents goes in short steps', async () => {
     const { tenant, fill } = await tenantWith(server)
     await tenant.client.folders.add({
       organizationId,
@@ -110,7 +110,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await leftOf(server, tenant)).toEqual({ organizations: 1, folders: 1, documents: 3 })
   })
 
-  test('[10.4] [S1] [S2] documents with long logs and many notifications go in short steps', async () => {
+  test('[10.4] [8.4.1] [S1] [S2] documents with long logs and many notifications go in short steps', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(501)
     await fill.editors(2004, 501)
@@ -131,7 +131,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     })
   })
 
-  test('[12.4] [S1] [S2] users with many grants leave an organization in short steps', async () => {
+  test('[12.4] [8.4.1] [S1] [S2] users with many grants leave an organization in short steps', async () => {
     const { tenant, fill } = await tenantWith(server)
     await seedUsers(server.database, tenant.apiKey, 400)
     await fill.members(300)
@@ -154,7 +154,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     ])
   })
 
-  test('[13.3] [S1] [S2] all members of a large group go in short steps, and are all named', async () => {
+  test('[13.3] [8.4.1] [S1] [S2] all members of a large group go in short steps, and are all named', async () => {
     const { tenant, fill } = await tenantWith(server)
     const groupId = 'g'
     const organizationUserGroups = [{ groupId, groupName: 'G' }]
@@ -168,7 +168,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await leftOf(server, tenant)).toEqual({ organizations: 1, user_groups: 1 })
   })
 
-  test('[18.4] [S1] [S2] the notifications of a document go in short steps, and are all named', async () => {
+  test('[18.4.2] [8.4.1] [S1] [S2] the notifications of a document go in short steps, and are all named', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(2)
     await fill.notifications(8000, 2)
@@ -185,7 +185,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     })
   })
 
-  test('[8.4] nobody sees a part of it: calls wait, and find everything or nothing', async () => {
+  test('[8.4.3] nobody sees a part of it: calls wait, and find everything or nothing', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(many)
     const seen: number[] = []
@@ -206,7 +206,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(seen.toSorted((a, b) => b - a)).toEqual(seen)
   })
 
-  test('[8.4] an organization that is added again meanwhile, or after, is empty', async () => {
+  test('[8.4.4] an organization that is added again meanwhile, or after, is empty', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(many)
     const deleted = tenant.client.organizations.delete({ organizationIds: [organizationId] })
@@ -221,7 +221,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await leftOf(server, tenant)).toEqual({ organizations: 1, documents: 1 })
   })
 
-  test('[8.4] [I1] the same call again has the same answer, and deletes nothing that is new', async () => {
+  test('[8.4.4] [I1] the same call again has the same answer, and deletes nothing that is new', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(many / 10)
     const idempotencyKey = `delete-on-${store}`
@@ -234,7 +234,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await leftOf(server, tenant)).toEqual({ organizations: 1, documents: many / 10 })
   })
 
-  test('[8.4] of two calls at once both are answered, and one says that it did not exist', async () => {
+  test('[8.4.3] of two calls at once both are answered, and one says that it did not exist', async () => {
     const { tenant, fill } = await tenantWith(server)
     await fill.documents(many / 4)
     const remove = () => tenant.client.organizations.delete({ organizationIds: [organizationId] })
@@ -245,7 +245,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     expect(await deletionsOf(server, tenant)).toBe(0)
   })
 
-  test('[9.4] documents of the organization that are not deleted can be used meanwhile', async () => {
+  test('[9.4] [8.4.5] documents of the organization that are not deleted can be used meanwhile', async () => {
     const { tenant, fill } = await tenantWith(server)
     await tenant.client.folders.add({ organizationId, folders: [{ folderId: 'top' }] })
     await fill.documents(many, { folderId: 'top' })
@@ -265,7 +265,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     ])
   })
 
-  test('[8.4] [R9] open documents are closed when it begins; who opens one meanwhile waits, and is closed when it is gone', async () => {
+  test('[8.4.2] [8.4.3] [R9] open documents are closed when it begins; who opens one meanwhile waits, and is closed when it is gone', async () => {
     const { tenant, fill } = await tenantWith(server)
     const resources = [{ type: 'organization' as const, id: organizationId }]
     const token = await tokenFor(tenant, 'ada', { resources })
@@ -298,7 +298,7 @@ describe.each(stores)('a deletion that is broken off on %s', (store) => {
     expect(await leftOf(server, tenant)).toEqual({})
   }
 
-  test('[8.4] a server that stops in the middle says so, and carries it on at its next start', async () => {
+  test('[8.4.6] a server that stops in the middle says so, and carries it on at its next start', async () => {
     const first = await startServer(store)
     const { tenant, fill } = await tenantWith(first)
     await fill.documents(many)
@@ -321,7 +321,7 @@ describe.each(stores)('a deletion that is broken off on %s', (store) => {
   })
 })
 
-test('[8.4] on PostgreSQL another server carries it on', async () => {
+test('[8.4.6] [8.4.3] on PostgreSQL another server carries it on', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/plenum-unused', databaseUrl }
   const [one, other] = await Promise.all([

@@ -9,7 +9,7 @@ afterEach(closeClients)
 describe.each(stores)('documents that are deleted while they are opened, on %s', (store) => {
   const server = useServer(store)
 
-  test('[0.8] [R7] whoever opens one after its deletion makes it anew, and what is typed there is stored', async () => {
+  test('[0.8.1] [R7] whoever opens one after its deletion makes it anew, and what is typed there is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (let round = 0; round < 40; round++) {

@@ -279,7 +279,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(tenant)).toMatchObject([{ id: 'old' }])
   })
 
-  test('[10.8] refuses while a migration of either document is running', async () => {
+  test('[10.8.3] refuses while a migration of either document is running', async () => {
     const tenant = await tenantWith(['a', 'b', 'c', 'd'])
     // A migration whose job nobody runs: it is pending for as long as the test needs it.
     const migration = { migrationId: newId('mig'), documentId: 'a', newDocumentId: 'b' }
@@ -307,7 +307,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     await completed(tenant, await migrate(tenant, 'a', 'b'))
   })
 
-  test('[10.8] of migrations of one document that start together only one does', async () => {
+  test('[10.8.3] of migrations of one document that start together only one does', async () => {
     const tenant = await tenantWith(['old'])
     const answers = await Promise.allSettled(['x', 'y', 'z'].map((id) => migrate(tenant, 'old', id)))
     const started = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))

@@ -105,7 +105,7 @@ describe.each(stores)('documents on %s', (store) => {
       expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', constructor: 'kept' }])
     })
 
-    test('[10.1] v2 fails when one exists already, and adds the others', async () => {
+    test('[10.1] [0.4.1] v2 fails when one exists already, and adds the others', async () => {
       const tenant = await tenantWithOrganization()
       await tenant.client.documents.add({
         organizationId,
@@ -145,7 +145,7 @@ describe.each(stores)('documents on %s', (store) => {
       })
     })
 
-    test('[10.1] needs the organization and the folder, unless v2 may create them', async () => {
+    test('[10.1] [0.8] needs the organization and the folder, unless v2 may create them', async () => {
       const tenant = await given.tenant(server)
       const documents = [{ documentId: 'd1' }]
       const withFolder = { organizationId, folderId: 'f1', documents }
@@ -198,7 +198,7 @@ describe.each(stores)('documents on %s', (store) => {
       expect((await all(tenant)).map((document) => document.id).sort()).toEqual([...many].sort())
     })
 
-    test('[10.1] refuses what has the wrong shape and adds nothing', async () => {
+    test('[10.1] [0.4.3] refuses what has the wrong shape and adds nothing', async () => {
       const tenant = await tenantWithOrganization()
       const documents = [{ documentId: 'd1' }]
       await refuseAll(tenant, 'add', [
@@ -621,7 +621,7 @@ describe.each(stores)('documents on %s', (store) => {
     ])
   })
 
-  test('[0.2] documents of two API keys and of two organizations have nothing to do with each other', async () => {
+  test('[0.2.1] documents of two API keys and of two organizations have nothing to do with each other', async () => {
     const [mine, other] = [await tenantWithOrganization(), await tenantWithOrganization()]
     await given.organization(mine, 'o2')
     await addFolders(mine, [{ folderId: 'f1' }])

@@ -16,7 +16,7 @@ describe.each(stores)('large changes on %s', (store) => {
     return { tenant, fill: seed(server.database, tenant.apiKey, organizationId) }
   }
 
-  test('[10.8] [S2] a document with much of everything moves to another id in short statements', async () => {
+  test('[10.8.1] [S2] a document with much of everything moves to another id in short statements', async () => {
     const { tenant, fill } = await scene()
     await fill.documents(1)
     await fill.notifications(20_000, 1)
@@ -53,7 +53,7 @@ describe.each(stores)('large changes on %s', (store) => {
     expect((await client.users.get({ organizationId, documentId: 'new' })).data).toHaveLength(1)
   })
 
-  test('[10.8] [S1] [S2] the grants of a document move in short steps, and nobody sees a part of them', async () => {
+  test('[10.8.1] [S1] [S2] the grants of a document move in short steps, and nobody sees a part of them', async () => {
     const { tenant, fill } = await scene()
     const { client } = tenant
     await fill.documents(2)
@@ -107,7 +107,7 @@ describe.each(stores)('large changes on %s', (store) => {
     expect(await leftOver()).toBe(0)
   })
 
-  test('[10.8] [10.9] grants that a server leaves in the middle of a move are moved by the next', async () => {
+  test('[10.8.1] [10.9] grants that a server leaves in the middle of a move are moved by the next', async () => {
     const first = await startServer(store)
     const tenant = await given.tenant(first)
     await given.organization(tenant, organizationId)

@@ -30,7 +30,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, 'example.com', '*.example.org', 'app.example.net'])
   })
 
-  test('[4.5] add skips existing domains with an error, and adds the others', async () => {
+  test('[4.5] [0.4.1] add skips existing domains with an error, and adds the others', async () => {
     const { call, allowed, client } = await tenant()
     await client.domains.add({ domains: ['example.com'] })
     const { status, body } = await call('/v2/workspace/domains/add', {
@@ -62,7 +62,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect((await client.domains.add({ domains })).data).toEqual({ domainsAdded: ['example.com'] })
   })
 
-  test('[2.1] a partial answer is replayed for its Idempotency-Key', async () => {
+  test('[2.1] [I1.3] a partial answer is replayed for its Idempotency-Key', async () => {
     const { call, allowed } = await tenant()
     const headers = { 'idempotency-key': 'add-a.dev' }
     const add = () => call('/v2/workspace/domains/add', { domains: ['a.dev', 'localhost'] }, headers)
@@ -135,7 +135,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, ...domains])
   })
 
-  test.each(['v1', 'v2'])('[4.6] get needs no body under %s', async (version) => {
+  test.each(['v1', 'v2'])('[4.6] [0.1.2] get needs no body under %s', async (version) => {
     const { headers } = await tenant()
     const { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } = headers
     const response = await fetch(`${server.url}/${version}/workspace/domains/get`, {
@@ -249,7 +249,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', 'a.dev', 'localhost'])
   })
 
-  test('[0.2] two keys of one workspace have domains and an email configuration of their own', async () => {
+  test('[0.2.1] two keys of one workspace have domains and an email configuration of their own', async () => {
     const first = await tenant()
     const { data } = await first.client.apiKeys.create({ ownerEmail: 'two@example.com', type: 'testing' })
     const second = await given.keyOf(server, first, data.apiKey)
@@ -259,7 +259,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect((await second.client.emailConfig.get()).data.useEmailService).toBe(false)
   })
 
-  test('[0.2] the domains of one key are not those of another', async () => {
+  test('[0.2.1] the domains of one key are not those of another', async () => {
     const one = await tenant()
     const other = await tenant()
     await one.client.domains.add({ domains: ['a.dev'] })

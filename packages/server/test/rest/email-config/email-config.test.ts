@@ -28,7 +28,7 @@ describe.each(stores)('email config on %s', (store) => {
     }
   }
 
-  test('[3.1] get answers the defaults when nothing was set, without a body', async () => {
+  test('[3.1] [0.1.2] get answers the defaults when nothing was set, without a body', async () => {
     const { headers } = await tenant()
     expect(await server.post('/v2/workspace/emailconfig/get', '', headers)).toMatchObject({ status: 200 })
     const { body } = await server.post('/v2/workspace/emailconfig/get', { data: {} }, headers)
@@ -161,7 +161,7 @@ describe.each(stores)('email config on %s', (store) => {
     expect(await config()).toMatchObject({ emailServiceConfig: { fromEmail: '', fromCompany: '' } })
   })
 
-  test('[3.2] keys that the configuration does not know are ignored', async () => {
+  test('[0.1.3] keys that the configuration does not know are ignored', async () => {
     const { change, config } = await tenant()
     expect(await change({ emailServiceConfig: { fromCompany: 'A', colour: 'red' } })).toMatchObject({
       status: 200,
@@ -191,7 +191,7 @@ describe.each(stores)('email config on %s', (store) => {
   })
 
   describe('first start', () => {
-    test('[3.2] switching the service on sets the type and the usual triggers', async () => {
+    test('[3.2.1] switching the service on sets the type and the usual triggers', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true })
       expect(await config()).toEqual({
@@ -200,7 +200,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2] the type custom switches the service on', async () => {
+    test('[3.2.1] the type custom switches the service on', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ emailServiceConfig: { type: 'custom' } })
       expect(await config()).toEqual({
@@ -218,7 +218,7 @@ describe.each(stores)('email config on %s', (store) => {
       ['grouped', { comment: { added: true } }, { 'comment.add': true }],
       ['grouped with a dot', { 'comment.added': true }, { 'comment.add': true }],
       ['empty', {}, {}],
-    ])('[4.2] [3.2] %s triggers of the call that first enables email are the only ones', async (...row) => {
+    ])('[4.2] [3.2.1] %s triggers of the call that first enables email are the only ones', async (...row) => {
       const [, triggers, stored] = row
       for (const start of [
         { useEmailService: true, emailServiceConfig: { triggers } },
@@ -236,7 +236,7 @@ describe.each(stores)('email config on %s', (store) => {
       }
     })
 
-    test('[3.2] other values of the same call win over the defaults', async () => {
+    test('[3.2.1] other values of the same call win over the defaults', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true, emailServiceConfig: { type: 'default' } })
       expect(await config()).toEqual({
@@ -254,7 +254,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2] a type and triggers that were stored before stay', async () => {
+    test('[3.2.1] a type and triggers that were stored before stay', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({
         emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.1234567890abc' },
@@ -270,7 +270,7 @@ describe.each(stores)('email config on %s', (store) => {
       expect((await other.config()).emailServiceConfig.triggers).toEqual({ 'comment.add': true })
     })
 
-    test('[3.2] triggers of the enabling call are merged into those of an earlier call', async () => {
+    test('[3.2.1] triggers of the enabling call are merged into those of an earlier call', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({
         emailServiceConfig: { triggers: { 'comment.add': true, 'comment.delete': true } },
@@ -286,7 +286,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2] switching off and on again changes no trigger', async () => {
+    test('[3.2.1] switching off and on again changes no trigger', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true })
       await client.emailConfig.update({ emailServiceConfig: { triggers: { 'comment.add': false } } })

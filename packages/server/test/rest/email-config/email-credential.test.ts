@@ -53,7 +53,7 @@ describe.each(stores)('email credential on %s', (store) => {
     expect((await config()).emailServiceConfig.apiKey).toBe('SG....123')
   })
 
-  test('[3.2] what was read may be sent back: the mask is not taken for a credential', async () => {
+  test('[3.2.2] what was read may be sent back: the mask is not taken for a credential', async () => {
     const { client, config, apiKey } = await tenant()
     await client.emailConfig.update({ useEmailService: true, emailServiceConfig: sendgrid })
     const read = await config()
@@ -67,7 +67,7 @@ describe.each(stores)('email credential on %s', (store) => {
     expect(server.secrets.unseal(secret!, `service_configs/${apiKey}/email`).toString()).toBe(sendgrid.apiKey)
   })
 
-  test('[0.1] the credential is in no file, no row, no answer and no line of the log in clear', async () => {
+  test('[3.1] the credential is in no file, no row, no answer and no line of the log in clear', async () => {
     const canary = 'SG.canary-Zq81xKw77-never-in-clear'
     const { client, change, config, apiKey } = await tenant()
     await client.emailConfig.update(
@@ -88,7 +88,7 @@ describe.each(stores)('email credential on %s', (store) => {
     }
   })
 
-  test('[0.2] the configuration of one key is not that of another', async () => {
+  test('[0.2.1] the configuration of one key is not that of another', async () => {
     const one = await tenant()
     const other = await tenant()
     await one.client.emailConfig.update({ useEmailService: true, emailServiceConfig: sendgrid })

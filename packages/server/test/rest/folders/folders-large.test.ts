@@ -100,7 +100,7 @@ describe.each(stores)('many folders on %s', (store) => {
       'The answer would have more than 100,000 folders or 64 MiB. Read it in parts with pageSize or maxDepth, under v2.',
   }
 
-  test('[4.3] [9.2] without pageSize the answer has every folder, under either version', async () => {
+  test('[4.3] [9.2.1] [0.5.1] without pageSize the answer has every folder, under either version', async () => {
     for (const [organizationId, version] of [
       ['wide', 'v1'],
       ['most', 'v2'],
@@ -113,7 +113,7 @@ describe.each(stores)('many folders on %s', (store) => {
     }
   })
 
-  test('[4.3] [9.2] without pageSize a nested answer has every folder of its levels', async () => {
+  test('[4.3] [9.2.1] without pageSize a nested answer has every folder of its levels', async () => {
     const wide = await get({ organizationId: 'wide', maxDepth: 2 })
     expect(idsOf(wide.folders)).toEqual(expected('wide', null))
     const [top] = wide.folders
@@ -148,7 +148,7 @@ describe.each(stores)('many folders on %s', (store) => {
     return found
   }
 
-  test('[9.2] pages lead through all folders, and fit where one answer does not', async () => {
+  test('[9.2.1] [9.2.2] pages lead through all folders, and fit where one answer does not', async () => {
     expect(await pages({ organizationId: 'wide' }, 700, (all) => all)).toEqual(expected('wide'))
     expect(await pages({ organizationId: 'wide', maxDepth: 1 }, 700, (all) => all)).toEqual(
       expected('wide', null),
@@ -164,7 +164,7 @@ describe.each(stores)('many folders on %s', (store) => {
     }
   })
 
-  test('[9.2] with folderId a page has that many of its direct subfolders', async () => {
+  test('[9.2.1] with folderId a page has that many of its direct subfolders', async () => {
     const input = { organizationId: 'wide', folderId: 'top', maxDepth: 2 }
     const subFoldersOf = (folders: Folder[]) => {
       expect(folders).toHaveLength(1)
@@ -239,7 +239,7 @@ describe.each(stores)('many folders on %s', (store) => {
     expectFreeLoop(await leastHeld(add))
   })
 
-  test('[S1] clients that do not read their large answers delay only those of their own key', async () => {
+  test('[S1] [9.2.3] clients that do not read their large answers delay only those of their own key', async () => {
     const other = await given.tenant(server)
     await given.organization(other, 'wide')
     await insert(other, 'wide')
@@ -267,7 +267,7 @@ describe.each(stores)('many folders on %s', (store) => {
     second.destroy()
   })
 
-  test('[9.2] more than fits into one answer is an error that names pageSize and maxDepth', async () => {
+  test('[9.2.2] more than fits into one answer is an error that names pageSize and maxDepth', async () => {
     await insert(tenant, 'most', inside('t0', names('more', 500)))
     for (const [input, version] of [
       [{ organizationId: 'most' }, 'v1'],

@@ -152,7 +152,7 @@ describe.each(stores)('folders on %s', (store) => {
       expect(flat.data).toHaveLength(5)
     })
 
-    test('[9.2] refuses what has the wrong shape', async () => {
+    test('[9.2] [0.3.1] refuses what has the wrong shape', async () => {
       const tenant = await tenantWithOrganization()
       const depth = 'maxDepth must be an integer between 1 and 32.'
       const faults: [Record<string, unknown>, string][] = [
@@ -203,7 +203,7 @@ describe.each(stores)('folders on %s', (store) => {
       expect(outline(every.data)).not.toContainEqual(expect.any(Object))
     })
 
-    test('[9.2] pages lead through every folder once, with the ancestors that stand on other pages', async () => {
+    test('[9.2] [9.2.1] pages lead through every folder once, with the ancestors that stand on other pages', async () => {
       const tenant = await tenantWithOrganization()
       await add(tenant, line(12))
       const seen: Folder[] = []
@@ -242,7 +242,7 @@ describe.each(stores)('folders on %s', (store) => {
       expect(idsOf(await all(tenant))).toEqual([...ids.toSorted(), ...inner])
     })
 
-    test('[9.2] pages of top-level folders are nested, and their tokens fit no other question', async () => {
+    test('[9.2.1] pages of top-level folders are nested, and their tokens fit no other question', async () => {
       const tenant = await tenantWithOrganization()
       await add(tenant, [
         ...['a', 'b', 'c'].map((folderId) => ({ folderId })),
@@ -830,7 +830,7 @@ describe.each(stores)('folders on %s', (store) => {
     })
   })
 
-  test('[0.2] folders of two API keys and of two organizations have nothing to do with each other', async () => {
+  test('[0.2.1] folders of two API keys and of two organizations have nothing to do with each other', async () => {
     const [mine, other] = [await tenantWithOrganization(), await tenantWithOrganization()]
     await given.organization(mine, 'o2')
     await add(mine, line(2))

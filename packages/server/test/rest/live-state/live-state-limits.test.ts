@@ -33,7 +33,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     for (let index = 0; index < 16; index++) await broadcast(tenant, `s${index}`, { x: dense(1_000_000) })
   }
 
-  test('[R13.3] a backend cannot set more than 1,000 live states in a document', async () => {
+  test('[R13.3] [16.1.2] a backend cannot set more than 1,000 live states in a document', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -43,7 +43,7 @@ describe.each(stores)('the limits of live state on %s', (store) => {
     expect(await client.set('more', {})).toMatchObject({ type: 'error', ...full })
   })
 
-  test('[R13.3] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
+  test('[R13.3] [16.1.2] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
     const tenant = await given.tenant(server)
     await fill(tenant)
     await expect(broadcast(tenant, 'more', { x: dense(1_000_000) })).rejects.toMatchObject(full)

@@ -97,7 +97,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual({})
   })
 
-  test('[16.1] keys that name a prototype are harmless', async () => {
+  test('[16.1.1] keys that name a prototype are harmless', async () => {
     const tenant = await given.tenant(server)
     for (const merge of [false, true, true]) {
       expect(await post(tenant, evil(merge))).toMatchObject(done)
@@ -140,7 +140,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual({ a: 1 })
   })
 
-  test('[16.1] a value may grow to 1 MiB of JSON by merging, and no further', async () => {
+  test('[16.1.2] a value may grow to 1 MiB of JSON by merging, and no further', async () => {
     const tenant = await given.tenant(server)
     const refused = {
       status: 400,
@@ -156,7 +156,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(JSON.stringify(await find(tenant)).length).toBe(1024 * 1024 - 256 * 1024)
   })
 
-  test('[0.7] a body above 1 MiB is refused', async () => {
+  test('[0.7.1] a body above 1 MiB is refused', async () => {
     const tenant = await given.tenant(server)
     expect(await post(tenant, { ...channel, data: { a: 'x'.repeat(1024 * 1024) } })).toMatchObject({
       status: 413,
@@ -169,7 +169,7 @@ describe.each(stores)('live state on %s', (store) => {
     })
   })
 
-  test('[16.1] merges that arrive together are all kept, and so are first values', async () => {
+  test('[16.1.1] merges that arrive together are all kept, and so are first values', async () => {
     const tenant = await given.tenant(server)
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
     const client = server.client({ ...tenant, retries: 5 })
@@ -179,7 +179,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
   })
 
-  test('[16.1] creates organization and document, and keeps channels, documents and API keys apart', async () => {
+  test('[16.1] [0.8] creates organization and document, and keeps channels, documents and API keys apart', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     await one.client.liveState.broadcast({ ...channel, liveStateDataId: 'cursor', data: { b: 1 } })

@@ -51,7 +51,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     const { data } = await client.notifications.get({ organizationId, userId: 'u4000' })
     expect(data.map(({ id, forYou }) => ({ id, forYou }))).toEqual([{ id: 'n', forYou: true }])
   })
-  test('[18.4] [S1] [S2] named notifications with many recipients vanish at once and are removed in short steps', async () => {
+  test('[18.4.1] [S1] [S2] named notifications with many recipients vanish at once and are removed in short steps', async () => {
     const { fill, client, recipientsLeft } = await scene()
     await fill.notifications(20, 1)
     await fill.recipients(60_000, 20)
@@ -70,7 +70,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect(again.data.n1?.success).toBe(false)
   })
 
-  test('[18.1] [S1] [S2] overwriting a notification with many recipients removes them in short steps', async () => {
+  test('[18.1.2] [S1] [S2] overwriting a notification with many recipients removes them in short steps', async () => {
     const { tenant, fill, client, recipientsLeft } = await scene()
     await fill.notifications(1, 1)
     await fill.recipients(60_000, 1)
@@ -85,7 +85,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect((await client.notifications.get({ organizationId, userId: 'u2' })).data).toHaveLength(1)
   })
 
-  test('[18.2] [18.4] [S1] [S2] a filter that little fits is read and deleted in short steps', async () => {
+  test('[18.2] [18.4.2] [S1] [S2] a filter that little fits is read and deleted in short steps', async () => {
     const { tenant, fill, client } = await scene()
     await fill.notifications(40_000, 1)
     await fill.inbox(40_000, 'reader')
@@ -117,7 +117,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     })
   })
 
-  test('[18.1] [S1] [S2] a notification to very many members is written in short steps and shown when it is complete', async () => {
+  test('[18.1.3] [S1] [S2] a notification to very many members is written in short steps and shown when it is complete', async () => {
     const { tenant, fill, client, recipientsLeft } = await scene()
     await fill.members(20_000)
     await fill.notifications(1, 1)
@@ -151,7 +151,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect([...seen].every((shown) => shown === 'old' || shown === 'New.')).toBe(true)
   })
 
-  test('[18.4] [S1] [S2] what went to one user is removed in short steps, and is all named', async () => {
+  test('[18.4.2] [S1] [S2] what went to one user is removed in short steps, and is all named', async () => {
     const { tenant, fill, client, recipientsLeft } = await scene()
     await fill.notifications(12_000, 1)
     await fill.inbox(12_000, 'reader')
@@ -175,7 +175,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect(v1.body.result.data).toHaveLength(6001)
   })
 
-  test('[18.3] [0.7] [S1] [S2] many changes are made in short steps, and none if one is too large', async () => {
+  test('[18.3.1] [0.7.6] [S1] [S2] many changes are made in short steps, and none if one is too large', async () => {
     const { tenant, fill, client, recipientsLeft } = await scene()
     await given.users(tenant, ['reader'], { organizationId, documentId: 'd1' })
     await client.documents.updateAccess({ organizationId, documentIds: ['d1'], accessType: 'restricted' })
@@ -214,7 +214,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     expect(await shown()).toEqual(new Set(['New. false']))
   })
 
-  test('[18.4] documents open while the long list of a user is deleted, and the list is not read in part', async () => {
+  test('[18.4.2] documents open while the long list of a user is deleted, and the list is not read in part', async () => {
     let openedMeanwhile = 0
     // Where the processor is busy, the deletion may be over before a client has connected.
     for (let round = 0; openedMeanwhile === 0 && round < 5; round++) {

@@ -247,7 +247,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     expect(await configs(tenant, ['d1'])).toMatchObject([{ inbox: 'ALL' }])
   })
 
-  test('[0.2] preferences of one API key are unknown to another', async () => {
+  test('[0.2.1] preferences of one API key are unknown to another', async () => {
     const mine = await given.tenant(server)
     const theirs = await given.tenant(server)
     await set(mine, { inbox: 'NONE' }, ['d1'])

@@ -288,7 +288,7 @@ describe.each(stores)('adding notifications on %s', (store) => {
     expect(await inbox(tenant, 'ada')).toEqual([id])
   })
 
-  test('[18.1] who wants no inbox notifications gets none; MINE is what names the user', async () => {
+  test('[18.1.1] who wants no inbox notifications gets none; MINE is what names the user', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const members = ['all', 'none', 'none here', 'none but here', 'mine', 'email only']
@@ -374,7 +374,7 @@ describe.each(stores)('adding notifications on %s', (store) => {
     expect(await inbox(tenant, 'reader')).toEqual([open, unchecked, checked])
   })
 
-  test('[18.1] an id that exists is overwritten: moved, new and unread', async () => {
+  test('[18.1.2] an id that exists is overwritten: moved, new and unread', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const notificationId = 'same'
@@ -509,7 +509,7 @@ describe.each(stores)('adding notifications on %s', (store) => {
     expect(await inbox(tenant, 'u1')).toHaveLength(1)
   })
 
-  test('[0.2] notifications of one API key are unknown to another', async () => {
+  test('[0.2.1] notifications of one API key are unknown to another', async () => {
     const mine = await given.tenant(server)
     const theirs = await given.tenant(server)
     const id = await given.notification(mine, { notificationId: 'same' })

@@ -57,7 +57,7 @@ describe.each(stores)('lists of items with much data on %s', (store) => {
   ]
 
   test.each(lists)(
-    '[S2] %s does not hold the event loop, asked for six times at once',
+    '[S2] [S5.2] %s does not hold the event loop, asked for six times at once',
     async (_, path, data) => {
       const held = await leastHeld(async () => {
         const answers = Array.from({ length: 6 }, async () => {

@@ -163,7 +163,7 @@ describe.each(stores)('organizations on %s', (store) => {
     ])
   })
 
-  test('[0.6] the id of an outcome is the same every time and differs between keys', async () => {
+  test('[0.6.2] the id of an outcome is the same every time and differs between keys', async () => {
     const one = await given.tenant(server)
     const other = await given.tenant(server)
     const idFrom = async ({ client }: given.Tenant) =>
@@ -232,7 +232,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect((await client.crdt.get(inside)).data).toEqual([])
   })
 
-  test('[4.9] get takes at most 30 ids, pages of 1 to 1000 and no foreign page token', async () => {
+  test('[4.9] [0.7.5] get takes at most 30 ids, pages of 1 to 1000 and no foreign page token', async () => {
     const { client } = await given.tenant(server)
     const other = await given.tenant(server)
     for (const { client: each } of [{ client }, other]) {
@@ -258,7 +258,7 @@ describe.each(stores)('organizations on %s', (store) => {
     }
   })
 
-  test('[8.2] v1 gives everything at once and knows no pages', async () => {
+  test('[8.2] [0.5.1] v1 gives everything at once and knows no pages', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'a' }, { organizationId: 'b' }] })
     const all = await client.organizations.get({ pageSize: 1 }, { version: 'v1' })

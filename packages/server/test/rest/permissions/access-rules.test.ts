@@ -160,7 +160,7 @@ describe.each(stores)('access rules on %s', (store) => {
     })
   })
 
-  test('[25.4] the most specific grant gives the role, at any depth', async () => {
+  test('[25.4.1] the most specific grant gives the role, at any depth', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.organization(tenant, 'o1')
@@ -192,7 +192,7 @@ describe.each(stores)('access rules on %s', (store) => {
     }
   })
 
-  test('[0.2] neither grants nor resources of another key are seen', async () => {
+  test('[0.2.1] neither grants nor resources of another key are seen', async () => {
     const one = await scene()
     const other = await scene()
     await grant(one.client, 'u1', { ...organization, accessRole: 'viewer' }, document('flat'))

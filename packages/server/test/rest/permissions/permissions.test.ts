@@ -60,7 +60,7 @@ describe.each(stores)('permissions on %s', (store) => {
       expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'editor' } } })
     })
 
-    test('[7.3] [0.6] an expiry in milliseconds is kept in seconds', async () => {
+    test('[7.3] [0.6.4] an expiry in milliseconds is kept in seconds', async () => {
       const { client } = await scene()
       await grant(client, 'u1', { ...organization, expiresAt: 4_102_444_800_999 })
       expect(await permissionsOf(client, 'u1')).toEqual({
@@ -68,7 +68,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] [0.6] a fraction of an expiry is rounded down', async () => {
+    test('[7.3] [0.6.4] a fraction of an expiry is rounded down', async () => {
       const { client } = await scene()
       await grant(client, 'u1', { ...organization, expiresAt: 4_102_444_800.9 })
       expect(await permissionsOf(client, 'u1')).toEqual({
@@ -76,7 +76,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] [0.4] of a resource that is named twice the first counts', async () => {
+    test('[7.3] [0.4.2] of a resource that is named twice the first counts', async () => {
       const { client } = await scene()
       const twice = { ...organization, organizationId: 'ignored' }
       await grant(client, 'u1', { ...twice, accessRole: 'viewer' }, { ...organization, accessRole: 'editor' })
@@ -213,7 +213,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] a folder or document that does not exist fails the call, with all entries in the details', async () => {
+    test('[7.4] [0.4.1] a folder or document that does not exist fails the call, with all entries in the details', async () => {
       const tenant = await scene()
       await grant(tenant.client, 'u1', organization)
       const asked = {

@@ -83,7 +83,7 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.1] add overwrites who is present, and of a repeated user the first counts', async () => {
+  test('[15.1] [0.4.2] add overwrites who is present, and of a repeated user the first counts', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.presence.add({ ...place, users: [{ userId: 'u1', name: 'Ada', status: 'away' }] })
     await tenant.client.presence.add({
@@ -253,7 +253,7 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await present(tenant, many)).toHaveLength(21)
   })
 
-  test('[15.1] a document has at most 1,000 users that a backend added; those who are there can be set again', async () => {
+  test('[15.1.1] a document has at most 1,000 users that a backend added; those who are there can be set again', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 1_001 }, (_, index) => ({ userId: `u${index}` }))
     const add = (from: number, to: number) => call(tenant, 'add', { ...place, users: users.slice(from, to) })

@@ -138,7 +138,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expect(data).toEqual([])
   })
 
-  test('[12.2] allDocuments reads each user of any document once, and nobody of the organization alone', async () => {
+  test('[12.2.1] allDocuments reads each user of any document once, and nobody of the organization alone', async () => {
     const tenant = await given.tenant(server)
     await groups(tenant)
     await given.users(tenant, ['u3', 'u2'], { documentId: 'd1' })
@@ -152,7 +152,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expect(await ids(tenant, { allDocuments: true, userIds: ['u5', 'u1'] })).toEqual(['u5'])
   })
 
-  test('[12.2] groupByDocumentId lists the users of each document, with the role there', async () => {
+  test('[12.2.1] groupByDocumentId lists the users of each document, with the role there', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1', 'u2'], { documentId: 'd1' })
     await given.users(tenant, ['u2'], { documentId: 'd2' })
@@ -196,7 +196,7 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
-  test('[12.2] pages of all documents show everybody once, grouped or not', async () => {
+  test('[12.2.1] pages of all documents show everybody once, grouped or not', async () => {
     const tenant = await given.tenant(server)
     for (const [documentId, userIds] of [
       ['d2', ['u1', 'u2', 'u3']],
@@ -230,7 +230,7 @@ describe.each(stores)('users.get on %s', (store) => {
     ])
   })
 
-  test('[12.2] [S2] allDocuments reads the users of very many grants in short steps, in the order of their ids', async () => {
+  test('[12.2.1] [S2] allDocuments reads the users of very many grants in short steps, in the order of their ids', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
     const fill = seed(server.database, tenant.apiKey, organizationId)
@@ -248,7 +248,7 @@ describe.each(stores)('users.get on %s', (store) => {
     }
   })
 
-  test('[12.2] [S2] groupByDocumentId reads those of users with very many grants in short steps', async () => {
+  test('[12.2.1] [S2] groupByDocumentId reads those of users with very many grants in short steps', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
     const fill = seed(server.database, tenant.apiKey, organizationId)
@@ -281,7 +281,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expectFreeLoop(held)
   })
 
-  test('[12.2] pages of documents show every user once, however many documents each one has', async () => {
+  test('[12.2.1] pages of documents show every user once, however many documents each one has', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
     const fill = seed(server.database, tenant.apiKey, organizationId)

@@ -238,7 +238,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toEqual({ u1: { ...first.u1, name: '🦊', initial: 'Fx' } })
   })
 
-  test('[0.4] of a repeated user the first entry counts', async () => {
+  test('[0.4.2] of a repeated user the first entry counts', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const users = [
@@ -250,7 +250,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toMatchObject({ u1: { name: 'First' } })
   })
 
-  test('[0.7] a call updates up to 500 users and no more', async () => {
+  test('[0.7.5] a call updates up to 500 users and no more', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 501 }, (_, index) => ({ userId: `u${index}`, name: `Name ${index}` }))
     const most = users.slice(0, 500)
@@ -278,7 +278,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toMatchObject({ u1: Object.fromEntries(fields) })
   })
 
-  test('[0.2] users of two API keys with one id are different people', async () => {
+  test('[0.2.1] users of two API keys with one id are different people', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.users.add({ organizationId, users: [{ userId: 'u1', name: 'Ada', one: 1 }] })
     await other.client.users.add({ organizationId, users: [{ userId: 'u1', name: 'Grace', other: 1 }] })
@@ -313,7 +313,7 @@ describe.each(stores)('users.update on %s', (store) => {
       'users[0].accessRole must be one of: viewer, editor.',
     ],
     [{ organizationId, documentId: '', users: [{ userId: 'u1' }] }, 'documentId must not be empty.'],
-  ])('[0.3] %j is refused: %s', async (data, message) => {
+  ])('[0.3] [0.3.1] %j is refused: %s', async (data, message) => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const before = await read(tenant)

@@ -63,7 +63,7 @@ describe.each(stores)('users on %s', (store) => {
     expect(await roleOf(tenant, 'u1')).toBe('editor')
   })
 
-  test('[12.1] of a repeated user the first entry counts', async () => {
+  test('[12.1] [0.4.2] of a repeated user the first entry counts', async () => {
     const { client } = await given.tenant(server)
     const users = [
       { userId: 'u1', name: 'First' },
@@ -322,7 +322,7 @@ describe.each(stores)('users on %s', (store) => {
     expect(await idsAt(tenant)).toEqual(['u1'])
   })
 
-  test('[0.2] another API key neither sees nor removes users', async () => {
+  test('[0.2.1] another API key neither sees nor removes users', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await given.users(one, ['u1'])
     await given.users(other, ['u2'])

@@ -38,7 +38,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       expect(seconds).toBeLessThanOrEqual(3600)
     }))
 
-  test('[0.7] X-Forwarded-For is not believed unless a proxy is configured', () =>
+  test('[0.7.11] X-Forwarded-For is not believed unless a proxy is configured', () =>
     withServer(limited, async (server) => {
       for (const address of ['192.0.2.1', '192.0.2.2', '192.0.2.3']) {
         expect(await from(server, address)).toMatchObject({ status: 400 })
@@ -46,7 +46,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       expect(await from(server, '192.0.2.4')).toMatchObject({ status: 429, body: tooMany })
     }))
 
-  test('[0.7] behind a configured proxy the address that it wrote counts, and nothing left of it', () =>
+  test('[0.7.11] behind a configured proxy the address that it wrote counts, and nothing left of it', () =>
     withServer({ ...limited, TRUSTED_PROXY_HOPS: '1' }, async (server) => {
       for (const forged of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
         expect(await from(server, `${forged}, 192.0.2.1`)).toMatchObject({ status: 400 })
@@ -55,7 +55,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       expect(await from(server, '192.0.2.2')).toMatchObject({ status: 400 })
     }))
 
-  test('[0.7] the addresses of one IPv6 /64 are one client', () =>
+  test('[0.7.11] the addresses of one IPv6 /64 are one client', () =>
     withServer({ ...limited, TRUSTED_PROXY_HOPS: '1' }, async (server) => {
       for (const address of ['2001:db8::1', '2001:db8::2', '2001:db8::ffff:1']) {
         expect(await from(server, address)).toMatchObject({ status: 400 })
@@ -64,7 +64,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       expect(await from(server, '2001:db8:0:1::3')).toMatchObject({ status: 400 })
     }))
 
-  test('[0.2] workspace-level calls are limited per workspace and minute', () =>
+  test('[0.7] workspace-level calls are limited per workspace and minute', () =>
     withServer({ LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '3' }, async (server) => {
       // Reading the key's token was the first call.
       const busy = await given.tenant(server)
@@ -81,7 +81,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       await busy.client.organizations.get()
     }))
 
-  test('[1.1] domains may be added to the disposable ones, and taken from them', () =>
+  test('[1.1.5] domains may be added to the disposable ones, and taken from them', () =>
     withServer(
       { DISPOSABLE_DOMAINS: 'throwaway.example', DISPOSABLE_DOMAINS_EXCEPT: 'mailinator.com' },
       async (server) => {
@@ -95,7 +95,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
       },
     ))
 
-  test('[1.1] a server whose workspaces are there can close their creation', () =>
+  test('[1.1.2] a server whose workspaces are there can close their creation', () =>
     withServer({ WORKSPACE_CREATION: 'closed' }, async (server) => {
       expect(await server.post(create, { data: { ownerEmail: 'x@example.com' } })).toMatchObject({
         status: 403,

@@ -132,7 +132,7 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(await server.post(create, { data })).toMatchObject({ status: 400, body: invalid(message) })
   })
 
-  test('[1.1] an owner has five workspaces, however the address is spelled', async () => {
+  test('[1.1.1] [1.1.6] an owner has five workspaces, however the address is spelled', async () => {
     for (let count = 0; count < 5; count++)
       await server.client().workspace.create({ ownerEmail: 'five@example.com' })
     expect(await server.post(create, { data: { ownerEmail: ' FIVE@Example.com' } })).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(stores)('workspace on %s', (store) => {
     await server.client().workspace.create({ ownerEmail: 'six@example.com' })
   })
 
-  test('[1.1] an owner has five workspaces also when more are asked for at once', async () => {
+  test('[1.1.1] an owner has five workspaces also when more are asked for at once', async () => {
     const calls = Array.from({ length: 8 }, () =>
       server.post(create, { data: { ownerEmail: 'race@example.com' } }),
     )
