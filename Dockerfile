@@ -11,7 +11,8 @@ COPY packages/protocol packages/protocol
 COPY packages/server packages/server
 RUN node scripts/build.mjs --server
 
-# What the built server imports. Our own packages are inside the build, and SQLite comes compiled.
+# The packages that the built server imports. Our own packages are bundled into the build. The SQLite addon is already
+# compiled, so its sources and the binaries for other platforms are deleted.
 FROM packages AS runtime
 RUN npm ci --omit=dev && rm -r node_modules/@plenum node_modules/@photostructure/sqlite/src && \
   find node_modules/@photostructure/sqlite/prebuilds -mindepth 1 -maxdepth 1 ! -name 'linux-*' -exec rm -r {} +
