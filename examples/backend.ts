@@ -1,4 +1,4 @@
-// What your own backend does: it holds the credentials of the API key, and gives its users tokens.
+// The backend of an application: it has the credentials of the API key, and issues tokens to its users.
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,12 +9,12 @@ export interface BackendOptions {
   plenumUrl: string
   dataDir: string
   /** Folder of the built page. */
-  page: string
+  pageDir: string
   port: number
 }
 
-/** The people of this example. A real application knows its users from their sessions. */
-const people: Record<string, { name: string; color: string }> = {
+/** The users of this example. A real application knows its users from their sessions. */
+const users: Record<string, { name: string; color: string }> = {
   ada: { name: 'Ada', color: '#7c3aed' },
   bob: { name: 'Bob', color: '#0d9488' },
   vic: { name: 'Vic (viewer)', color: '#b45309' },
@@ -25,23 +25,23 @@ export interface Backend {
   close(): Promise<void>
 }
 
-export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOptions): Promise<Backend> {
-  const plenum = createClient({ url: plenumUrl, ...(await credentials(plenumUrl, dataDir)) })
+export async function startBackend({ plenumUrl, dataDir, pageDir, port }: BackendOptions): Promise<Backend> {
+  const plenum = createClient({ url: plenumUrl, ...(await loadCredentials(plenumUrl, dataDir)) })
 
   const routes: Record<string, (body: Record<string, string>) => Promise<unknown>> = {
     async '/api/token'({ userId = '' }) {
-      const person = people[userId]
-      if (!person) throw new Error(`There is no user ${userId}.`)
+      const user = users[userId]
+      if (!user) throw new Error(`There is no user ${userId}.`)
       const { data } = await plenum.auth.generateToken({
         userId,
-        userProperties: { name: person.name, email: `${userId}@example.com` },
+        userProperties: { name: user.name, email: `${userId}@example.com` },
         permissions: {
           resources: [
             { type: 'organization', id: 'acme', accessRole: userId === 'vic' ? 'viewer' : 'editor' },
           ],
         },
       })
-      return { token: data.token, user: { id: userId, ...person }, plenumUrl }
+      return { token: data.token, user: { id: userId, ...user }, plenumUrl }
     },
     async '/api/broadcast'({ text = '' }) {
       await plenum.liveState.broadcast({
@@ -54,23 +54,23 @@ export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOp
     },
   }
 
-  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+  const handleRequest = async (request: IncomingMessage, response: ServerResponse) => {
     const path = new URL(request.url ?? '/', 'http://host').pathname
     const route = request.method === 'POST' ? routes[path] : undefined
     if (route) {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk as Buffer)
-      const answer = await route(JSON.parse(Buffer.concat(chunks).toString() || '{}'))
-      response.setHeader('content-type', 'application/json').end(JSON.stringify(answer))
+      const result = await route(JSON.parse(Buffer.concat(chunks).toString() || '{}'))
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(result))
       return
     }
-    const file = join(page, normalize(path === '/' ? '/index.html' : path))
-    response.setHeader('content-type', types[extname(file)] ?? 'application/octet-stream')
+    const file = join(pageDir, normalize(path === '/' ? '/index.html' : path))
+    response.setHeader('content-type', contentTypes[extname(file)] ?? 'application/octet-stream')
     response.end(await readFile(file))
   }
 
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: unknown) => {
+    handleRequest(request, response).catch((error: unknown) => {
       response.statusCode = (error as NodeJS.ErrnoException).code === 'ENOENT' ? 404 : 500
       response.end(String(error))
     })
@@ -85,15 +85,15 @@ export async function startBackend({ plenumUrl, dataDir, page, port }: BackendOp
   }
 }
 
-const types: Record<string, string> = {
+const contentTypes: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
 }
 
-/** A workspace of its own, made at the first start and kept beside the data. */
-async function credentials(url: string, dataDir: string): Promise<{ apiKey: string; authToken: string }> {
+/** The first start creates a workspace. Its credentials are kept next to the data. */
+async function loadCredentials(url: string, dataDir: string): Promise<{ apiKey: string; authToken: string }> {
   const file = join(dataDir, 'credentials.json')
   try {
     return JSON.parse(await readFile(file, 'utf8'))
@@ -109,8 +109,8 @@ async function credentials(url: string, dataDir: string): Promise<{ apiKey: stri
     })
     const [apiKey = ''] = Object.keys(workspace.apiKeyList)
     const { data } = await owner.authTokens.get({ apiKey })
-    const made = { apiKey, authToken: data.authTokens[0]?.token ?? '' }
-    await writeFile(file, JSON.stringify(made), { mode: 0o600 })
-    return made
+    const created = { apiKey, authToken: data.authTokens[0]?.token ?? '' }
+    await writeFile(file, JSON.stringify(created), { mode: 0o600 })
+    return created
   }
 }

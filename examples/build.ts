@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { build, defaultClientConditions } from 'vite'
 
-/** Bundles the page; gives the folder. */
+/** Bundles the page and returns the output folder. */
 export async function buildPage(): Promise<string> {
   const root = join(import.meta.dirname, 'page')
   const outDir = join(import.meta.dirname, 'dist')
@@ -9,7 +9,7 @@ export async function buildPage(): Promise<string> {
     root,
     configFile: false,
     logLevel: 'warn',
-    // The client is used from its sources; in your application it comes from node_modules.
+    // The example uses the sources of the client. Your application imports the client from node_modules.
     resolve: { conditions: ['plenum-source', ...defaultClientConditions], dedupe: ['yjs'] },
     build: { outDir, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
   })

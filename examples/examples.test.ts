@@ -14,13 +14,13 @@ describe('[E1] the example in a real browser', () => {
   let backend: Backend
   let browser: Browser
   let page: Page
-  const faults: string[] = []
+  const pageErrors: string[] = []
 
   beforeAll(async () => {
     server = await startServer('sqlite')
-    backend = await startBackend({ plenumUrl: server.url, dataDir, page: await buildPage(), port: 0 })
+    backend = await startBackend({ plenumUrl: server.url, dataDir, pageDir: await buildPage(), port: 0 })
     browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
-    page = await open()
+    page = await openPage()
   }, 300_000)
 
   afterAll(async () => {
@@ -30,22 +30,22 @@ describe('[E1] the example in a real browser', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  async function open(): Promise<Page> {
+  async function openPage(): Promise<Page> {
     const page = await browser.newPage()
-    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     await page.goto(backend.url)
-    for (const person of ['#ada', '#bob']) {
-      await page.waitForSelector(`${person} .tiptap`)
+    for (const user of ['#ada', '#bob']) {
+      await page.waitForSelector(`${user} .tiptap`)
       await page
-        .locator(`${person} .status`)
+        .locator(`${user} .status`)
         .filter({ hasText: /connected|saved/ })
         .waitFor()
     }
     return page
   }
 
-  /** The paragraphs, without the cursors of others in them. */
-  const text = (page: Page, selector: string) =>
+  /** The text of each paragraph, without the cursors of other users. */
+  const paragraphsIn = (page: Page, selector: string) =>
     page.$$eval(`${selector} p`, (paragraphs) =>
       paragraphs.map((paragraph) => {
         const copy = paragraph.cloneNode(true) as Element
@@ -54,14 +54,14 @@ describe('[E1] the example in a real browser', () => {
       }),
     )
 
-  /** What is typed goes where the focus is. */
+  /** Keys go to the focused element, so this waits until the focus has moved. */
   async function focus(selector: string): Promise<void> {
     await page.click(selector)
     await page.waitForSelector(`${selector}:focus`)
   }
 
   /** The text before Bob's cursor, as Ada sees it. */
-  const beforeBobsCursor = () =>
+  const textBeforeBobsCursor = () =>
     page.$$eval('#ada .collaboration-carets__caret', ([caret]) => {
       const [range, paragraph] = [document.createRange(), caret?.closest('p')]
       if (!caret || !paragraph) return undefined
@@ -70,55 +70,58 @@ describe('[E1] the example in a real browser', () => {
       return range.toString().replaceAll(/[\u2060\u200b]/g, '')
     })
 
-  /** Tiptap learns of a moved cursor by an event that comes later, and what is redrawn before it moves the cursor back. */
-  async function moveToEnd(): Promise<void> {
+  /**
+   * Tiptap learns about a moved cursor in a later event, and a redraw before that event moves the cursor back. So this
+   * presses the keys until the cursor has moved.
+   */
+  async function moveBobsCursorToEnd(): Promise<void> {
     await expect
       .poll(async () => {
         await page.keyboard.press('Control+End')
-        return beforeBobsCursor()
+        return textBeforeBobsCursor()
       })
       .toBe('Hello Bob')
   }
 
-  test('[E1] two people type into one Tiptap document through different providers', async () => {
+  test('[E1] two users type into one Tiptap document through different providers', async () => {
     await focus('#ada .tiptap')
     await page.keyboard.type('Hello Bob')
-    await expect.poll(() => text(page, '#bob .tiptap')).toEqual(['Hello Bob'])
+    await expect.poll(() => paragraphsIn(page, '#bob .tiptap')).toEqual(['Hello Bob'])
     await focus('#bob .tiptap')
-    await moveToEnd()
+    await moveBobsCursorToEnd()
     await page.keyboard.press('Enter')
     await page.keyboard.type('Hello Ada')
-    await expect.poll(() => text(page, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
+    await expect.poll(() => paragraphsIn(page, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
     await expect.poll(() => page.innerText('#bob .status')).toBe('saved')
   })
 
-  test('[E1] each sees the cursor of the other, with the name', async () => {
+  test('[E1] a user sees the cursor of the other user, with the name', async () => {
     await page.click('#bob .tiptap')
     await expect
       .poll(() => page.locator('#ada .collaboration-carets__label').allInnerTexts())
       .toEqual(['Bob'])
   })
 
-  test('[E1] CodeMirror shares its text as well', async () => {
+  test('[E1] a user sees what the other user types into CodeMirror', async () => {
     await focus('#ada .cm-content')
     await page.keyboard.type('const answer = 42')
     await expect.poll(() => page.innerText('#bob .cm-content')).toContain('const answer = 42')
   })
 
-  test('[E1] presence shows both, and what the backend broadcasts appears at once', async () => {
+  test('[E1] the page lists both users, and shows what the backend broadcasts', async () => {
     await expect
-      .poll(async () => (await page.locator('#people li').allInnerTexts()).sort())
+      .poll(async () => (await page.locator('#users li').allInnerTexts()).sort())
       .toEqual(['Ada', 'Bob'])
     await page.fill('#text', 'Deploy finished')
     await page.click('#broadcast button')
     await expect.poll(() => page.innerText('#banner')).toBe('Deploy finished')
   })
 
-  test('[E1] whoever opens the page later finds all of it', async () => {
-    const late = await open()
-    await expect.poll(() => text(late, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
-    await expect.poll(() => late.innerText('#banner')).toBe('Deploy finished')
-    await late.close()
-    expect(faults).toEqual([])
+  test('[E1] a user who opens the page later sees the text and the last broadcast', async () => {
+    const latePage = await openPage()
+    await expect.poll(() => paragraphsIn(latePage, '#ada .tiptap')).toEqual(['Hello Bob', 'Hello Ada'])
+    await expect.poll(() => latePage.innerText('#banner')).toBe('Deploy finished')
+    await latePage.close()
+    expect(pageErrors).toEqual([])
   })
 })

@@ -15,7 +15,7 @@ const guides = join(import.meta.dirname, '../docs/guides')
 const editorsGuide = readFileSync(join(guides, 'editors.md'), 'utf8')
 const clientGuide = readFileSync(join(guides, 'client.md'), 'utf8')
 
-/** The only code block of the guide that has all of these words. */
+/** Returns the only code block of the guide that contains all of these words. */
 function blockWith(guide: string, ...words: string[]): string {
   const blocks = [...guide.matchAll(/```(?:js|sh)\n([\s\S]*?)```/g)].map(([, code = '']) => code)
   const found = blocks.filter((code) => words.every((word) => code.includes(word)))
@@ -23,7 +23,7 @@ function blockWith(guide: string, ...words: string[]): string {
   return found[0] as string
 }
 
-test('[E2] the guide installs the versions of the examples', () => {
+test('[E2] the editor guide installs the package versions that the examples use', () => {
   const line = blockWith(editorsGuide, 'npm install', '@tiptap/core').trim()
   const installed = line.replace('npm install ', '').split(' ')
   const tested = Object.entries(examples.dependencies).map(([name, version]) => `${name}@${version}`)
@@ -33,7 +33,7 @@ test('[E2] the guide installs the versions of the examples', () => {
   )
 })
 
-describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (store) => {
+describe.each(stores)('[E2] the code of the guides in a real browser, on %s', (store) => {
   const server = useServer(store)
   const pages = new Map<string, string>()
   const site = createServer((request, response) => {
@@ -42,18 +42,18 @@ describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (
       .writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html; charset=utf-8' })
       .end(page)
   })
-  const faults: string[] = []
+  const pageErrors: string[] = []
   let folder: string
   let browser: Browser
 
   beforeAll(async () => {
-    // Beside the packages of the examples, so that they are found.
+    // Inside this folder, so that the bundler finds the packages of the examples.
     folder = mkdtempSync(join(import.meta.dirname, '.guide-'))
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     browser = await chromium.launch({ executablePath: chromiumForTests(), args: ['--no-sandbox'] })
   })
 
-  afterEach(() => expect(faults.splice(0)).toEqual([]))
+  afterEach(() => expect(pageErrors.splice(0)).toEqual([]))
 
   afterAll(async () => {
     await browser?.close()
@@ -61,11 +61,11 @@ describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (
     rmSync(folder, { recursive: true, force: true })
   })
 
-  /** Opens a page that runs this code. Only the address of the server differs, and the token is given. */
-  async function open(code: string, token: string): Promise<Page> {
+  /** Opens a page that runs this code unchanged, except for the address of the server. Defines `token` first. */
+  async function openPage(code: string, token: string): Promise<Page> {
     const entry = join(folder, 'entry.js')
-    const ofServer = code.replaceAll('//localhost:4000', server.url.replace('http:', ''))
-    writeFileSync(entry, `const token = ${JSON.stringify(token)}\n${ofServer}`)
+    const codeForServer = code.replaceAll('//localhost:4000', server.url.replace('http:', ''))
+    writeFileSync(entry, `const token = ${JSON.stringify(token)}\n${codeForServer}`)
     const result = await build({
       root: folder,
       configFile: false,
@@ -80,44 +80,44 @@ describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (
     const body = '<div id="editor"></div><div id="code"></div>'
     pages.set(path, `<!doctype html>${body}<script type="module">${script}</script>`)
     const page = await browser.newPage()
-    page.on('pageerror', (error) => faults.push(error.message))
+    page.on('pageerror', (error) => pageErrors.push(error.message))
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`)
     return page
   }
 
-  async function scene() {
+  async function createTenant() {
     const tenant = await given.tenant(server)
     return { tenant, token: await tokenFor(tenant, 'ada', { resources: [organization] }) }
   }
   const organization = { type: 'organization' as const, id: 'acme' }
 
-  const content = async ({ client }: given.Tenant, editorId: string) =>
+  const readContent = async ({ client }: given.Tenant, editorId: string) =>
     (await client.crdt.get({ organizationId: 'acme', documentId: 'welcome', editorId })).data[0]?.data
 
-  /** Runs the lines for backends. */
+  /** Runs code of the guide that is for backends, and returns what it prints. */
   async function runAsBackend(code: string, plenum: given.Tenant['client']): Promise<string[]> {
     const printed: string[] = []
-    const print = { log: (line: string) => printed.push(line) }
+    const fakeConsole = { log: (line: string) => printed.push(line) }
     const AsyncFunction = (async () => {}).constructor as FunctionConstructor
-    await new AsyncFunction('plenum', 'console', code)(plenum, print)
+    await new AsyncFunction('plenum', 'console', code)(plenum, fakeConsole)
     return printed
   }
 
-  const tiptapBlocks: [how: string, editorId: string, code: () => string][] = [
+  const tiptapBlocks: [provider: string, editorId: string, code: () => string][] = [
     ['the Hocuspocus provider', 'text', () => blockWith(editorsGuide, 'HocuspocusProvider', 'new Editor')],
     ["Plenum's client", 'article', () => blockWith(clientGuide, 'new Editor', 'contentKey')],
   ]
 
   test.each(tiptapBlocks)(
-    '[E2] what is typed into Tiptap through %s is read over REST, and a REST write is shown',
-    async (_how, editorId, code) => {
-      const { tenant, token } = await scene()
-      const page = await open(code(), token)
+    '[E2] REST reads what a user types into Tiptap through %s, and Tiptap shows a REST write',
+    async (_provider, editorId, code) => {
+      const { tenant, token } = await createTenant()
+      const page = await openPage(code(), token)
       await page.click('.tiptap')
       await page.keyboard.type('Hello')
-      await expect.poll(() => content(tenant, editorId)).toBe('<paragraph>Hello</paragraph>')
-      const lines = blockWith(editorsGuide, 'plenum.crdt.get', 'plenum.crdt.update')
-      const printed = await runAsBackend(lines.replace("'text'", `'${editorId}'`), tenant.client)
+      await expect.poll(() => readContent(tenant, editorId)).toBe('<paragraph>Hello</paragraph>')
+      const backendCode = blockWith(editorsGuide, 'plenum.crdt.get', 'plenum.crdt.update')
+      const printed = await runAsBackend(backendCode.replace("'text'", `'${editorId}'`), tenant.client)
       expect(printed).toEqual(['<paragraph>Hello</paragraph>'])
       await expect
         .poll(() => page.locator('.tiptap p').allInnerTexts())
@@ -126,16 +126,16 @@ describe.each(stores)('[E2] the lines of the guides in a real browser, on %s', (
     },
   )
 
-  test('[E2] what is typed into CodeMirror is read over REST, and a REST write is shown', async () => {
-    const { tenant, token } = await scene()
-    const provider = blockWith(editorsGuide, 'WebsocketProvider')
-    const page = await open(`${provider}\n${blockWith(editorsGuide, 'yCollab')}`, token)
+  test('[E2] REST reads what a user types into CodeMirror, and CodeMirror shows a REST write', async () => {
+    const { tenant, token } = await createTenant()
+    const providerCode = blockWith(editorsGuide, 'WebsocketProvider')
+    const page = await openPage(`${providerCode}\n${blockWith(editorsGuide, 'yCollab')}`, token)
     await page.click('.cm-content')
     await page.keyboard.press('Control+End')
     await page.keyboard.type('world')
-    await expect.poll(() => content(tenant, 'notes')).toBe('Hello world')
-    const place = { organizationId: 'acme', documentId: 'welcome', editorId: 'notes' }
-    await tenant.client.crdt.update({ ...place, type: 'text', data: 'Hello backend' })
+    await expect.poll(() => readContent(tenant, 'notes')).toBe('Hello world')
+    const editorRef = { organizationId: 'acme', documentId: 'welcome', editorId: 'notes' }
+    await tenant.client.crdt.update({ ...editorRef, type: 'text', data: 'Hello backend' })
     await expect.poll(() => page.innerText('.cm-content')).toBe('Hello backend')
     await page.close()
   })

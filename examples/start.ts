@@ -1,4 +1,4 @@
-// `npm run example`: a Plenum server, the backend of an application, and its page, on this machine.
+// `npm run example` starts a Plenum server, the backend of an application, and its page on this machine.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,14 +16,14 @@ const server = spawn(
   process.execPath,
   ['--enable-source-maps', join(folder, '../packages/server/dist/main.js')],
   {
-    // Settings of another server, in the environment or in the .env file of the repository, do not count.
+    // The environment and the .env file of the repository configure another server, so this one uses neither.
     cwd: dataDir,
     env: { PORT: serverPort, DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
     stdio: 'inherit',
   },
 )
-let failed = false
-server.once('exit', (code) => process.exit(failed ? 1 : (code ?? 1)))
+let hasFailed = false
+server.once('exit', (code) => process.exit(hasFailed ? 1 : (code ?? 1)))
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => server.kill('SIGTERM'))
 
 const isReady = () =>
@@ -33,16 +33,17 @@ const isReady = () =>
   )
 
 try {
-  const page = await buildPage()
-  while (!(await isReady())) await new Promise((later) => setTimeout(later, 50))
-  const { url } = await startBackend({ plenumUrl, dataDir, page, port: pagePort })
+  const pageDir = await buildPage()
+  while (!(await isReady())) await new Promise((done) => setTimeout(done, 50))
+  const { url } = await startBackend({ plenumUrl, dataDir, pageDir, port: pagePort })
   console.log(
-    `\nTwo people in one document: ${url}\nOpen it in several windows if you like. Ctrl+C ends it.\n`,
+    `\nTwo users in one document: ${url}\nYou can open it in several windows. Press Ctrl-C to stop.\n`,
   )
 } catch (error) {
   const { code } = error as NodeJS.ErrnoException
-  if (code === 'EADDRINUSE') console.error(`Port ${pagePort} is in use. Set EXAMPLE_PORT to another one.`)
-  else console.error('The example cannot start:', error)
-  failed = true
+  if (code === 'EADDRINUSE')
+    console.error(`Port ${pagePort} of the page is in use. Set EXAMPLE_PORT to a free port.`)
+  else console.error('The example could not start:', error)
+  hasFailed = true
   server.kill('SIGTERM')
 }

@@ -4,15 +4,19 @@ import CollaborationCaret from '@tiptap/extension-collaboration-caret'
 import StarterKit from '@tiptap/starter-kit'
 import { basicSetup, EditorView } from 'codemirror'
 import { yCollab } from 'y-codemirror.next'
-import type { Session, Shared } from './session.ts'
+import type { Session, SharedDoc } from './session.ts'
 
 type User = Session['user']
 
-export function richEditor(element: HTMLElement, { doc, awareness }: Shared, { name, color }: User): Editor {
+export function showRichText(
+  element: HTMLElement,
+  { doc, awareness }: SharedDoc,
+  { name, color }: User,
+): Editor {
   return new Editor({
     element,
     extensions: [
-      // The shared document has a history of its own.
+      // Collaboration has its own undo history.
       StarterKit.configure({ undoRedo: false }),
       Collaboration.configure({ document: doc }),
       CollaborationCaret.configure({ provider: { awareness }, user: { name, color } }),
@@ -20,9 +24,9 @@ export function richEditor(element: HTMLElement, { doc, awareness }: Shared, { n
   })
 }
 
-export function codeEditor(
+export function showCode(
   element: HTMLElement,
-  { doc, awareness }: Shared,
+  { doc, awareness }: SharedDoc,
   { name, color }: User,
 ): EditorView {
   awareness.setLocalStateField('user', { name, color, colorLight: `${color}33` })

@@ -1,8 +1,8 @@
 import { createClient } from '@plenum/client'
-import { connectByHocuspocus } from './hocuspocus.ts'
-import { codeEditor, richEditor } from './editors.ts'
+import { connectWithHocuspocus } from './hocuspocus.ts'
+import { showCode, showRichText } from './editors.ts'
 import type { Session } from './session.ts'
-import { connectByYWebsocket } from './y-websocket.ts'
+import { connectWithYWebsocket } from './y-websocket.ts'
 
 async function post(path: string, body: object) {
   const response = await fetch(path, { method: 'POST', body: JSON.stringify(body) })
@@ -12,7 +12,7 @@ async function post(path: string, body: object) {
 
 const signIn = (userId: string): Promise<Session> => post('/api/token', { userId })
 
-async function show(userId: string, connect: typeof connectByYWebsocket): Promise<Session> {
+async function showUser(userId: string, connect: typeof connectWithYWebsocket): Promise<Session> {
   const session = await signIn(userId)
   const section = document.querySelector(`#${userId}`) as HTMLElement
   section.innerHTML = `<h2>${session.user.name} <small class="status">…</small></h2><div class="rich"></div><div class="code"></div>`
@@ -21,19 +21,22 @@ async function show(userId: string, connect: typeof connectByYWebsocket): Promis
     find('.status').textContent = status
   })
   const code = connect('acme/welcome/code', session, () => {})
-  richEditor(find('.rich'), rich, session.user)
-  codeEditor(find('.code'), code, session.user)
+  showRichText(find('.rich'), rich, session.user)
+  showCode(find('.code'), code, session.user)
   return session
 }
 
-const [ada] = await Promise.all([show('ada', connectByYWebsocket), show('bob', connectByHocuspocus)])
+const [ada] = await Promise.all([
+  showUser('ada', connectWithYWebsocket),
+  showUser('bob', connectWithHocuspocus),
+])
 
-// Who is here, and what the backend says: over Plenum's own protocol, as one more connection of Ada's.
-const plenum = createClient({ url: ada.plenumUrl }).connect({
+// Presence and the broadcasts of the backend use Plenum's own protocol, on a second connection of Ada.
+const connection = createClient({ url: ada.plenumUrl }).connect({
   token: async () => (await signIn('ada')).token,
 })
-const welcome = plenum.document('acme', 'welcome')
-const list = document.querySelector('#people') as HTMLElement
+const welcome = connection.document('acme', 'welcome')
+const list = document.querySelector('#users') as HTMLElement
 welcome.presence.subscribe((users) => {
   list.replaceChildren(
     ...users.map(({ userId, name, onlineStatus }) => {

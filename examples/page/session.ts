@@ -1,15 +1,15 @@
 import type { Awareness } from 'y-protocols/awareness'
 import type { Doc } from 'yjs'
 
-/** What the backend of the application gives to a user who signed in. */
+/** What the backend of the application returns to a user who signed in. */
 export interface Session {
   token: string
   plenumUrl: string
   user: { id: string; name: string; color: string }
 }
 
-/** What every Yjs editor wants. */
-export interface Shared {
+/** What every Yjs binding needs. */
+export interface SharedDoc {
   doc: Doc
   awareness: Awareness
 }

@@ -1,18 +1,18 @@
 import { WebsocketProvider } from 'y-websocket'
 import { Doc } from 'yjs'
-import type { Session, Shared } from './session.ts'
+import type { Session, SharedDoc } from './session.ts'
 
-export function connectByYWebsocket(
+export function connectWithYWebsocket(
   name: string,
   { plenumUrl, token }: Session,
-  tell: (status: string) => void,
-): Shared {
+  onStatus: (status: string) => void,
+): SharedDoc {
   const doc = new Doc()
   const provider = new WebsocketProvider(`${plenumUrl.replace('http', 'ws')}/yjs`, name, doc, {
     params: { token },
-    // Both people of this page are in one browser: without this they would not need the server.
+    // Both users are in one browser. Without this, y-websocket would connect them directly, without the server.
     disableBc: true,
   })
-  provider.on('status', ({ status }) => tell(status))
+  provider.on('status', ({ status }) => onStatus(status))
   return { doc, awareness: provider.awareness }
 }
