@@ -26,7 +26,7 @@ export interface Backend {
 }
 
 export async function startBackend({ plenumUrl, dataDir, pageDir, port }: BackendOptions): Promise<Backend> {
-  const plenum = createClient({ url: plenumUrl, ...(await loadCredentials(plenumUrl, dataDir)) })
+  const plenum = createClient({ url: plenumUrl, ...(await loadOrCreateCredentials(plenumUrl, dataDir)) })
 
   const routes: Record<string, (body: Record<string, string>) => Promise<unknown>> = {
     async '/api/token'({ userId = '' }) {
@@ -93,7 +93,10 @@ const contentTypes: Record<string, string> = {
 }
 
 /** The first start creates a workspace. Its credentials are kept next to the data. */
-async function loadCredentials(url: string, dataDir: string): Promise<{ apiKey: string; authToken: string }> {
+async function loadOrCreateCredentials(
+  url: string,
+  dataDir: string,
+): Promise<{ apiKey: string; authToken: string }> {
   const file = join(dataDir, 'credentials.json')
   try {
     return JSON.parse(await readFile(file, 'utf8'))
