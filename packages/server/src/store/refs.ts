@@ -1,0 +1,14 @@
+/** Names a document. Ids are unique within an API key, which is passed beside the ref. */
+export interface DocumentRef {
+  organizationId: string
+  documentId: string
+}
+
+/** Names an editor. Ids are unique within an API key, which is passed beside the ref. */
+export interface EditorRef extends DocumentRef {
+  editorId: string
+}
+
+/** Identifies a document as a key of a map. Ids may hold any visible character, but no NUL. */
+export const documentKey = ({ organizationId, documentId }: DocumentRef): string =>
+  `${organizationId}\0${documentId}`
