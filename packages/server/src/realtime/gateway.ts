@@ -17,7 +17,7 @@ import { HocuspocusClient } from './dialects/hocuspocus/hocuspocus.ts'
 import { JsonClient } from './dialects/json/json.ts'
 import { createYSweetClient } from './dialects/y-sweet.ts'
 import { YjsClient } from './dialects/yjs.ts'
-import type { Hub } from './documents/hub.ts'
+import type { Hub } from './editors/services.ts'
 import {
   backendOf,
   Denial,

@@ -1,14 +1,15 @@
 import type { Limits } from '../config.ts'
+import { createCrdt } from '../crdt/crdt.ts'
 import type { DocumentThreads } from '../crdt/document-threads.ts'
 import { createStoredDocuments } from '../crdt/stored-documents.ts'
-import { createCrdt } from '../crdt/crdt.ts'
-import { Gateway, type GatewayParts } from './gateway.ts'
-import { Hub } from './documents/hub.ts'
-import type { IdentityParts } from './authorization/identify.ts'
-import { createLargeJson } from './messages/large-json.ts'
-import { OpenPages } from './authorization/open-pages.ts'
-import type { RunVersionOperation } from './editors/version-requests.ts'
+import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import type { IdentityParts } from './authorization/identify.ts'
+import { OpenPages } from './authorization/open-pages.ts'
+import { Hub } from './editors/services.ts'
+import type { RunVersionOperation } from './editors/version-requests.ts'
+import { Gateway, type GatewayParts } from './gateway.ts'
+import { createLargeJson } from './messages/large-json.ts'
 
 export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   log: Log
@@ -17,16 +18,28 @@ export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
   publicOrigins: readonly string[]
   addressOf: GatewayParts['addressOf']
   runVersionOperation: RunVersionOperation
+  /** Default: the system's clock, with `now`. */
+  clock?: Clock
 }
 
-/** Everything that is live. */
+/** Everything behind the WebSocket endpoints. */
 export function createGateway(parts: RealtimeParts): Gateway {
-  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, ...identity } = parts
-  const { database, bus } = identity
-  const pages = new OpenPages({ database, bus, log, publicOrigins })
-  const crdt = createCrdt(threads)
-  const largeJson = createLargeJson(threads)
-  const storedDocuments = createStoredDocuments(threads)
-  const hub = new Hub({ ...identity, crdt, largeJson, storedDocuments, log, limits, runVersionOperation })
-  return new Gateway({ ...identity, pages, hub, log, addressOf, maxConnections: limits.connections })
+  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, ...others } = parts
+  const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
+  const shared = { ...others, clock }
+  const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
+  const hub = new Hub({
+    database,
+    credentials,
+    deletions,
+    bus,
+    crdt: createCrdt(threads),
+    largeJson: createLargeJson(threads),
+    storedDocuments: createStoredDocuments(threads),
+    limits,
+    runVersionOperation,
+    clock,
+    log,
+  })
+  return new Gateway({ ...shared, pages, hub, log, addressOf, maxConnections: limits.connections })
 }

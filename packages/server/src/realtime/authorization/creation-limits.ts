@@ -1,11 +1,12 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Limits } from '../../config.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { memoryCounter } from '../../platform/counters/memory.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as openings from '../../store/documents/openings.ts'
 import type { Identity } from './identify.ts'
 
-/** Why a document that does not exist is not created for the client that opens it. */
+/** Why a missing document is not created for the client that opens it. */
 export interface CreationRefusal {
   allowed: false
   closeReason: CloseReason
@@ -14,22 +15,22 @@ export interface CreationRefusal {
 
 interface CreationLimitDeps {
   database: Database
-  now: () => number
+  clock: Clock
   limits: Pick<Limits, 'createdByOpeningPerMinute' | 'createdByOpeningPerDay'>
 }
 
-/** Documents that a server reserves at once of what its API key may create in a day: most creations cost no statement. */
-const reservedTogether = 50
+/** A server reserves this many of the creations that its API key has in a day, so most creations cost no statement. */
+const reservationSize = 50
 const dayMs = 24 * 60 * 60 * 1000
 
 interface Reserve {
   day: number
   left: number
-  /** Under way: callers wait for the same one. */
+  /** The reservation in progress, shared by all callers. */
   refilling: Promise<void> | undefined
 }
 
-/** How many documents may be created by opening them: a rate for each user, and a number a day for each API key. */
+/** Limits the documents that clients create by opening them: a rate for each user, a number a day for each API key. */
 export class CreationLimits {
   readonly #deps: CreationLimitDeps
   readonly #perUser: ReturnType<typeof memoryCounter>
@@ -40,20 +41,20 @@ export class CreationLimits {
     this.#perUser = memoryCounter(deps.limits.createdByOpeningPerMinute, 60)
   }
 
-  /** Counts one document for the first of these clients that may still create one. Backends are not limited. */
+  /** Charges one document to the first of these clients that has creations left. Backends are not limited. */
   async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
     let refusal: CreationRefusal | undefined
     for (const { apiKey, userId, access } of openers) {
       if (access === 'server') return undefined
       if ((await this.#perUser.take(`${apiKey}/${userId}`)) > 0) refusal = this.#rateLimited
-      else return (await this.#takeOfDay(apiKey)) ? undefined : this.#dayIsFull
+      else return (await this.#takeFromDay(apiKey)) ? undefined : this.#dayExhausted
     }
     return refusal
   }
 
-  async #takeOfDay(apiKey: string): Promise<boolean> {
+  async #takeFromDay(apiKey: string): Promise<boolean> {
     if (this.#deps.limits.createdByOpeningPerDay === 0) return true
-    const day = Math.floor(this.#deps.now() / dayMs)
+    const day = Math.floor(this.#deps.clock.now() / dayMs)
     let reserve = this.#reserves.get(apiKey)
     if (reserve?.day !== day) {
       reserve = { day, left: 0, refilling: undefined }
@@ -67,7 +68,7 @@ export class CreationLimits {
 
   async #refill(apiKey: string, reserve: Reserve): Promise<void> {
     const { database, limits } = this.#deps
-    const amount = { wanted: reservedTogether, max: limits.createdByOpeningPerDay }
+    const amount = { wanted: reservationSize, max: limits.createdByOpeningPerDay }
     try {
       reserve.left += await database.write((db) => openings.reserve(db, apiKey, reserve.day, amount), apiKey)
     } finally {
@@ -84,7 +85,7 @@ export class CreationLimits {
     }
   }
 
-  get #dayIsFull(): CreationRefusal {
+  get #dayExhausted(): CreationRefusal {
     const { createdByOpeningPerDay: max } = this.#deps.limits
     return {
       allowed: false,

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { originAllowed } from '../../access/domains/domains.ts'
 import { isOwnPage, type Page, pageMayConnect } from '../../access/domains/origins.ts'
 import type { Bus } from '../../platform/bus.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as domains from '../../store/domains.ts'
@@ -9,48 +10,49 @@ import * as domains from '../../store/domains.ts'
 /** A browser page with an open connection. */
 export interface OpenPage extends Page {
   readonly isOpen: boolean
-  /** Its origin is not allowed any more. */
+  /** Closes the page's connection, because its origin is not allowed any more. */
   close(): void
 }
 
-export interface OpenPagesParts {
+export interface OpenPagesDeps {
   database: Database
   bus: Bus
   log: Log
+  clock: Clock
   publicOrigins: readonly string[]
 }
 
-/** Pages that are checked in one piece. */
+/** Pages that are checked before other work has its turn. */
 const pagesPerTurn = 100
 const retryMs = 1_000
 
-/** Which pages are connected with which API key: those whose origin is not allowed any more are closed. */
+/** The connected pages of each API key. Closes a page when its origin is no longer allowed. */
 export class OpenPages {
-  readonly #parts: OpenPagesParts
+  readonly #deps: OpenPagesDeps
   readonly #pages = new Map<string, Set<OpenPage>>()
   readonly #keysOf = new Map<OpenPage, Set<string>>()
   readonly #unsubscribe: () => void
 
-  constructor(parts: OpenPagesParts) {
-    this.#parts = parts
-    this.#unsubscribe = parts.bus.subscribe(({ kind, apiKey }) => {
+  constructor(deps: OpenPagesDeps) {
+    this.#deps = deps
+    this.#unsubscribe = deps.bus.subscribe(({ kind, apiKey }) => {
       if (kind === 'domains') void this.#check(apiKey)
     })
   }
 
-  /** Whether the page may use the API key. If so, it is closed as soon as it may not. */
+  /** Whether the page may use the API key. An allowed page is closed when that changes. */
   async admit(apiKey: string, page: OpenPage): Promise<boolean> {
     if (page.origin === undefined) return true
-    // Before it is checked: a domain that is removed right after the check would go unnoticed.
+    // Registered before the check: the page would miss a domain that is removed right after it.
     if (page.isOpen) {
       this.#pages.set(apiKey, (this.#pages.get(apiKey) ?? new Set()).add(page))
       this.#keysOf.set(page, (this.#keysOf.get(page) ?? new Set()).add(apiKey))
     }
-    const { database, publicOrigins } = this.#parts
+    const { database, publicOrigins } = this.#deps
     return pageMayConnect(database.read, apiKey, page, publicOrigins)
   }
 
-  /** The page is gone. */
+  /** Called when the page's connection is closed. */
   leave(page: OpenPage): void {
     for (const apiKey of this.#keysOf.get(page) ?? []) {
       const pages = this.#pages.get(apiKey)
@@ -60,7 +62,7 @@ export class OpenPages {
   }
 
   async #check(apiKey: string): Promise<void> {
-    const { database, publicOrigins, log } = this.#parts
+    const { database, publicOrigins, clock, log } = this.#deps
     if (!this.#pages.has(apiKey)) return
     try {
       const allowed = await domains.all(database.read, apiKey)
@@ -71,8 +73,8 @@ export class OpenPages {
         if (!isAllowed) page.close()
       }
     } catch (error) {
-      log.error({ err: error }, 'allowed domains could not be read')
-      setTimeout(() => void this.#check(apiKey), retryMs).unref()
+      log.error({ err: error }, 'the allowed domains of an API key could not be read')
+      clock.setTimeout(() => void this.#check(apiKey), retryMs)
     }
   }
 

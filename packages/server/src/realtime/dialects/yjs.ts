@@ -6,7 +6,7 @@ import type { Connection } from '../sockets/connection.ts'
 import { EditorSession, type Voice } from '../editors/session.ts'
 import { binaryFrame, binaryMessage, headOf } from '../sockets/frames.ts'
 import type { Arrival, DialectClient } from '../gateway.ts'
-import type { Hub } from '../documents/hub.ts'
+import type { Hub } from '../editors/services.ts'
 import type { Identity } from '../authorization/identify.ts'
 import type { Participant } from '../documents/participant.ts'
 import { namePattern } from '../documents/place.ts'
@@ -86,7 +86,7 @@ export class YjsClient implements DialectClient {
       this.deny(reason, message)
       this.#leave()
     }
-    this.#participant = this.#hub.join(this.#connection, identity, place, {
+    this.#participant = this.#hub.documents.join(this.#connection, identity, place, {
       opened: () => this.#session?.open(place.editorId),
       changed: (role) => {
         if (role === 'editor') this.#session?.mayWrite()
@@ -112,6 +112,7 @@ export class YjsClient implements DialectClient {
       },
       ended,
     })
+    this.#participant.start()
   }
 
   /**

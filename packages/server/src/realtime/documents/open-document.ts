@@ -1,234 +1,314 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Present } from '../../store/documents/presence.ts'
+import type { Fault } from '../../crdt/updates/update-reader.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { FairTurns } from '../../platform/turns/fair-turns.ts'
+import type { Gate } from '../../platform/turns/gate.ts'
+import type { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { StepTaker } from '../../platform/turns/step-taker.ts'
+import { readSince } from '../../store/documents/live-state-log.ts'
+import * as presence from '../../store/documents/presence.ts'
+import type { Database } from '../../store/engine/db.ts'
+import { documentKey, type DocumentRef } from '../../store/refs.ts'
+import type { AccessEpochs } from '../authorization/access-epochs.ts'
+import { type AuthorizedClient, Authorizer, type AuthorizerDeps } from '../authorization/authorizer.ts'
+import { LiveStates } from '../live-states/live-states.ts'
+import { LivePresence } from '../presence/live-presence.ts'
+import type { Appender } from '../rooms/appender.ts'
 import { versionEventSteps } from '../rooms/broadcast.ts'
 import type { VersionEvent } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
-import { LivePresence } from '../presence/live-presence.ts'
-import { LiveStates, type LiveStateParts } from '../live-states/live-states.ts'
-import type { Participant, Verdict } from './participant.ts'
-import type { Fault } from '../../crdt/updates/update-reader.ts'
+import type { RoomLoader } from './room-loader.ts'
 
-export interface DocumentParts {
-  apiKey: string
-  organizationId: string
-  documentId: string
-  now: () => number
-  /** Counts up with every change of access that concerns the user under the whole API key. */
-  epochOf: (userId: string) => number
-  /** Judges those participants; in their order. */
-  evaluate: (document: OpenDocument, participants: readonly Participant[]) => Promise<Verdict[]>
-  load: (document: OpenDocument, editorId: string) => Promise<EditorRoom>
-  /** There are rows that the room does not know. */
-  grown: (room: EditorRoom) => void
-  /** Entries of backends in the presence list: of these users, or all. */
-  readPresence: (document: OpenDocument, userIds?: readonly string[]) => Promise<Present[]>
-  readLiveStates: (document: OpenDocument, seq: number) => ReturnType<LiveStateParts['read']>
-  /** Waits for another turn of the event loop, in which no other document reads live states. */
-  pauseReading: (document: OpenDocument) => Promise<void>
-  /** Does one step after the other, in turns with other work. */
-  run: (document: OpenDocument, steps: Iterator<unknown>) => void
+/** What all open documents share. */
+export interface OpenDocumentDeps {
+  database: Database
+  evaluateAccess: AuthorizerDeps['evaluate']
+  rooms: Pick<RoomLoader, 'load'>
+  appender: Pick<Appender, 'catchUp' | 'makeSpace'>
+  /** Limits client-triggered queries, fairly per user. */
+  gate: Gate
+  /** Shares the time of the event loop between documents and clients. */
+  turns: FairTurns
+  /** Divides the reading of large live states between API keys. */
+  largeReads: LoopTurns
+  clock: Clock
+  log: Log
   onUpdateRefused: (reason: Fault['code']) => void
-  failed: (error: unknown) => void
-  /** Whoever comes next gets another one. */
-  ended: (document: OpenDocument) => void
+}
+
+/** A client that has the document open. */
+export interface DocumentMember extends AuthorizedClient {
+  readonly canWrite: boolean
+  /** Whether the client reports by itself when its user is idle. */
+  readonly tellsIdleness: boolean
+  /** Called twice a second: warns of a token that expires soon, and sends what was skipped. */
+  sweep(now: number): void
 }
 
 interface Slot {
   loading: Promise<EditorRoom>
   room: EditorRoom | undefined
-  /** Something was stored while it was loading. */
-  hasGrown: boolean
+  /** Updates were stored while the room was loading. */
+  hasNewRows: boolean
+  /** Sweeps since the room was last in use. */
+  idleSweeps: number
 }
 
-/** A judgement that cannot be made is tried again so often; then the clients are sent away. */
-const attempts = 5
-const pauseMs = 200
+/** An unused room is kept for this many sweeps (10 s), for clients that connect again. */
+const maxIdleSweeps = 20
 
-/** A document that somebody has open: who is there, under which judgement, and its open editors. */
-export class OpenDocument {
+/** A document that clients have open: its members, their access, presence, live states and open editors. */
+export class OpenDocument implements DocumentRef {
   readonly apiKey: string
   readonly organizationId: string
   readonly documentId: string
-  readonly participants = new Set<Participant>()
-  /** Those whose updates wait for a decision. They may have left. */
-  readonly #undecided = new Set<Participant>()
+  readonly participants = new Set<DocumentMember>()
   readonly editors = new Map<string, Slot>()
   readonly presence: LivePresence
   readonly liveStates: LiveStates
-  /** Whether it is known to be stored. */
-  exists = false
-  readonly #parts: DocumentParts
+  readonly #deps: OpenDocumentDeps
+  readonly #epochs: AccessEpochs
+  readonly #onClosed: (document: OpenDocument) => void
+  readonly #authorizer: Authorizer
+  /** Changes of access that concern everyone in this document. */
   #accessChanges = 0
-  #judging: Promise<void> | undefined
 
-  constructor(parts: DocumentParts) {
-    this.#parts = parts
-    this.apiKey = parts.apiKey
-    this.organizationId = parts.organizationId
-    this.documentId = parts.documentId
-    const { now, failed } = parts
+  constructor(options: {
+    deps: OpenDocumentDeps
+    apiKey: string
+    ref: DocumentRef
+    epochs: AccessEpochs
+    /** The next client that opens the document gets a new object. */
+    onClosed: (document: OpenDocument) => void
+  }) {
+    const { deps } = options
+    this.#deps = deps
+    this.apiKey = options.apiKey
+    this.organizationId = options.ref.organizationId
+    this.documentId = options.ref.documentId
+    this.#epochs = options.epochs
+    this.#onClosed = options.onClosed
+    const { clock, evaluateAccess: evaluate } = deps
+    const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
+    this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.participants)
     this.presence = new LivePresence({
-      now,
-      failed,
-      read: (userIds) => parts.readPresence(this, userIds),
-      run: (steps) => parts.run(this, steps),
+      now: () => clock.now(),
+      failed: onError,
+      read: (userIds) => this.#readPresence(userIds),
+      run: (steps) => this.#run(steps),
     })
     this.liveStates = new LiveStates({
-      failed,
-      read: (seq) => parts.readLiveStates(this, seq),
-      pause: () => parts.pauseReading(this),
-      gone: () => this.end('gone', 'The document was deleted.'),
+      read: (seq) => this.#readLiveStates(seq),
+      pause: () => deps.largeReads.wait(this.apiKey),
+      onError,
+      onGone: () => this.close('gone', 'The document was deleted.'),
     })
   }
 
-  /** Counts up with every change of access that concerns the user here. */
+  /** Increases with every change of access that concerns the user here. */
   epochOf(userId: string): number {
-    return this.#accessChanges + this.#parts.epochOf(userId)
+    return this.#accessChanges + this.#epochs.of(userId)
   }
 
-  /** Everybody here may do more or less than before: `judge` finds out. */
-  accessChanged(): void {
+  /** Makes the decisions about all members stale. `authorize` renews them. */
+  invalidateAccess(): void {
     this.#accessChanges++
   }
 
+  /** Decides again about every member whose decision is stale. */
+  authorize(): Promise<void> {
+    return this.#authorizer.authorize()
+  }
+
+  /** Resolves when it is known whether the member may write, whether or not it is still here. */
+  decide(member: DocumentMember): Promise<void> {
+    return this.#authorizer.decide(member)
+  }
+
   /** Whether one of these users is here. */
-  has(userIds: ReadonlySet<string>): boolean {
+  hasAny(userIds: ReadonlySet<string>): boolean {
     for (const { identity } of this.participants) if (userIds.has(identity.userId)) return true
     return false
   }
 
-  now(): number {
-    return this.#parts.now()
+  get clock(): Clock {
+    return this.#deps.clock
   }
 
-  join(participant: Participant): void {
-    this.participants.add(participant)
-    void this.judge()
+  leave(member: DocumentMember): void {
+    this.participants.delete(member)
+    this.presence.leave(member)
   }
 
-  leave(participant: Participant): void {
-    this.participants.delete(participant)
-    this.presence.leave(participant)
+  /** The member was granted access. Backends are not shown as present. */
+  enter(member: DocumentMember): void {
+    if (member.identity.access !== 'server') this.presence.enter(member, member.tellsIdleness)
   }
 
-  /** The participant may be here. Backends are not shown. */
-  entered(participant: Participant): void {
-    if (participant.identity.access !== 'server') {
-      this.presence.enter(participant, participant.tellsIdleness)
-    }
+  /** The member's user has just done something. */
+  active(member: DocumentMember): void {
+    this.presence.active(member)
   }
 
-  /** The participant's user has just done something. */
-  active(participant: Participant): void {
-    this.presence.active(participant)
+  /** The member's client is connected, whatever its user does. */
+  heard(member: DocumentMember): void {
+    this.presence.heard(member)
   }
 
-  /** An update of an editor is not stored. */
+  /** Counts an update of an editor that was not stored. */
   updateRefused({ code }: Fault): void {
-    this.#parts.onUpdateRefused(code)
+    this.#deps.onUpdateRefused(code)
   }
 
-  /** The participant's client is there, whatever its user does. */
-  heard(participant: Participant): void {
-    this.presence.heard(participant)
-  }
-
-  /** Judges everyone whose judgement is not current, until all are. */
-  judge(): Promise<void> {
-    this.#judging ??= this.#judgeAll().finally(() => {
-      this.#judging = undefined
-    })
-    return this.#judging
-  }
-
-  /** Resolves when it is known whether that participant may write, whether or not it is still here. */
-  decide(participant: Participant): Promise<void> {
-    this.#undecided.add(participant)
-    return this.judge()
-  }
-
-  async #judgeAll(): Promise<void> {
-    for (let failures = 0; ;) {
-      // Not before the caller is done: many who join together are judged together.
-      await Promise.resolve()
-      const waiting = new Set([...this.participants, ...this.#undecided])
-      const stale = [...waiting].filter((one) => !one.isCurrent(this.now()))
-      if (stale.length === 0) return this.#undecided.clear()
-      const epochs = stale.map(({ epoch }) => epoch)
-      try {
-        const decisions = await this.#parts.evaluate(this, stale)
-        stale.forEach((one, index) => {
-          this.#undecided.delete(one)
-          one.judged(decisions[index] as Verdict, epochs[index] as number, this.now())
-        })
-      } catch (error) {
-        this.#parts.failed(error)
-        if (++failures === attempts) {
-          for (const one of stale) one.end('unavailable', 'Access could not be checked.')
-          return this.#undecided.clear()
-        }
-        await new Promise((resolve) => setTimeout(resolve, pauseMs))
-      }
-    }
-  }
-
-  /** The room of an editor, one for all who ask; fails if it cannot be loaded. */
+  /** The room of an editor, shared by all callers. Rejects if it cannot be loaded. */
   editor(editorId: string): Promise<EditorRoom> {
-    const held = this.editors.get(editorId)
-    if (held) return held.loading
-    const slot: Slot = { loading: this.#parts.load(this, editorId), room: undefined, hasGrown: false }
+    const known = this.editors.get(editorId)
+    if (known) return known.loading
+    const loading = this.#load(editorId)
+    const slot: Slot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
     this.editors.set(editorId, slot)
-    slot.loading.then(
+    loading.then(
       (room) => {
         slot.room = room
-        if (slot.hasGrown) this.#parts.grown(room)
+        if (slot.hasNewRows) void this.#deps.appender.catchUp(room)
       },
-      () => this.#forget(editorId, slot),
+      () => this.#dropSlot(editorId, slot),
     )
-    return slot.loading
+    return loading
   }
 
-  /** Somebody has stored updates of that editor. */
-  grown(editorId: string): void {
+  #load(editorId: string): Promise<EditorRoom> {
+    const { apiKey, organizationId, documentId } = this
+    return this.#deps.rooms.load({
+      apiKey,
+      ref: { organizationId, documentId, editorId },
+      userId: this.#firstUserId,
+      run: (steps) => this.#run(steps),
+      onDropped: (room, reason, message) => {
+        this.dropRoom(room)
+        for (const member of room.members) member.end(reason, message)
+        // An editor is deleted only with its document.
+        if (reason === 'gone') this.close(reason, message)
+      },
+    })
+  }
+
+  /** The user for whom the database is read on behalf of the whole document. */
+  get #firstUserId(): string {
+    for (const { identity } of this.participants) return identity.userId
+    return ''
+  }
+
+  /** Updates of that editor were stored by a request or another server. */
+  onLogAppended(editorId: string): void {
     const slot = this.editors.get(editorId)
-    if (slot?.room) this.#parts.grown(slot.room)
-    else if (slot) slot.hasGrown = true
+    if (slot?.room) void this.#deps.appender.catchUp(slot.room)
+    else if (slot) slot.hasNewRows = true
   }
 
-  /** Tells the clients that have the editor open. A client that opens it later reads the list. */
-  versionsChanged(editorId: string, event: VersionEvent): void {
+  /** Broadcasts to the clients that have the editor open. A client that opens it later reads the list. */
+  onVersionsChanged(editorId: string, event: VersionEvent): void {
     const room = this.editors.get(editorId)?.room
-    if (room) this.#parts.run(this, versionEventSteps(room.members, event))
+    if (room) this.#run(versionEventSteps(room.members, event))
   }
 
-  /** Everything that is stored may be different. */
-  readAgain(): void {
+  /** Everything that is stored may have changed. */
+  reload(): void {
     void this.presence.reload()
-    this.liveStates.changed()
+    this.liveStates.onStored()
     for (const editorId of this.editors.keys()) {
-      this.grown(editorId)
-      this.versionsChanged(editorId, { type: 'versionsChanged' })
+      this.onLogAppended(editorId)
+      this.onVersionsChanged(editorId, { type: 'versionsChanged' })
     }
   }
 
-  /** Whoever asks next gets a room that is loaded anew. */
-  forget(room: EditorRoom): void {
+  /** The next client that opens the editor gets a room loaded from the database. */
+  dropRoom(room: EditorRoom): void {
     const slot = this.editors.get(room.place.editorId)
-    if (slot?.room === room) this.#forget(room.place.editorId, slot)
+    if (slot?.room === room) this.#dropSlot(room.place.editorId, slot)
   }
 
-  #forget(editorId: string, slot: Slot): void {
+  #dropSlot(editorId: string, slot: Slot): void {
     if (this.editors.get(editorId) === slot) this.editors.delete(editorId)
   }
 
-  /** Sends everyone away, for good: what is stored under its id from now on has nothing to do with them. */
-  end(reason: CloseReason, message: string): void {
-    this.#parts.ended(this)
-    const rooms = [...this.editors.values()]
+  #readPresence(userIds: readonly string[] | undefined): Promise<presence.Present[]> {
+    const { apiKey, organizationId, documentId } = this
+    const { database, gate, clock } = this.#deps
+    const read = () =>
+      userIds
+        ? presence.findMany(database.read, apiKey, this, userIds, clock.now())
+        : presence.list(database.read, apiKey, organizationId, documentId, clock.now())
+    return gate.pass(apiKey, read, this.#firstUserId)
+  }
+
+  #readLiveStates(seq: number): ReturnType<typeof readSince> {
+    const { database, gate, largeReads } = this.#deps
+    const read = async () => {
+      const states = await readSince(database.read, this.apiKey, this, seq, () =>
+        largeReads.wait(this.apiKey),
+      )
+      // Clients are sent only what is durable.
+      await database.durable()
+      return states
+    }
+    return gate.pass(this.apiKey, read, this.#firstUserId)
+  }
+
+  /** Runs a broadcast on the document's share of time, so that no user pays for it and documents share alike. */
+  #run(steps: Iterator<unknown>): void {
+    const owner = { apiKey: this.apiKey, userId: `document ${documentKey(this)}` }
+    const onError = (error: unknown) => this.#logError(error, 'a broadcast failed')
+    this.#deps.turns.add(new StepTaker(owner, steps, onError))
+  }
+
+  #logError(error: unknown, message: string): void {
+    const { organizationId, documentId } = this
+    this.#deps.log.error({ err: error, organizationId, documentId }, message)
+  }
+
+  /** Called twice a second: ends what time has ended. */
+  sweep(): void {
+    const now = this.clock.now()
+    let isCurrent = true
+    for (const member of this.participants) {
+      isCurrent &&= member.isCurrent(now)
+      member.sweep(now)
+    }
+    this.presence.sweep(now)
+    if (!isCurrent) void this.authorize()
+    for (const slot of this.editors.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
+  }
+
+  #sweepRoom(slot: Slot, room: EditorRoom): void {
+    room.expireEarly()
+    if (room.isScarce) this.#deps.appender.makeSpace(room)
+    for (const member of room.members) member.makeUp()
+    slot.idleSweeps = room.isIdle ? slot.idleSweeps + 1 : 0
+    if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)
+  }
+
+  /** Whether no client needs the object any more. */
+  get isUnused(): boolean {
+    return this.participants.size === 0 && this.editors.size === 0
+  }
+
+  /** Closes the backends whose credentials are not accepted any more. */
+  closeBackends(reason: CloseReason, message: string): void {
+    for (const member of this.participants) {
+      if (member.identity.access === 'server') member.end(reason, message)
+    }
+  }
+
+  /** Closes the document for all members. Whatever is stored under its id from now on is another document. */
+  close(reason: CloseReason, message: string): void {
+    this.#onClosed(this)
+    const slots = [...this.editors.values()]
     this.editors.clear()
-    for (const { room } of rooms) room?.drop(reason, message)
+    for (const { room } of slots) room?.drop(reason, message)
     this.presence.forget()
-    this.liveStates.forget()
-    for (const participant of this.participants) participant.end(reason, message)
+    this.liveStates.drop()
+    for (const member of this.participants) member.end(reason, message)
   }
 }

@@ -1,23 +1,24 @@
 import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
 import type { Decision } from '../../access/permissions.ts'
-import type { CreationRefusal } from '../authorization/creation-limits.ts'
-import type { Identity } from '../authorization/identify.ts'
-import type { OpenDocument } from './open-document.ts'
 import { type WorkHost, WorkQueue } from '../../platform/turns/work-queue.ts'
+import type { AccessDecision } from '../authorization/authorizer.ts'
+import type { Sender } from '../authorization/commits.ts'
+import type { Identity } from '../authorization/identify.ts'
+import type { DocumentMember, OpenDocument } from './open-document.ts'
 
-/** What a dialect wants to hear about its client's place in a document. */
+/** Receives what happens to a client's access to one document. */
 export interface Listener {
   /** The document is open, with that role. */
   opened(role: AccessRole): void
-  /** The role changed while it was open. */
+  /** The role changed while the document was open. */
   changed(role: AccessRole): void
-  /** The token is about to end. */
+  /** The token expires soon. */
   expiring?(): void
-  /** It is closed for this client; called once. */
+  /** The document is closed for this client; called once. */
   ended(reason: CloseReason, message: string): void
-  /** Called every now and then: sends what was left out while the client was behind. */
+  /** Called at every sweep: sends what was skipped while the client was behind. */
   makeUp?(): void
-  /** The client says itself when its user is idle. */
+  /** The client reports by itself when its user is idle. */
   readonly tellsIdleness?: boolean
   /** False: the document is opened only if it exists. */
   readonly mayCreate?: boolean
@@ -25,22 +26,34 @@ export interface Listener {
   readonly isPresent?: boolean
 }
 
-/** What a client may do with a document, or why it cannot be created for the client. */
-export type Verdict = Decision | CreationRefusal
+/** The latest decision that allowed access. */
+interface Grant {
+  role: AccessRole
+  /** The epoch of the participant when it was authorized. */
+  epoch: number
+  /** Unix milliseconds: from then on, time alone may change the decision. */
+  validUntil: number
+}
 
-/** One client in one document. What it sends counts only under a judgement that is current. */
-export class Participant {
+type State =
+  /** There was no decision yet. */
+  | { name: 'authorizing' }
+  | { name: 'open'; grant: Grant }
+  /** The client left. What it sent before may still be stored under a current grant. */
+  | { name: 'left'; grant: Grant | undefined }
+  /** The client was closed because it may not use the document. Nothing it sent is stored any more. */
+  | { name: 'revoked'; grant: Grant | undefined }
+
+/** One client in one document. Its messages are handled only under a current decision about its access. */
+export class Participant implements DocumentMember, Sender {
   readonly document: OpenDocument
   identity: Identity
   readonly #listener: Listener
-  #role: AccessRole | undefined
-  #judgedAt = -1
+  #state: State = { name: 'authorizing' }
+  /** Changes that concern this participant alone. */
   #changes = 0
-  /** Epoch milliseconds: time alone may change the judgement then. */
-  #validUntil = 0
+  /** Messages that wait for a current decision. */
   readonly #inbox: WorkQueue
-  #ended = false
-  #lostAccess = false
   #wasWarned = false
 
   constructor(host: WorkHost, identity: Identity, document: OpenDocument, listener: Listener) {
@@ -48,66 +61,72 @@ export class Participant {
     this.document = document
     this.#listener = listener
     this.#inbox = new WorkQueue(host, {
-      mayRun: () => this.isCurrent(document.now()),
-      onBlocked: () => void document.judge(),
+      mayRun: () => this.isCurrent(),
+      onBlocked: () => void document.authorize(),
       onError: () => this.end('badMessage', 'The message is malformed.'),
     })
   }
 
+  /** Starts the first authorization. The listener must be able to handle its callbacks from here on. */
+  start(): void {
+    void this.document.authorize()
+  }
+
   get hasEnded(): boolean {
-    return this.#ended
+    return this.#state.name === 'left' || this.#state.name === 'revoked'
+  }
+
+  get #grant(): Grant | undefined {
+    return this.#state.name === 'authorizing' ? undefined : this.#state.grant
   }
 
   get role(): AccessRole | undefined {
-    return this.#role
+    return this.#grant?.role
   }
 
   get canWrite(): boolean {
-    return this.#role === 'editor'
+    return this.role === 'editor'
   }
 
-  /** Counts what can change the judgement: of the user, of the document, and of this participant alone. */
   get epoch(): number {
     return this.document.epochOf(this.identity.userId) + this.#changes
   }
 
-  /** Whether the judgement still holds at this moment. */
-  isCurrent(now: number): boolean {
-    return this.#judgedAt === this.epoch && now < this.#validUntil
+  /** Whether the latest decision applies at this moment. */
+  isCurrent(now = this.document.clock.now()): boolean {
+    const grant = this.#grant
+    return grant !== undefined && grant.epoch === this.epoch && now < grant.validUntil
   }
 
-  /** Whether what it sent may be stored at this moment, also after it left; undefined until `decided`. */
   get mayStore(): boolean | undefined {
-    if (this.#lostAccess) return false
-    return this.isCurrent(this.document.now()) ? this.canWrite : undefined
+    if (this.#state.name === 'revoked') return false
+    return this.isCurrent() ? this.canWrite : undefined
   }
 
-  /** Resolves when it is known again whether it may write. */
   decided(): Promise<void> {
     return this.document.decide(this)
   }
 
-  /** The user may do more or less than before. */
-  judgeAgain(): void {
+  /** Makes the latest decision stale, and authorizes the client again. */
+  invalidateAccess(): void {
     this.#changes++
-    void this.document.judge()
+    void this.document.authorize()
   }
 
-  /** Whether something that it sent waits for a judgement. */
+  /** Whether messages wait for a current decision. */
   get hasWork(): boolean {
     return this.#inbox.length > 0
   }
 
-  /** Does it now, or as soon as the judgement is current; never, if that ends the session. */
+  /** Does the work now, or as soon as the decision is current. Never, if the decision closes the document. */
   run(work: () => void): void {
-    if (this.#ended) return
-    if (this.#inbox.length === 0 && this.isCurrent(this.document.now())) return work()
+    if (this.hasEnded) return
+    if (this.#inbox.length === 0 && this.isCurrent()) return work()
     this.#inbox.push(work)
-    if (!this.isCurrent(this.document.now())) void this.document.judge()
+    if (!this.isCurrent()) void this.document.authorize()
   }
 
-  /** `epoch`: that of the participant when it was judged. */
-  judged(decision: Verdict, epoch: number, now: number): void {
+  onDecision(decision: AccessDecision, epoch: number, now: number): void {
     if (now >= this.identity.expiresAt * 1000)
       return this.end('unauthenticated', 'token_expired: The token has expired.')
     if ('closeReason' in decision) return this.end(decision.closeReason, decision.message)
@@ -115,33 +134,46 @@ export class Participant {
       const isUnknown = decision.reason === 'unauthenticated'
       return this.end(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])
     }
-    this.#judgedAt = epoch
-    this.#validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
-    const before = this.#role
-    this.#role = decision.accessRole
-    if (this.#ended) return
-    if (before === undefined) {
-      if (this.#listener.isPresent !== false) this.document.entered(this)
-      this.#listener.opened(this.#role)
-    } else if (before !== this.#role) this.#listener.changed(this.#role)
+    const validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
+    this.#onGranted({ role: decision.accessRole, epoch, validUntil })
+  }
+
+  #onGranted(grant: Grant): void {
+    const before = this.#state
+    switch (before.name) {
+      case 'authorizing':
+        this.#state = { name: 'open', grant }
+        if (this.#listener.isPresent !== false) this.document.enter(this)
+        this.#listener.opened(grant.role)
+        break
+      case 'open':
+        this.#state = { name: 'open', grant }
+        if (before.grant.role !== grant.role) this.#listener.changed(grant.role)
+        break
+      case 'left':
+        this.#state = { name: 'left', grant }
+        return
+      case 'revoked':
+        return
+    }
     this.#inbox.start()
   }
 
-  /** A fresh token of the same user. */
+  /** Replaces the token by a newer one of the same user. */
   renew(identity: Identity): void {
-    if (this.#ended) return
+    if (this.hasEnded) return
     const { apiKey, userId } = this.identity
     if (identity.apiKey !== apiKey || identity.userId !== userId) {
       return this.end('unauthenticated', 'token_invalid: The token is that of another user.')
     }
-    // Who has no later token is not asked again and again.
+    // A client that has no later token is not asked for one again and again.
     if (identity.expiresAt > this.identity.expiresAt) this.#wasWarned = false
     this.identity = identity
     this.document.presence.renewed(this)
-    this.judgeAgain()
+    this.invalidateAccess()
   }
 
-  /** Whether the client says itself when its user is idle. */
+  /** Whether the client reports by itself when its user is idle. */
   get tellsIdleness(): boolean {
     return this.#listener.tellsIdleness === true
   }
@@ -153,40 +185,44 @@ export class Participant {
     return this.#listener.mayCreate !== false && !isLimited
   }
 
-  makeUp(): void {
+  sweep(now: number): void {
+    if (!this.#wasWarned && this.identity.expiresAt * 1000 - now <= expiryWarningMs) {
+      this.#wasWarned = true
+      this.#listener.expiring?.()
+    }
     this.#listener.makeUp?.()
   }
 
-  /** Asks for a fresh token in time; called every now and then. */
-  warn(now: number): void {
-    if (this.#wasWarned || this.identity.expiresAt * 1000 - now > warnMs) return
-    this.#wasWarned = true
-    this.#listener.expiring?.()
-  }
-
+  /** Closes the document for the client, with a reason. */
   end(reason: CloseReason, message: string): void {
-    // Somebody who left by itself, or sent something malformed, may still have been allowed to write what came before.
-    if (isLossOfAccess(reason)) this.#lostAccess = true
-    if (this.#ended) return
-    this.leave()
+    const isFirst = !this.hasEnded
+    // A client that left by itself, or sent a malformed message, was still allowed to write what it sent before.
+    const name = isLossOfAccess(reason) ? 'revoked' : 'left'
+    if (isFirst || name === 'revoked') this.#state = { name, grant: this.#grant }
+    if (!isFirst) return
+    this.#release()
     this.#listener.ended(reason, message)
   }
 
-  /** Gone by itself: nobody is to be told. */
+  /** The client left by itself: the listener is not called. */
   leave(): void {
-    if (this.#ended) return
-    this.#ended = true
+    if (this.hasEnded) return
+    this.#state = { name: 'left', grant: this.#grant }
+    this.#release()
+  }
+
+  #release(): void {
     this.#inbox.clear()
     this.document.leave(this)
   }
 }
 
-/** Ends for another reason than that the user may not be here. */
+/** Reasons that leave the user's access as it was. */
 const harmlessReasons: readonly CloseReason[] = ['badMessage', 'invalidUpdate', 'slow', 'restarting']
 const isLossOfAccess = (reason: CloseReason) => !harmlessReasons.includes(reason)
 
-/** Clients are asked for a fresh token so long before theirs ends. */
-const warnMs = 60_000
+/** Clients are asked for a new token this long before theirs expires. */
+const expiryWarningMs = 60_000
 
 const denials: Record<Extract<Decision, { allowed: false }>['reason'], string> = {
   unauthenticated: 'token_invalid: The token is not accepted any more.',

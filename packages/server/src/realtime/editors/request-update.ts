@@ -1,28 +1,28 @@
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { newId } from '../../access/ids.ts'
-import type { Place } from '../../store/editors/editors.ts'
+import type { Fault } from '../../crdt/updates/validate-update.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
+import { whenItsTurn } from '../../platform/turns/step-taker.ts'
+import type { EditorRef } from '../../store/refs.ts'
+import type { Identity } from '../authorization/identify.ts'
+import type { Listener, Participant } from '../documents/participant.ts'
 import { type Member, readOnly } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { statusOfFault } from './fault-status.ts'
-import type { Hub } from '../documents/hub.ts'
-import type { Identity } from '../authorization/identify.ts'
-import type { Listener, Participant } from '../documents/participant.ts'
-import { whenItsTurn } from '../../platform/turns/step-taker.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Hub } from './services.ts'
 
 /**
- * Stores an update that came in a request, under the rules for updates of clients, in a document that exists. Resolves when
- * it is durable. Throws an `ApiError`.
+ * Stores an update of a request, under the rules for updates of clients, in a document that exists. Resolves when it is
+ * durable. Throws an `ApiError`.
  */
 export async function storeUpdate(
-  hub: Hub,
+  services: Pick<Hub, 'documents' | 'turns'>,
   identity: Identity,
-  place: Place,
+  ref: EditorRef,
   update: Uint8Array,
 ): Promise<void> {
-  const request = new RequestMember(hub, identity, place)
+  const request = new RequestMember(services, identity, ref)
   try {
     await Promise.race([request.failure, request.store(update)])
   } finally {
@@ -30,43 +30,46 @@ export async function storeUpdate(
   }
 }
 
-const nothing = Buffer.alloc(0)
+const noBytes = Buffer.alloc(0)
 
-/** A client for the time of one request. It hears nothing of what others do. */
+type State = { name: 'opening' } | { name: 'open'; room: EditorRoom } | { name: 'left' }
+
+/** A client for the time of one request. It is sent nothing. */
 class RequestMember implements Member, Listener {
   readonly mayCreate = false
   readonly isPresent = false
-  readonly framing = { key: 'request', update: () => nothing, awareness: () => nothing }
+  readonly framing = { key: 'request', update: () => noBytes, awareness: () => noBytes }
   readonly sessionId = newId('req')
   readonly pace = new BytePace(1)
-  /** Rejects when the request cannot be served any more. */
+  /** Rejects when the request has failed. */
   readonly failure: Promise<never>
   #fail: (error: ApiError) => void = () => {}
   readonly #opened: Promise<void>
-  #open: () => void = () => {}
-  readonly #hub: Hub
-  readonly #place: Place
+  #onOpened: () => void = () => {}
+  readonly #services: Pick<Hub, 'documents' | 'turns'>
+  readonly #ref: EditorRef
   readonly #participant: Participant
-  #room: EditorRoom | undefined
-  #hasLeft = false
+  #state: State = { name: 'opening' }
 
-  constructor(hub: Hub, identity: Identity, place: Place) {
-    this.#hub = hub
-    this.#place = place
+  constructor(services: Pick<Hub, 'documents' | 'turns'>, identity: Identity, ref: EditorRef) {
+    this.#services = services
+    this.#ref = ref
     this.failure = new Promise((_resolve, reject) => (this.#fail = reject))
-    this.#opened = new Promise((resolve) => (this.#open = resolve))
-    const host = { turns: hub.turns, owner: identity, hold() {}, release() {} }
-    this.#participant = hub.join(host, identity, place, this)
+    this.#opened = new Promise((resolve) => (this.#onOpened = resolve))
+    const host = { turns: services.turns, owner: identity, hold() {}, release() {} }
+    this.#participant = services.documents.join(host, identity, ref, this)
+    this.#participant.start()
   }
 
   async store(update: Uint8Array): Promise<void> {
     await this.#opened
-    const room = await this.#participant.document.editor(this.#place.editorId).catch((cause: unknown) => {
+    const room = await this.#participant.document.editor(this.#ref.editorId).catch((cause: unknown) => {
       throw new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { cause })
     })
     if (room.isDropped) throw failureOfEnd('restarting', 'The document is loaded anew.')
-    this.#room = room
-    // Those who wait in it hear when it is dropped.
+    if (this.#state.name === 'left') return
+    this.#state = { name: 'open', room }
+    // A member learns when the room is dropped.
     room.members.add(this)
     await new Promise<void>((saved, reject) => {
       const refused = (fault: Fault) => reject(failureOfFault(fault))
@@ -75,18 +78,18 @@ class RequestMember implements Member, Listener {
           if (this.canWrite) room.submit(this, update, { saved: () => saved(), refused })
           else refused(readOnly)
         })
-      whenItsTurn(this.#hub.turns, this.#participant.identity, submit).catch(reject)
+      whenItsTurn(this.#services.turns, this.#participant.identity, submit).catch(reject)
     })
   }
 
   leave(): void {
-    this.#hasLeft = true
-    this.#room?.members.delete(this)
+    if (this.#state.name === 'open') this.#state.room.members.delete(this)
+    this.#state = { name: 'left' }
     this.#participant.leave()
   }
 
   opened(): void {
-    this.#open()
+    this.#onOpened()
   }
 
   changed(): void {}
@@ -99,7 +102,7 @@ class RequestMember implements Member, Listener {
     this.#fail(failureOfEnd(reason, message))
   }
 
-  /** The update builds upon something that is not stored. There is nobody to ask for it. */
+  /** The update depends on one that is not stored, and a request cannot be asked for it. */
   askForMore(): void {
     this.#fail(failureOfFault({ code: 'gap', message: 'The update builds upon one that is not stored.' }))
   }
@@ -116,9 +119,9 @@ class RequestMember implements Member, Listener {
     return this.#participant.canWrite
   }
 
-  /** Not after the answer: a refused update that waits for another one must not be stored later. */
+  /** False after the answer: a refused update that waits for another one must not be stored later. */
   get canWrite(): boolean {
-    return !this.#hasLeft && this.#participant.canWrite
+    return this.#state.name !== 'left' && this.#participant.canWrite
   }
 
   get mayStore(): boolean | undefined {

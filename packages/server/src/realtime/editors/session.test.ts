@@ -14,6 +14,14 @@ import { EditorRoom } from '../rooms/room.ts'
 import { EditorSession, type Voice } from './session.ts'
 import { binaryMessage } from '../sockets/frames.ts'
 import { OpenDocument } from '../documents/open-document.ts'
+import type { Database } from '../../store/engine/db.ts'
+import type { Log } from '../../platform/log/log.ts'
+import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { Gate } from '../../platform/turns/gate.ts'
+import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { SteppedClock } from '../../../test/support/clock.ts'
+import { AccessEpochs } from '../authorization/access-epochs.ts'
+import type { RoomParts } from '../rooms/room-parts.ts'
 import { Participant } from '../documents/participant.ts'
 
 const as = (accessRole: 'viewer' | 'editor'): Decision => ({
@@ -32,43 +40,45 @@ const voice: Voice = {
   refused: (number) => Buffer.from(`refused ${number};`),
 }
 
-/** The parts of a server around one document, with what tests must have in their hands. */
+/** One open document with its dependencies, and the controls that tests need. */
 function scene({
   crdt = smallCrdt(),
   loads = Promise.resolve(),
 }: { crdt?: Crdt; loads?: Promise<void> } = {}) {
-  let epoch = 0
   let decide = async (_userId: string): Promise<Decision> => as('editor')
   const failures: unknown[] = []
   const waiting = new Set<EditorRoom>()
-  const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
+  const ref = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
+  const epochs = new AccessEpochs()
   const document = new OpenDocument({
     apiKey: 'k1',
-    organizationId: 'o1',
-    documentId: 'd1',
-    now: () => 1_000,
-    epochOf: () => epoch,
-    evaluate: (_document, participants) =>
-      Promise.all(participants.map(({ identity }) => decide(identity.userId))),
-    load: async () => {
-      await loads
-      return newRoom()
+    ref,
+    epochs,
+    onClosed() {},
+    deps: {
+      evaluateAccess: (_document, clients) =>
+        Promise.all(clients.map(({ identity }) => decide(identity.userId))),
+      rooms: {
+        load: async ({ onDropped }) => {
+          await loads
+          return newRoom(onDropped)
+        },
+      },
+      appender: { catchUp: async () => {}, makeSpace() {} },
+      // No test reads presence or live states.
+      database: undefined as unknown as Database,
+      gate: new Gate(1),
+      turns: new FairTurns(),
+      largeReads: new LoopTurns(),
+      clock: new SteppedClock(1_000),
+      log: { error: ({ err }: { err: unknown }) => failures.push(err) } as unknown as Log,
+      onUpdateRefused() {},
     },
-    grown() {},
-    readPresence: async () => [],
-    readLiveStates: async () => undefined,
-    pauseReading: async () => {},
-    ended() {},
-    run: (_document, steps) => {
-      while (!steps.next().done);
-    },
-    onUpdateRefused() {},
-    failed: (error) => failures.push(error),
   })
-  const newRoom = (): EditorRoom =>
+  const newRoom = (drop: RoomParts['drop']): EditorRoom =>
     new EditorRoom({
       apiKey: 'k1',
-      place,
+      place: ref,
       index: DocumentIndex.of([]),
       stored: undefined,
       crdt,
@@ -76,10 +86,7 @@ function scene({
       wake: (one) => void waiting.add(one),
       makeSpace() {},
       run() {},
-      drop: (one, reason, message) => {
-        document.forget(one)
-        for (const member of one.members) member.end(reason, message)
-      },
+      drop,
     })
 
   function join(userId: string) {
@@ -117,13 +124,14 @@ function scene({
       ended,
     })
     const session = new EditorSession({ sessionId: `s-${userId}`, connection, participant, voice, ended })
-    document.join(participant)
+    document.participants.add(participant)
+    participant.start()
     return {
       session,
       participant,
       ends,
       isPaused: () => isPaused,
-      heard: () => String(socket.read() ?? ''),
+      received: () => String(socket.read() ?? ''),
     }
   }
 
@@ -132,16 +140,16 @@ function scene({
     failures,
     join,
     room: () => document.editors.get('e1')?.room as EditorRoom,
-    /** Access changes. */
+    /** Changes the access of all users. */
     decide(decision: typeof decide) {
       decide = decision
-      epoch++
-      void document.judge()
+      epochs.bumpAll()
+      void document.authorize()
     },
   }
 }
 
-/** What somebody types, as updates. */
+/** The updates of a user who types these texts. */
 function typed(...texts: string[]): Uint8Array[] {
   const doc = new Y.Doc()
   const updates: Uint8Array[] = []
@@ -156,42 +164,42 @@ const deferred = <T>() => {
   return { promise, resolve }
 }
 
-describe('access that changes in between', () => {
-  test('[R9] [R9.2] what was sent while the editor was loading counts under the judgement of then', async () => {
+describe('access that changes while a message is handled', () => {
+  test('[R9] [R9.2] an update sent while the editor loads is refused if its sender becomes a viewer before it is loaded', async () => {
     const loads = deferred<void>()
     const { join, room, decide } = scene({ loads: loads.promise })
     const ada = join('ada')
     await setImmediate()
     ada.session.update(1, typed('a')[0] as Uint8Array, false)
-    const judgement = deferred<Decision>()
-    decide(() => judgement.promise)
+    const decision = deferred<Decision>()
+    decide(() => decision.promise)
     loads.resolve()
     await setImmediate()
     expect(room().queuedBytes).toBe(0)
-    judgement.resolve(as('viewer'))
+    decision.resolve(as('viewer'))
     await setImmediate()
     expect(room().queuedBytes).toBe(0)
-    expect(ada.heard()).toContain('refused 1;')
+    expect(ada.received()).toContain('refused 1;')
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R9] [R9.1] who was sent away while an answer was being made does not get it', async () => {
+  test('[R9] [R9.1] a client that loses access while its answer is built does not receive the answer', async () => {
     const merging = deferred<Uint8Array>()
     const { join, decide } = scene({ crdt: { ...smallCrdt(), merge: () => merging.promise } })
     const ada = join('ada')
     await setImmediate()
     ada.session.syncStep1(Uint8Array.of(0), false)
     await setImmediate()
-    ada.heard()
+    ada.received()
     decide(async () => ({ allowed: false, reason: 'no_grant', accessType: 'restricted' }))
     await setImmediate()
     merging.resolve(Uint8Array.of(0, 0))
     await setImmediate()
     expect(ada.ends).toEqual(['permissionDenied: The user may not open this document.'])
-    expect(ada.heard()).toBe('')
+    expect(ada.received()).toBe('')
   })
 
-  test('[R9] [R9.2] an update that waits for its base is not stored any more when its sender may not write', async () => {
+  test('[R9] [R9.2] an out-of-order update is not stored if its sender may not write when its base arrives', async () => {
     const { join, room, decide } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()
@@ -211,8 +219,8 @@ describe('access that changes in between', () => {
   })
 })
 
-describe('updates in the queue of somebody who may not write any more', () => {
-  /** A document that everyone has, and who may write now: everybody but ada. */
+describe('queued updates of a client that may not write any more', () => {
+  /** A document with a text that both clients have; `demote` makes Ada a viewer. */
   async function withBase() {
     const { join, room, decide } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
@@ -240,25 +248,25 @@ describe('updates in the queue of somebody who may not write any more', () => {
     return Y.encodeStateAsUpdate(doc, known)
   }
 
-  test('[R32.1] [R32.3] are refused, and what others sent is stored as it was sent', async () => {
+  test('[R32.1] [R32.3] are refused, and equal updates of other clients are stored', async () => {
     const { ada, bob, room, demote, copy, base } = await withBase()
     const remove = changeOf(copy(), (text) => text.delete(0, 5))
     ada.session.update(1, remove, false)
-    // Known from what ada sent, so that of this one nothing would be stored.
+    // A duplicate of Ada's update, so nothing of it would be stored beside hers.
     bob.session.update(2, remove, false)
     await demote()
-    expect(ada.heard()).toContain('refused 1;')
+    expect(ada.received()).toContain('refused 1;')
     const batch = room().takeBatch()
     const doc = new Y.Doc()
     for (const update of [base, batch.entry?.update as Uint8Array]) Y.applyUpdate(doc, update)
     expect(doc.getText('content').toJSON()).toBe('text')
-    bob.heard()
+    bob.received()
     room().settled(batch, 2)
-    expect(bob.heard()).toContain('saved 2;')
+    expect(bob.received()).toContain('saved 2;')
     expect(ada.ends).toEqual([])
   })
 
-  test('[R32.1] leave nothing behind that others could build upon', async () => {
+  test('[R32.1] are refused together with the updates that depend on them', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const first = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -266,13 +274,13 @@ describe('updates in the queue of somebody who may not write any more', () => {
     const second = changeOf(doc, (text) => text.insert(0, 'bob '))
     ada.session.update(1, first, false)
     bob.session.update(2, second, false)
-    bob.heard()
+    bob.received()
     await demote()
     expect(room().hasWaiting).toBe(false)
-    expect(bob.heard()).not.toContain('saved')
+    expect(bob.received()).not.toContain('saved')
   })
 
-  test('[R32.1] give back the client ids that they would have owned', async () => {
+  test('[R32.1] release the client ids that they would have owned', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const insert = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -282,7 +290,7 @@ describe('updates in the queue of somebody who may not write any more', () => {
     expect(room().takeBatch().entry?.owners).toEqual([[doc.clientID, 'bob']])
   })
 
-  test('[R32.3] and what comes while they are taken out is stored in its order', async () => {
+  test('[R32.3] are removed while later updates keep their order', async () => {
     const crdt = smallCrdt()
     const indexing = deferred<void>()
     const { join, room, decide } = scene({
@@ -310,8 +318,8 @@ describe('updates in the queue of somebody who may not write any more', () => {
   })
 })
 
-describe('a connection', () => {
-  test('[R8] is read again after an update that was refused while much waited', async () => {
+describe('backpressure', () => {
+  test('[R8] a connection is read again after its update is refused while the room is full', async () => {
     const { join, room } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()
@@ -319,14 +327,14 @@ describe('a connection', () => {
     ada.session.update(1, large, false)
     expect(ada.isPaused()).toBe(true)
     bob.session.update(1, more, false)
-    expect(bob.heard()).toContain('refused 1;')
+    expect(bob.received()).toContain('refused 1;')
     expect(bob.isPaused()).toBe(false)
     room().settled(room().takeBatch(), 1)
     expect(ada.isPaused()).toBe(false)
   })
 
   test.each(['editor', 'viewer'] as const)(
-    '[R8] is not read while much that its %s sent waits, even if all of it is known',
+    '[R8] a connection is not read while a large duplicate update of its %s waits',
     async (role) => {
       const { join, room, decide } = scene()
       const [ada, bob] = [join('ada'), join('bob')]
@@ -342,12 +350,12 @@ describe('a connection', () => {
       expect(bob.isPaused()).toBe(true)
       room().settled(storing, 2)
       room().settled(room().takeBatch(), 2)
-      expect(bob.heard()).toContain('saved 1;')
+      expect(bob.received()).toContain('saved 1;')
       expect(bob.isPaused()).toBe(false)
     },
   )
 
-  test('[R8] is not read while a great many empty updates wait', async () => {
+  test('[R8] a connection is not read while thousands of its empty updates wait', async () => {
     const { join, room } = scene()
     const ada = join('ada')
     await setImmediate()
@@ -362,7 +370,7 @@ describe('a connection', () => {
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R8] is read again when its editor ends with updates that were not stored', async () => {
+  test('[R8] a connection is read again when its room is dropped before its updates are stored', async () => {
     const { join, room } = scene()
     const ada = join('ada')
     await setImmediate()
@@ -373,7 +381,7 @@ describe('a connection', () => {
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R8] is read again, and its document closed, when a message that waited cannot be dealt with', async () => {
+  test('[R8] a waiting message that throws closes its document, and the connection is read again', async () => {
     const { join, failures } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     ada.participant.run(() => {
@@ -388,8 +396,8 @@ describe('a connection', () => {
   })
 })
 
-describe('a room that is dropped', () => {
-  test('[R7] stores nothing of what waited in it: it may build upon what is not stored', async () => {
+describe('a dropped room', () => {
+  test('[R7] a dropped room stores none of its queued updates, because they may depend on an update that is not stored', async () => {
     const { join, room } = scene()
     const ada = join('ada')
     await setImmediate()
@@ -402,7 +410,7 @@ describe('a room that is dropped', () => {
     expect(held.takeBatch()).toEqual({ entry: undefined, pending: [] })
   })
 
-  test('[R7] takes nobody in who was just about to join', async () => {
+  test('[R7] a dropped room takes no member that was about to join', async () => {
     const { document, join, room } = scene()
     join('ada')
     await setImmediate()

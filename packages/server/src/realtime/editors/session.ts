@@ -1,80 +1,91 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { BytePace } from '../../platform/turns/byte-pace.ts'
+import { whenItsTurn } from '../../platform/turns/step-taker.ts'
+import { WorkQueue } from '../../platform/turns/work-queue.ts'
+import type { Participant } from '../documents/participant.ts'
 import { AwarenessDelivery } from '../rooms/awareness/awareness-delivery.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import { BytePace } from '../../platform/turns/byte-pace.ts'
-import type { Connection } from '../sockets/connection.ts'
 import { type Framing, isBearable, isEarly, type Member, readOnly } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
-import type { Message } from '../sockets/frames.ts'
-import type { Participant } from '../documents/participant.ts'
 import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
-import { whenItsTurn } from '../../platform/turns/step-taker.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
-import { WorkQueue } from '../../platform/turns/work-queue.ts'
+import type { Connection } from '../sockets/connection.ts'
+import type { Message } from '../sockets/frames.ts'
+import { Backpressure, type Wait } from './backpressure.ts'
 
-/** How a dialect speaks to one client about one editor. */
+/** Encodes what a session sends to its client, in the dialect of the client. */
 export interface Voice extends Framing {
   syncStep1(stateVector: Uint8Array): Buffer
   syncStep2(update: Uint8Array): Message
-  /** The update with the client's number is durable. Not `isNews`: it was known before. */
+  /** The update with the client's number is durable. Not `isNews`: the server had it before. */
   saved?(number: number, update: Uint8Array, isNews: boolean): Buffer | undefined
-  /** It is not stored; the connection goes on. `isRepeated`: the one before was refused as well. */
+  /** The update is not stored, and the connection stays open. `isRepeated`: the update before it was refused as well. */
   refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
 }
 
 interface Opening {
-  /** False where the client asks first and is asked back. */
+  /** Default true. False in dialects whose clients send the first request, and are sent one in return. */
   asks?: boolean
   describe?: (room: EditorRoom) => void
 }
 
-/** The time until an update is settled. */
-interface Wait {
-  /** Whether nothing is read of the client meanwhile. */
-  isHeld: boolean
-  isOver: boolean
+type State =
+  /** The document is not open yet, or the room is being loaded. */
+  { name: 'loading' } | OpenState | { name: 'left' }
+
+interface OpenState {
+  name: 'open'
+  room: EditorRoom
+  /**
+   * Numbers of updates that depend on an update only their client has. They are settled with the client's answer to
+   * `syncStep1`, which contains them too.
+   */
+  outOfOrder: number[]
 }
 
-/** Bytes that may wait in a room before its senders are made to wait. */
-const mostWaiting = 256 * 1024
-/** A client is asked for what is missing no more often than this. */
-const askAgainMs = 1_000
+/** A client's request for what it lacks. */
+interface SyncRequest {
+  stateVector: Uint8Array
+  asksBack: boolean
+}
+
+/** A client is asked for missing updates at most once in this time. */
+const requestIntervalMs = 1_000
 /** Updates of one client that may wait for its answer. */
-const mostEarly = 10_000
+const maxOutOfOrder = 10_000
 
 const emptyUpdate = Uint8Array.of(0, 0)
 
 /** Some 4,000 clients, or 0.5 ms. */
 const largeVectorBytes = 32 * 1024
 
-/** Of what one client shows: cursors that move thirty times a second take some 10 KB. */
+/** Awareness of one client: cursors that move thirty times a second take some 10 KB. */
 const maxAwarenessBytesPerSecond = 32 * 1024
 
-/** One client in one editor, in whatever dialect. */
+/** One client in one editor, in any dialect. */
 export class EditorSession implements Member {
   readonly framing: Voice
   readonly sessionId: string
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
   readonly #connection: Connection
   readonly #participant: Participant
-  readonly #ended: (reason: CloseReason, message: string) => void
-  #room: EditorRoom | undefined
-  /** What the client sent before the editor was loaded. */
+  readonly #clock: Clock
+  readonly #onClosed: (reason: CloseReason, message: string) => void
+  #state: State = { name: 'loading' }
+  /** Messages that the client sent before the editor was loaded. */
   readonly #waiting: WorkQueue
-  #askedAt = -Infinity
-  #mustAsk = false
-  /** Numbers of updates that build upon what only their client has: settled with its answer, which holds them too. */
-  readonly #early: number[] = []
-  /** The newest question of the client that is not answered. */
-  #asked: { stateVector: Uint8Array; asksBack: boolean } | undefined
-  #isAnswering = false
-  /** Updates that wait in a room where much waits; the connection is on hold for each. */
-  #holds = 0
+  #requestedAt = -Infinity
+  /** Missing updates are requested once `requestIntervalMs` is over. */
+  #mustRequest = false
+  /** The latest request of the client that is not answered yet. */
+  #unanswered: SyncRequest | undefined
+  readonly #backpressure: Backpressure
   readonly #delivery: AwarenessDelivery
   #wasRefused = false
+  /** The client has closed the editor. It is sent nothing more, and what it sent before is still handled. */
   #isFinishing = false
-  #hasLeft = false
 
   constructor(options: {
     sessionId: string
@@ -83,15 +94,17 @@ export class EditorSession implements Member {
     voice: Voice
     ended: (reason: CloseReason, message: string) => void
   }) {
+    const { connection, participant } = options
     this.sessionId = options.sessionId
     this.framing = options.voice
-    this.#connection = options.connection
-    this.#participant = options.participant
-    this.#ended = options.ended
-    const { connection, participant } = options
+    this.#connection = connection
+    this.#backpressure = new Backpressure(connection)
+    this.#participant = participant
+    this.#clock = participant.document.clock
+    this.#onClosed = options.ended
     this.#waiting = new WorkQueue(connection, {
-      // Loading takes time, in which access may have changed.
-      mayRun: () => participant.isCurrent(participant.document.now()),
+      // Loading takes time, and access may change meanwhile.
+      mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
       onError: () => this.end('badMessage', 'The message is malformed.'),
     })
@@ -123,12 +136,15 @@ export class EditorSession implements Member {
     return this.#participant.decided()
   }
 
-  get canWrite(): boolean {
-    const participant = this.#participant
-    return !this.#hasLeft && participant.canWrite && participant.isCurrent(participant.document.now())
+  get #hasLeft(): boolean {
+    return this.#state.name === 'left'
   }
 
-  /** Loads the editor and greets the client: with who is there, and with what we know, so that it sends the rest. */
+  get canWrite(): boolean {
+    return !this.#hasLeft && this.#participant.canWrite && this.#participant.isCurrent()
+  }
+
+  /** Loads the editor. Then sends the client the awareness states, and asks for the updates that the server lacks. */
   open(editorId: string, opening: Opening = {}): void {
     this.#connection.hold()
     this.#participant.document
@@ -144,7 +160,7 @@ export class EditorSession implements Member {
   #enter(room: EditorRoom, { asks = true, describe }: Opening): void {
     if (this.#hasLeft) return
     if (room.isDropped) return this.end('restarting', 'The document is loaded anew.')
-    this.#room = room
+    this.#state = { name: 'open', room, outOfOrder: [] }
     describe?.(room)
     room.members.add(this)
     if (asks) this.askForMore()
@@ -152,33 +168,38 @@ export class EditorSession implements Member {
     this.#waiting.start()
   }
 
-  /** What the client asks for counts once it is judged and the editor is loaded. */
-  #run(work: (room: EditorRoom) => void): void {
+  /** Handles a message of the client once its access is current and the editor is loaded. */
+  #run(work: (open: OpenState) => void): void {
     this.#participant.run(() => {
-      if (this.#hasLeft) return
-      if (this.#room && this.#waiting.length === 0) work(this.#room)
-      else this.#waiting.push(() => work(this.#room as EditorRoom))
+      const state = this.#state
+      if (state.name === 'left') return
+      if (state.name === 'open' && this.#waiting.length === 0) work(state)
+      else this.#waiting.push(() => this.#ifOpen(work))
     })
   }
 
+  #ifOpen(work: (open: OpenState) => void): void {
+    if (this.#state.name === 'open') work(this.#state)
+  }
+
   syncStep1(stateVector: Uint8Array, asksBack: boolean): void {
-    this.#run((room) => {
+    this.#run(({ room }) => {
       const fault = faultOfStateVector(stateVector)
       if (fault !== undefined) return this.end('badMessage', fault)
-      if (asksBack) this.#askedAt = performance.now()
-      this.#asked = { stateVector, asksBack }
-      if (this.#isAnswering) return
-      this.#isAnswering = true
+      if (asksBack) this.#requestedAt = this.#clock.elapsed()
+      const isAnswering = this.#unanswered !== undefined
+      // Repeated requests are coalesced; the latest is answered.
+      this.#unanswered = { stateVector, asksBack }
+      if (isAnswering) return
       this.#connection
         .inTurn(() => this.#answer(room))
         .catch(() => this.end('unavailable', 'The document cannot be read.'))
     })
   }
 
-  /** Whoever asks again before it has the answer is answered once, with what it lacked at last. */
   async #answer(room: EditorRoom): Promise<void> {
-    const { stateVector, asksBack } = this.#asked as { stateVector: Uint8Array; asksBack: boolean }
-    this.#isAnswering = false
+    const { stateVector, asksBack } = this.#unanswered as SyncRequest
+    this.#unanswered = undefined
     if (this.#isSilent) return
     const { apiKey, userId } = this.#participant.identity
     const hasRoomFor = (bytes: number) => this.#connection.hasRoomFor(apiKey, bytes)
@@ -187,7 +208,7 @@ export class EditorSession implements Member {
     if (this.#isSilent) return
     if (recent) this.#connection.answer(this.framing.update(recent))
     this.#connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
-    if (asksBack) this.#ask(room)
+    if (asksBack) this.#requestFrom(room)
   }
 
   /** Comparing a large state vector with the document takes milliseconds, and many clients may send one. */
@@ -201,52 +222,52 @@ export class EditorSession implements Member {
     return result as Promise<T>
   }
 
-  /** An update, or with `isAnswer` all that the server lacked, which may be nothing. */
+  /** An update, or with `isAnswer` everything that the server lacked, which may be nothing. */
   update(number: number, update: Uint8Array, isAnswer: boolean): void {
-    this.#run((room) => {
-      if (isAnswer) this.#mustAsk = false
-      if (this.#participant.canWrite) this.#submit(room, number, update, isAnswer)
-      else if (!isAnswer || !this.#confirm(room, number, update)) this.#refused(number, readOnly)
+    this.#run((open) => {
+      if (isAnswer) this.#mustRequest = false
+      if (this.#participant.canWrite) this.#submit(open, number, update, isAnswer)
+      else if (!isAnswer || !this.#confirm(open.room, number, update)) this.#refused(number, readOnly)
     })
   }
 
   /** Calls back once the updates that the client sent before are durable or refused. */
   afterUpdates(then: () => void): void {
-    this.#run((room) => void room.confirm(this, emptyUpdate, { saved: then, refused: then }))
+    this.#run(({ room }) => void room.confirm(this, emptyUpdate, { saved: then, refused: then }))
   }
 
-  /** False if it holds something new. */
+  /** False if the update contains changes that the server does not have. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
-    const wait: Wait = { isHeld: false, isOver: false }
+    const wait: Wait = { state: 'waiting' }
     const isKnown = room.confirm(this, update, {
       saved: () => {
-        this.#endWait(wait)
+        this.#backpressure.settle(wait)
         this.#saved(number, update, false)
       },
       refused: (fault) => {
-        this.#endWait(wait)
+        this.#backpressure.settle(wait)
         this.#refused(number, fault)
       },
     })
-    if (isKnown) this.#beginWait(wait, room)
+    if (isKnown) this.#backpressure.holdIfFull(wait, room)
     return isKnown
   }
 
-  #submit(room: EditorRoom, number: number, update: Uint8Array, isAnswer: boolean): void {
+  #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isAnswer: boolean): void {
     this.#participant.document.active(this.#participant)
-    // An answer holds everything that its client sent before.
-    const covered = isAnswer ? this.#early.splice(0) : []
-    const wait: Wait = { isHeld: false, isOver: false }
+    // An answer contains everything that its client sent before.
+    const covered = isAnswer ? outOfOrder.splice(0) : []
+    const wait: Wait = { state: 'waiting' }
     room.submit(this, update, {
       saved: (_seq, isNews) => {
-        this.#endWait(wait)
+        this.#backpressure.settle(wait)
         for (const earlier of covered) this.#saved(earlier, update, true)
         this.#saved(number, update, isNews)
       },
       refused: (fault) => {
-        this.#endWait(wait)
-        if (isEarly(fault) && this.#early.length + covered.length < mostEarly)
-          this.#early.push(...covered, number)
+        this.#backpressure.settle(wait)
+        if (isEarly(fault) && outOfOrder.length + covered.length < maxOutOfOrder)
+          outOfOrder.push(...covered, number)
         else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
         else {
           this.#participant.document.updateRefused(fault)
@@ -254,26 +275,7 @@ export class EditorSession implements Member {
         }
       },
     })
-    this.#beginWait(wait, room)
-  }
-
-  /** Reads no more of the client until `#endWait`, unless that came first or little waits in the room. */
-  #beginWait(wait: Wait, room: EditorRoom): void {
-    if (wait.isOver || room.queuedBytes <= mostWaiting) return
-    wait.isHeld = true
-    this.#holds++
-    this.#connection.hold()
-  }
-
-  #endWait(wait: Wait): void {
-    wait.isOver = true
-    if (wait.isHeld) this.#release()
-  }
-
-  #release(): void {
-    if (this.#holds === 0) return
-    this.#holds--
-    this.#connection.release()
+    this.#backpressure.holdIfFull(wait, room)
   }
 
   #saved(number: number, update: Uint8Array, isNews: boolean): void {
@@ -290,48 +292,47 @@ export class EditorSession implements Member {
   }
 
   awareness(update: Uint8Array): void {
-    this.#run((room) => {
-      const heard = room.awareness.receive(this, update)
-      if (heard === 'malformed') return this.end('badMessage', 'Malformed awareness update.')
-      if (heard === 'tooLarge') return this.end('badMessage', 'An awareness state has at most 16 KiB.')
+    this.#run(({ room }) => {
+      const result = room.awareness.receive(this, update)
+      if (result === 'malformed') return this.end('badMessage', 'Malformed awareness update.')
+      if (result === 'tooLarge') return this.end('badMessage', 'An awareness state has at most 16 KiB.')
       room.awarenessChanged()
       const { document } = this.#participant
-      if (heard === 'changed') document.active(this.#participant)
+      if (result === 'changed') document.active(this.#participant)
       else document.heard(this.#participant)
     })
   }
 
   /** Sends a message that is not stored to the other clients of the editor. */
   relay(payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
-    this.#run((room) => room.stateless.send(this, payload, onRefused))
+    this.#run(({ room }) => room.stateless.send(this, payload, onRefused))
   }
 
   queryAwareness(): void {
-    this.#run((room) => {
-      // Whoever asks again so soon has been sent everything, and the changes since.
-      const isSoon = this.#delivery.msSinceAll < askAgainMs
+    this.#run(({ room }) => {
+      // A client that asks again so soon has been sent all states, and the changes since.
+      const isSoon = this.#delivery.msSinceAll < requestIntervalMs
       if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.framing.awareness(emptyAwareness))
     })
   }
 
-  /** The client may write now: asks for what was refused before. */
+  /** The client may write from now on: requests what was refused before. */
   mayWrite(): void {
     if (this.#wasRefused) this.askForMore()
   }
 
   askForMore(): void {
-    const now = performance.now()
-    this.#mustAsk = now - this.#askedAt < askAgainMs
-    if (this.#room && !this.#mustAsk) this.#ask(this.#room, now)
+    this.#mustRequest = this.#clock.elapsed() - this.#requestedAt < requestIntervalMs
+    if (!this.#mustRequest) this.#ifOpen(({ room }) => this.#requestFrom(room))
   }
 
-  #ask(room: EditorRoom, now = performance.now()): void {
-    this.#askedAt = now
-    this.#mustAsk = false
+  #requestFrom(room: EditorRoom): void {
+    this.#requestedAt = this.#clock.elapsed()
+    this.#mustRequest = false
     this.send(this.framing.syncStep1(room.stateVector()))
   }
 
-  /** Whether the client is to hear no more: another session may have its place on the connection. */
+  /** Whether the client is sent nothing more: another session may use its channel of the connection. */
   get #isSilent(): boolean {
     return this.#hasLeft || this.#isFinishing
   }
@@ -350,19 +351,19 @@ export class EditorSession implements Member {
     return this.#connection.states.keep(this, bytes)
   }
 
-  /** Called every now and then. */
+  /** Called at every sweep. */
   makeUp(): void {
-    if (this.#mustAsk) this.askForMore()
-    if (this.#room) this.#delivery.catchUp(this.#room.awareness)
+    if (this.#mustRequest) this.askForMore()
+    this.#ifOpen(({ room }) => this.#delivery.catchUp(room.awareness))
   }
 
   end(reason: CloseReason, message: string): void {
     if (this.#hasLeft) return
     this.leave()
-    this.#ended(reason, message)
+    this.#onClosed(reason, message)
   }
 
-  /** The client is gone and hears no more; what it sent before still counts. */
+  /** Sends the client nothing more, and calls back once what it sent before is handled. */
   finish(then: () => void): void {
     this.#isFinishing = true
     if (this.#participant.hasWork || this.#waiting.length > 0) this.#run(then)
@@ -370,13 +371,14 @@ export class EditorSession implements Member {
   }
 
   leave(): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
+    const before = this.#state
+    if (before.name === 'left') return
+    this.#state = { name: 'left' }
     this.#waiting.clear()
-    while (this.#holds > 0) this.#release()
-    if (!this.#room) return
-    this.#room.members.delete(this)
-    this.#room.awareness.leave(this.sessionId)
-    this.#room.awarenessChanged()
+    this.#backpressure.releaseAll()
+    if (before.name === 'loading') return
+    before.room.members.delete(this)
+    before.room.awareness.leave(this.sessionId)
+    before.room.awarenessChanged()
   }
 }

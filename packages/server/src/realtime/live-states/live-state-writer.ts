@@ -1,36 +1,44 @@
 import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../../platform/bus.ts'
-import { LaneQueue } from '../../platform/turns/lane-queue.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
+import { LaneQueue } from '../../platform/turns/lane-queue.ts'
+import * as stored from '../../store/documents/live-states.ts'
 import { whenCertain } from '../../store/engine/certainty.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
-import * as stored from '../../store/documents/live-states.ts'
 import { inLockOrder } from '../../store/engine/lock-order.ts'
+import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import { AccessChanged, type Commits, type Sender } from '../authorization/commits.ts'
-import { readOnly } from '../rooms/member.ts'
 import { type LargeJson, maxInlineJsonBytes } from '../messages/large-json.ts'
-import type { OpenDocument } from '../documents/open-document.ts'
+import { readOnly } from '../rooms/member.ts'
 
-export interface WriterParts {
+export interface LiveStateWriterDeps {
   commits: Commits
   database: Pick<Database, 'ping'>
   largeJson: LargeJson
   bus: Bus
+  clock: Clock
   log: Log
-  now: () => number
 }
 
-/** What becomes of a change; exactly one is called, once. */
+/** An open document whose live states are set. */
+export interface LiveStateDocument extends DocumentRef {
+  readonly apiKey: string
+  /** Everything that is stored may have changed. */
+  reload(): void
+}
+
+/** Exactly one of these is called, once. */
 export interface Outcome {
-  /** It is durable, with the document at that position. */
+  /** The change is durable, with the document at that position. */
   done(position: Position): void
   refused(error: ApiError): void
 }
 
-/** What a client sets. */
+/** A value that a client sets. */
 interface Setting extends stored.Change {
-  /** Of the message. */
+  /** Size of the client's message. */
   bytes: number
 }
 
@@ -42,29 +50,32 @@ interface Pending {
 
 type Result = Awaited<ReturnType<typeof stored.set>>
 
-/** What one transaction stores; the rest waits for the next. `bytes` may be exceeded by one change. */
-const most = { documents: 50, changesPerDocument: 500, bytes: 1024 * 1024 }
+/** What one transaction stores; the rest waits for the next. One change may exceed `bytes`. */
+const maxPerTransaction = { documents: 50, changesPerDocument: 500, bytes: 1024 * 1024 }
 /** A transaction that takes longer leaves the other documents to the next. */
-const longMs = 10
+const maxTransactionMs = 10
 
-/** Stores what clients set, of several documents in one transaction, and answers once it is durable. API keys take turns. */
+/**
+ * Stores what clients set, for several documents in one transaction, and calls back once it is durable. API keys take
+ * turns.
+ */
 export class LiveStateWriter {
-  readonly #parts: WriterParts
-  readonly #waiting = new Map<OpenDocument, Pending[]>()
+  readonly #deps: LiveStateWriterDeps
+  readonly #waiting = new Map<LiveStateDocument, Pending[]>()
   /** The documents in `#waiting`, perhaps without those in `#merging`. */
-  readonly #order = new LaneQueue<OpenDocument>()
-  /** Documents whose first change in `#waiting` is being merged with a large value. Others do not wait for it. */
-  readonly #merging = new Map<OpenDocument, Promise<void>>()
-  /** What the last transaction had no time for: comes before everything else. */
-  #left = new Map<OpenDocument, Pending[]>()
+  readonly #order = new LaneQueue<LiveStateDocument>()
+  /** Documents whose first change in `#waiting` is being merged with a large value. Other documents do not wait for it. */
+  readonly #merging = new Map<LiveStateDocument, Promise<void>>()
+  /** Changes that the last transaction had no time for. They come before everything else. */
+  #postponed = new Map<LiveStateDocument, Pending[]>()
   #busy: Promise<void> | undefined
 
-  constructor(parts: WriterParts) {
-    this.#parts = parts
+  constructor(deps: LiveStateWriterDeps) {
+    this.#deps = deps
   }
 
-  /** By somebody who may write. */
-  set(document: OpenDocument, setting: Setting, from: Sender, outcome: Outcome): void {
+  /** The sender must be allowed to write when this is called. */
+  set(document: LiveStateDocument, setting: Setting, from: Sender, outcome: Outcome): void {
     const pending = { setting, from, outcome }
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(pending)
@@ -78,13 +89,13 @@ export class LiveStateWriter {
   }
 
   #start(): void {
-    // What is being merged starts it later.
+    // `#merge` starts the loop again when it is done.
     if (!this.#order.isEmpty) this.#busy ??= this.#run()
   }
 
   async #run(): Promise<void> {
-    while (!this.#order.isEmpty || this.#left.size > 0) {
-      // What arrives in one turn of the event loop is stored together.
+    while (!this.#order.isEmpty || this.#postponed.size > 0) {
+      // Changes that arrive in one turn of the event loop are stored together.
       await new Promise((resolve) => setImmediate(resolve))
       const taken = await this.#takeAllowed()
       await this.#store(taken)
@@ -92,8 +103,8 @@ export class LiveStateWriter {
     this.#busy = undefined
   }
 
-  /** Without the changes whose setters may not write any more. */
-  async #takeAllowed(): Promise<Map<OpenDocument, Pending[]>> {
+  /** Takes the next changes, without those whose senders may not write any more. */
+  async #takeAllowed(): Promise<Map<LiveStateDocument, Pending[]>> {
     const taken = this.#take()
     const undecided = new Set<Sender>()
     for (const { from } of [...taken.values()].flat()) if (from.mayStore === undefined) undecided.add(from)
@@ -112,31 +123,32 @@ export class LiveStateWriter {
     return taken
   }
 
-  #add(document: OpenDocument, pending: Pending[]): void {
+  #add(document: LiveStateDocument, pending: Pending[]): void {
     this.#waiting.set(document, pending)
     this.#order.add(document.apiKey, document)
   }
 
-  #putBack(document: OpenDocument, pending: readonly Pending[]): void {
+  #putBack(document: LiveStateDocument, pending: readonly Pending[]): void {
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.unshift(...pending)
     else this.#add(document, [...pending])
   }
 
-  #take(): Map<OpenDocument, Pending[]> {
-    let taken = this.#left
-    this.#left = new Map()
+  #take(): Map<LiveStateDocument, Pending[]> {
+    let taken = this.#postponed
+    this.#postponed = new Map()
     if (taken.size > 0) return taken
     taken = new Map()
-    const rest = new Map<OpenDocument, Pending[]>()
+    const rest = new Map<LiveStateDocument, Pending[]>()
     let bytes = 0
-    while (taken.size < most.documents && bytes < most.bytes) {
+    while (taken.size < maxPerTransaction.documents && bytes < maxPerTransaction.bytes) {
       const document = this.#order.take()
       if (!document) break
       const waiting = this.#waiting.get(document)
       if (!waiting || this.#merging.has(document)) continue
+      const maxChanges = Math.min(waiting.length, maxPerTransaction.changesPerDocument)
       let count = 0
-      while (count < Math.min(waiting.length, most.changesPerDocument) && bytes < most.bytes) {
+      while (count < maxChanges && bytes < maxPerTransaction.bytes) {
         bytes += (waiting[count++] as Pending).setting.bytes
       }
       taken.set(document, waiting.splice(0, count))
@@ -147,24 +159,25 @@ export class LiveStateWriter {
     return taken
   }
 
-  async #store(taken: ReadonlyMap<OpenDocument, Pending[]>): Promise<void> {
-    const documents = inLockOrder(taken.keys(), idOf)
+  async #store(taken: ReadonlyMap<LiveStateDocument, Pending[]>): Promise<void> {
+    const documents = inLockOrder(taken.keys(), lockKey)
     if (documents.length === 0) return
-    const { commits, database, log, now } = this.#parts
-    let results = new Map<OpenDocument, Result>()
+    const { commits, database, log, clock } = this.#deps
+    let results = new Map<LiveStateDocument, Result>()
     const apiKeys = new Set(documents.map(({ apiKey }) => apiKey))
     const senders = [...taken.values()].flat().map(({ from }) => from)
     const work = async (db: Db) => {
-      // Of an attempt that collided nothing remains.
+      // A transaction that collided runs again, from the beginning.
       results = new Map()
-      const begunAt = performance.now()
+      const startedAt = performance.now()
       for (const document of documents) {
         const changes = (taken.get(document) as Pending[]).map(({ setting }) => setting)
+        const now = clock.now()
         results.set(
           document,
-          await stored.set(db, document.apiKey, document, changes, now(), maxInlineJsonBytes),
+          await stored.set(db, document.apiKey, document, changes, now, maxInlineJsonBytes),
         )
-        if (performance.now() - begunAt > longMs) return
+        if (performance.now() - startedAt > maxTransactionMs) return
       }
     }
     try {
@@ -177,12 +190,12 @@ export class LiveStateWriter {
       log.error({ err: error, documents: documents.length }, 'live states could not be stored')
       const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
       for (const pending of taken.values()) for (const { outcome } of pending) outcome.refused(failure)
-      void whenCertain(database).then(() => documents.forEach((document) => document.readAgain()))
+      void whenCertain(database).then(() => documents.forEach((document) => document.reload()))
       return
     }
     for (const [document, pending] of taken) {
       if (!results.has(document)) {
-        this.#left.set(document, pending)
+        this.#postponed.set(document, pending)
         continue
       }
       const result = results.get(document)
@@ -195,9 +208,9 @@ export class LiveStateWriter {
     }
   }
 
-  /** Merges the first change that waits with the stored value. If that is another one by then, it is merged once more. */
-  async #merge(document: OpenDocument, below: string): Promise<void> {
-    const { largeJson, log } = this.#parts
+  /** Merges the first waiting change with the stored value. If the stored value changes meanwhile, it is merged again. */
+  async #merge(document: LiveStateDocument, below: string): Promise<void> {
+    const { largeJson, log } = this.#deps
     const waiting = this.#waiting.get(document) as Pending[]
     const { setting, outcome } = waiting[0] as Pending
     try {
@@ -214,21 +227,19 @@ export class LiveStateWriter {
     this.#start()
   }
 
-  #settle(document: OpenDocument, pending: readonly Pending[], result: Result): void {
+  #settle(document: LiveStateDocument, pending: readonly Pending[], result: Result): void {
     const { apiKey, organizationId, documentId } = document
     const position = result?.position
-    for (const one of pending) {
-      const refusal = result?.refused.get(one.setting)
-      if (refusal) one.outcome.refused(new ApiError(refusal.status, refusal.message))
-      else if (position) one.outcome.done(position)
-      else one.outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
+    for (const { setting, outcome } of pending) {
+      const refusal = result?.refused.get(setting)
+      if (refusal) outcome.refused(new ApiError(refusal.status, refusal.message))
+      else if (position) outcome.done(position)
+      else outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
     }
     if (position) {
-      this.#parts.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
+      this.#deps.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })
     }
   }
 }
 
-/** Ids may hold any visible character, but no NUL. */
-const idOf = ({ apiKey, organizationId, documentId }: OpenDocument) =>
-  `${apiKey}\0${organizationId}\0${documentId}`
+const lockKey = (document: LiveStateDocument) => `${document.apiKey}\0${documentKey(document)}`

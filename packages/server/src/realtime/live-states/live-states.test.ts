@@ -37,8 +37,8 @@ beforeEach(() => {
   answers = []
   events = []
   liveStates = new LiveStates({
-    gone: () => events.push('gone'),
-    failed: () => events.push('failed'),
+    onGone: () => events.push('gone'),
+    onError: () => events.push('failed'),
     read: (seq) => {
       const at = position && { ...position }
       const states = [...stored.values()].filter((state) => state.seq > seq)
@@ -67,11 +67,11 @@ describe('[R11] the live states of an open document', () => {
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
     set('a', 2)
-    liveStates.changed()
+    liveStates.onStored()
     set('b', 1)
-    liveStates.changed()
+    liveStates.onStored()
     set('a', 3)
-    liveStates.changed()
+    liveStates.onStored()
     expect(answers).toHaveLength(1)
     await answer()
     await answer()
@@ -98,11 +98,11 @@ describe('[R11] the live states of an open document', () => {
     liveStates.subscribe(subscriber)
     set('a', 1)
     set('b', 1)
-    liveStates.changed()
-    liveStates.changed()
+    liveStates.onStored()
+    liveStates.onStored()
     await answer()
     await answer()
-    liveStates.changed()
+    liveStates.onStored()
     await answer()
     expect(subscriber.told).toEqual([[0, 2]])
   })
@@ -112,10 +112,10 @@ describe('[R11] the live states of an open document', () => {
     await load()
     liveStates.subscribe(new Subscriber())
     position = { epoch: 'another', seq: 1 }
-    liveStates.changed()
+    liveStates.onStored()
     await answer()
     position = undefined
-    liveStates.changed()
+    liveStates.onStored()
     await answer()
     expect(events).toEqual(['gone', 'gone'])
   })
@@ -123,7 +123,7 @@ describe('[R11] the live states of an open document', () => {
   test('[R11.1] what was forgotten while it was read is not believed', async () => {
     set('a', 1)
     const loading = liveStates.load()
-    liveStates.forget()
+    liveStates.drop()
     await answer()
     await loading
     expect(liveStates.position).toBeUndefined()
@@ -134,7 +134,7 @@ describe('[R11] the live states of an open document', () => {
   test('[R11] changes that nobody follows are not read', async () => {
     await load()
     set('a', 1)
-    liveStates.changed()
+    liveStates.onStored()
     expect(answers).toHaveLength(0)
     await load()
     expect(values(0)).toEqual([['a', 1]])
@@ -144,7 +144,7 @@ describe('[R11] the live states of an open document', () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
-    liveStates.changed()
+    liveStates.onStored()
     answers.shift()?.fail(new Error('The database is away.'))
     await answer()
     expect([events, subscriber.lost]).toEqual([['failed'], 1])
@@ -163,7 +163,7 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.hasRoomFor('large', 2000, false)).toBe(true)
     expect(liveStates.hasRoomFor('other', 100, false)).toBe(true)
     stored.clear()
-    liveStates.forget()
+    liveStates.drop()
     for (let index = 0; index < 1000; index++) set(`s${index}`, 1)
     await load()
     expect(liveStates.hasRoomFor('other', 1, false)).toBe(false)

@@ -3,21 +3,21 @@ import type { readSince, Stored } from '../../store/documents/live-state-log.ts'
 import { idOf, maxOfDocument } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 
-export interface LiveStateParts {
-  /** What changes after that one have set; undefined if the document is gone. */
+export interface LiveStatesDeps {
+  /** The values that changes after that number have set; undefined if the document is gone. */
   read: (seq: number) => ReturnType<typeof readSince>
   /** Waits for another turn of the event loop. */
   pause?: () => Promise<void>
-  /** The document is gone, or another one has its id. */
-  gone: () => void
-  failed: (error: unknown) => void
+  /** The document was deleted, or another document has its id. */
+  onGone: () => void
+  onError: (error: unknown) => void
 }
 
-/** Who is told of changes. */
+/** Receives changes of live states. */
 export interface LiveStateSubscriber {
   /**
-   * There is a newer position; the frames hold what was set since that change. Undefined: that is large, and the
-   * subscriber asks for it when it has a turn.
+   * There is a newer position. The frames hold what was set since the change number `from`. Undefined: the values are
+   * large, and the subscriber asks for them when it has a turn.
    */
   liveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */
@@ -31,37 +31,38 @@ const sliceMs = 5
 
 interface Entry {
   seq: number
-  /** The value as clients are sent it: a `LiveStateValue` as JSON. */
+  /** The value as clients receive it: a `LiveStateValue` as JSON. */
   bytes: Buffer
 }
 
 /**
- * The live states of an open document, as far as they have been told. They are read from the store in the order of their
- * numbers, whoever set them, so that no position covers a change that was not told.
+ * The live states of an open document, as far as they have been broadcast. They are read from the store in the order of
+ * their numbers, whether a client or a backend set them. So no position covers a change that was not broadcast.
  */
 export class LiveStates {
-  readonly #parts: LiveStateParts
+  readonly #deps: LiveStatesDeps
   readonly #subscribers = new Set<LiveStateSubscriber>()
   readonly #entries = new Map<string, Entry>()
   #position: Position | undefined
   #bytes = 0
+  /** The latest result of `bytesSince`, shared as long as a frame still uses it. */
   #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined
   #reading: Promise<void> | undefined
-  /** Something was set since the reading began. */
+  /** A value was stored since the reading began. */
   #isStale = false
-  /** Counts how often everything was forgotten: what was being read then is of no use. */
-  #forgotten = 0
+  /** How often the cache was dropped. The result of a read that began before a drop is discarded. */
+  #drops = 0
 
-  constructor(parts: LiveStateParts) {
-    this.#parts = parts
+  constructor(deps: LiveStatesDeps) {
+    this.#deps = deps
   }
 
-  /** Undefined until they are loaded. */
+  /** Undefined until the values are loaded. */
   get position(): Position | undefined {
     return this.#position
   }
 
-  /** Whether a client may set a value of that size. What backends have stored counts, but is not refused. */
+  /** Whether a client may set a value of that size. Values that backends set take space too, but are never refused. */
   hasRoomFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
     if (!known && this.#entries.size >= maxOfDocument.states) return false
@@ -81,10 +82,7 @@ export class LiveStates {
     this.#subscribers.delete(subscriber)
   }
 
-  /**
-   * The values that changes after that one have set, as a JSON array. The bytes of the latest call are shared as long as
-   * somebody needs them.
-   */
+  /** The values that changes after that number have set, as a JSON array. Callers share the bytes of the latest call. */
   bytesSince(seq: number): Buffer {
     const until = this.#position?.seq
     const shared = this.#shared
@@ -99,16 +97,16 @@ export class LiveStates {
     return bytes
   }
 
-  /** Somebody has stored something. */
-  changed(): void {
+  /** Values were stored. */
+  onStored(): void {
     if (this.#reading) this.#isStale = true
-    else if (this.#subscribers.size === 0) this.forget()
-    else void this.#read().catch(() => this.#lost())
+    else if (this.#subscribers.size === 0) this.drop()
+    else void this.#read().catch(() => this.#onReadFailed())
   }
 
-  /** Whoever asks next gets what is stored then. */
-  forget(): void {
-    this.#forgotten++
+  /** Drops everything. The next caller of `load` gets what is stored by then. */
+  drop(): void {
+    this.#drops++
     this.#entries.clear()
     this.#position = undefined
     this.#bytes = 0
@@ -120,21 +118,22 @@ export class LiveStates {
     const reading = this.#readUntilCurrent().finally(() => {
       if (this.#reading === reading) this.#reading = undefined
     })
-    reading.catch(this.#parts.failed)
+    reading.catch(this.#deps.onError)
     this.#reading = reading
     return reading
   }
 
   async #readUntilCurrent(): Promise<void> {
-    const forgotten = this.#forgotten
+    const drops = this.#drops
     do {
       this.#isStale = false
-      const read = await this.#parts.read(this.#position?.seq ?? 0)
-      if (forgotten !== this.#forgotten) return
-      if (!read || (this.#position && this.#position.epoch !== read.position.epoch)) return this.#parts.gone()
+      const read = await this.#deps.read(this.#position?.seq ?? 0)
+      if (drops !== this.#drops) return
+      if (!read || (this.#position && this.#position.epoch !== read.position.epoch))
+        return this.#deps.onGone()
       const entries = await this.#encode(read.states)
-      if (forgotten !== this.#forgotten) return
-      this.#take(entries, read.position)
+      if (drops !== this.#drops) return
+      this.#apply(entries, read.position)
     } while (this.#isStale)
   }
 
@@ -143,7 +142,7 @@ export class LiveStates {
     let pausedAt = performance.now()
     for (const state of states) {
       if (performance.now() - pausedAt > sliceMs) {
-        await this.#parts.pause?.()
+        await this.#deps.pause?.()
         pausedAt = performance.now()
       }
       entries.set(state.liveStateDataId, { seq: state.seq, bytes: encode(state) })
@@ -151,7 +150,7 @@ export class LiveStates {
     return entries
   }
 
-  #take(entries: ReadonlyMap<string, Entry>, position: Position): void {
+  #apply(entries: ReadonlyMap<string, Entry>, position: Position): void {
     const from = this.#position?.seq ?? 0
     this.#position = position
     let changedBytes = 0
@@ -167,15 +166,15 @@ export class LiveStates {
     for (const subscriber of this.#subscribers) subscriber.liveStatesChanged(frames, from)
   }
 
-  #lost(): void {
+  #onReadFailed(): void {
     for (const subscriber of this.#subscribers) subscriber.liveStatesLost()
-    this.forget()
+    this.drop()
   }
 }
 
 const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
-/** The value itself is JSON already, and may be large. */
+/** Builds the object from texts, because the value is JSON already, and may be large. */
 function encode({ liveStateDataId, json, userId, lastUpdated }: Stored): Buffer {
   const id = JSON.stringify(idOf(liveStateDataId))
   const name = JSON.stringify(liveStateDataId)

@@ -5,7 +5,7 @@ import { type Connection, isFinal } from '../../sockets/connection.ts'
 import { EditorSession, type Voice } from '../../editors/session.ts'
 import type { Place } from '../../../store/editors/editors.ts'
 import type { Arrival, DialectClient } from '../../gateway.ts'
-import type { Hub } from '../../documents/hub.ts'
+import type { Hub } from '../../editors/services.ts'
 import { Denial, didNotSay, type Identity } from '../../authorization/identify.ts'
 import type { Participant } from '../../documents/participant.ts'
 import { maxNameLength, namePattern, placeIn } from '../../documents/place.ts'
@@ -213,7 +213,7 @@ export class HocuspocusClient implements DialectClient {
     const { place } = editor
     if (place === undefined) throw new Denial('badMessage', namePattern)
     const ended = (reason: CloseReason, message: string) => this.#end(editor, reason, message)
-    editor.participant = this.#hub.join(this.#connection, identity, place, {
+    editor.participant = this.#hub.documents.join(this.#connection, identity, place, {
       opened: (role) => {
         this.#tell(editor, authenticated(editor.name, role))
         editor.session?.open(place.editorId, { asks: false })
@@ -236,6 +236,7 @@ export class HocuspocusClient implements DialectClient {
       voice: editor.voice,
       ended,
     })
+    editor.participant.start()
     for (const data of editor.waiting.splice(0)) this.#readLate(data, editor, editor.session)
     if (this.#isClosed) editor.session.finish(() => this.#leave(editor))
   }

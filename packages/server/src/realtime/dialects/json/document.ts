@@ -12,7 +12,7 @@ import type { Declaration, Refusal } from '../../editors/declarations.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
 import { documentFull } from '../../../store/documents/live-states.ts'
-import type { Hub } from '../../documents/hub.ts'
+import type { Hub } from '../../editors/services.ts'
 import type { Identity } from '../../authorization/identify.ts'
 import type { ReadMessage } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
@@ -59,13 +59,14 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   constructor(host: DocumentHost, identity: Identity, opening: Message<'open'>) {
     this.#host = host
     this.#opening = opening
-    this.participant = host.hub.join(host.connection, identity, opening, this)
+    this.participant = host.hub.documents.join(host.connection, identity, opening, this)
     const { participant } = this
     this.#waiting = new WorkQueue(host.connection, {
-      mayRun: () => participant.isCurrent(participant.document.now()),
+      mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
       onError: () => participant.end('badMessage', 'The message is malformed.'),
     })
+    participant.start()
   }
 
   get connection(): Connection {

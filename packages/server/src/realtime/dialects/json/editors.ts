@@ -8,7 +8,7 @@ import {
 } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
 import type { Backlog } from '../../sockets/backlog.ts'
-import type { Hub } from '../../documents/hub.ts'
+import type { Hub } from '../../editors/services.ts'
 import { idPattern, isId } from '../../documents/place.ts'
 import type { VersionMessage } from '../../editors/version-requests.ts'
 import type { JsonDocument } from './document.ts'

@@ -1,0 +1,39 @@
+/** Users whose changes are counted one by one. With more of them, the change concerns all users of the API key. */
+const maxCountedUsers = 10_000
+
+/**
+ * Counts the changes of access under one API key. A decision records the epoch in which it was made, and is stale as soon
+ * as the epoch is another one.
+ */
+export class AccessEpochs {
+  /** Changes that concern every user. */
+  #changes = 0
+  readonly #changesByUser = new Map<string, number>()
+  /** How often `bumpUsers` was called since `#changesByUser` was cleared. */
+  #userBumps = 0
+
+  /** Increases with every change that concerns the user under the whole API key. */
+  of(userId: string): number {
+    return this.#changes + (this.#changesByUser.get(userId) ?? 0)
+  }
+
+  /** Increases with every change that concerns all users. */
+  get ofAllUsers(): number {
+    return this.#changes
+  }
+
+  bumpAll(): void {
+    this.#changes++
+  }
+
+  /** Users without an open session are counted too: their updates may wait to be stored. */
+  bumpUsers(userIds: ReadonlySet<string>): void {
+    this.#userBumps++
+    for (const userId of userIds) this.#changesByUser.set(userId, (this.#changesByUser.get(userId) ?? 0) + 1)
+    if (this.#changesByUser.size <= maxCountedUsers) return
+    // No user's epoch may return to an earlier number. No user has more counted changes than there were bumps.
+    this.#changes += this.#userBumps
+    this.#userBumps = 0
+    this.#changesByUser.clear()
+  }
+}

@@ -1,0 +1,97 @@
+import type { Credentials } from '../../access/credentials.ts'
+import type { Deletions } from '../../access/deletions.ts'
+import type { Decision } from '../../access/permissions.ts'
+import { evaluate } from '../../access/session-access.ts'
+import { openDocument } from '../../access/tokens/sign-in.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Gate } from '../../platform/turns/gate.ts'
+import type { Database } from '../../store/engine/db.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import type { AccessDecision, AuthorizedClient, EvaluatedDocument } from './authorizer.ts'
+import type { CreationLimits, CreationRefusal } from './creation-limits.ts'
+
+export interface AccessEvaluatorDeps {
+  database: Database
+  credentials: Credentials
+  deletions: Deletions
+  creationLimits: CreationLimits
+  /** Limits client-triggered queries, fairly per user. */
+  gate: Gate
+  clock: Clock
+}
+
+/** Reads from the database what clients may do with a document. Creates the document if a client opens a new one. */
+export class AccessEvaluator {
+  readonly #deps: AccessEvaluatorDeps
+
+  constructor(deps: AccessEvaluatorDeps) {
+    this.#deps = deps
+  }
+
+  /** Resolves with one decision per client, in their order. */
+  async evaluate(
+    document: EvaluatedDocument,
+    clients: readonly AuthorizedClient[],
+  ): Promise<AccessDecision[]> {
+    const { gate, deletions } = this.#deps
+    const lane = laneOf(clients)
+    for (;;) {
+      const decisions = await gate.pass(document.apiKey, () => this.#evaluate(document, clients), lane)
+      if (decisions !== 'being deleted') return decisions
+      // Outside of the gate: a deletion may take seconds, and other clients must not wait for it.
+      await deletions.settled(document.apiKey, mentionOf(document))
+    }
+  }
+
+  async #evaluate(
+    document: EvaluatedDocument,
+    clients: readonly AuthorizedClient[],
+  ): Promise<AccessDecision[] | 'being deleted'> {
+    const { database, credentials, deletions, creationLimits, clock } = this.#deps
+    const { apiKey, organizationId, documentId } = document
+    const key = await credentials.apiKey(apiKey)
+    if (!key) return clients.map(() => notAccepted)
+    if (deletions.mayMeet(key.caller) && (await deletions.meets(apiKey, mentionOf(document)))) {
+      return 'being deleted'
+    }
+    const users = clients.map(({ identity }) => identity.access)
+    const seconds = Math.floor(clock.now() / 1000)
+    const decisions = await evaluate(database.read, key.caller, organizationId, documentId, users, seconds)
+    for (const [index, { identity }] of clients.entries()) {
+      if (identity.isAccepted && !(await identity.isAccepted())) decisions[index] = notAccepted
+    }
+    if (document.exists) return decisions
+    // A client that opens a missing document creates it (spec 0.8). A client that was closed because the document was
+    // deleted does not.
+    const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasEnded)
+    if (openers.length === 0) return decisions
+    const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
+    const refuse = async () => (creators.length > 0 ? creationLimits.take(creators) : doesNotExist)
+    const now = clock.now()
+    const refusal = await openDocument(database, key.caller, organizationId, documentId, now, refuse)
+    if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
+    document.exists = true
+    return decisions
+  }
+}
+
+/** The user of the first client. Clients that have the document open do not queue behind clients that open it. */
+function laneOf(clients: readonly AuthorizedClient[]): string {
+  const userId = clients[0]?.identity.userId ?? ''
+  return clients.some(({ role }) => role !== undefined) ? `again ${userId}` : userId
+}
+
+const doesNotExist: CreationRefusal = {
+  allowed: false,
+  closeReason: 'gone',
+  message: 'The document does not exist.',
+}
+
+const notAccepted: Decision = { allowed: false, reason: 'unauthenticated', accessType: 'restricted' }
+
+const mentionOf = ({ organizationId, documentId }: DocumentRef) => ({
+  isLive: true as const,
+  organizationIds: [organizationId],
+  documentIds: [documentId],
+  folderIds: [],
+})

@@ -1,0 +1,96 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
+import type { Decision } from '../../access/permissions.ts'
+import { type AccessDecision, type AuthorizedClient, Authorizer } from './authorizer.ts'
+
+const granted: Decision = { allowed: true, accessRole: 'editor', accessType: 'restricted' }
+
+class Client implements AuthorizedClient {
+  readonly identity = {} as AuthorizedClient['identity']
+  readonly role = undefined
+  readonly hasEnded = false
+  readonly mayCreate = true
+  epoch = 1
+  decidedAt = 0
+  readonly decisions: AccessDecision[] = []
+  readonly ends: string[] = []
+
+  isCurrent(): boolean {
+    return this.decidedAt === this.epoch || this.ends.length > 0
+  }
+
+  onDecision(decision: AccessDecision, epoch: number): void {
+    this.decidedAt = epoch
+    this.decisions.push(decision)
+  }
+
+  end(reason: string): void {
+    this.ends.push(reason)
+  }
+}
+
+function scene(clients: Client[], evaluate: () => Promise<void> = async () => {}) {
+  const clock = new SteppedClock()
+  const errors: unknown[] = []
+  const asked: number[] = []
+  const authorizer = new Authorizer(
+    {
+      clock,
+      evaluate: async (_document, stale) => {
+        asked.push(stale.length)
+        await evaluate()
+        return stale.map(() => granted)
+      },
+      onError: (error) => errors.push(error),
+    },
+    { apiKey: 'k1', organizationId: 'o1', documentId: 'd1' },
+    new Set(clients),
+  )
+  return { clock, errors, asked, authorizer }
+}
+
+describe('[R9] the authorizer of an open document', () => {
+  test('[R9] clients that join together are checked together', async () => {
+    const clients = [new Client(), new Client()]
+    const { authorizer, asked } = scene(clients)
+    void authorizer.authorize()
+    await authorizer.authorize()
+    expect(asked).toEqual([2])
+    expect(clients.map(({ decisions }) => decisions)).toEqual([[granted], [granted]])
+  })
+
+  test('[R9] a client whose access changes while it is read is checked once more', async () => {
+    const ada = new Client()
+    const { authorizer, asked } = scene([ada], async () => {
+      if (ada.epoch === 1) ada.epoch = 2
+    })
+    await authorizer.authorize()
+    expect(asked).toEqual([1, 1])
+    expect(ada.decidedAt).toBe(2)
+  })
+
+  test('[R9] a client that left is decided about as long as its updates wait', async () => {
+    const gone = new Client()
+    const { authorizer } = scene([])
+    await authorizer.decide(gone)
+    expect(gone.decisions).toEqual([granted])
+  })
+
+  test('[R9] a failing check is retried every 200 ms, and closes the clients after five attempts', async () => {
+    const ada = new Client()
+    const { clock, errors, authorizer } = scene([ada], () => Promise.reject(new Error('no database')))
+    const done = authorizer.authorize()
+    for (let attempts = 1; attempts < 5; attempts++) {
+      await setImmediate()
+      expect(errors).toHaveLength(attempts)
+      clock.step(199)
+      await setImmediate()
+      expect(errors).toHaveLength(attempts)
+      clock.step(1)
+    }
+    await done
+    expect(errors).toHaveLength(5)
+    expect(ada.ends).toEqual(['unavailable'])
+  })
+})

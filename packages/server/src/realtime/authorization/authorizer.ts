@@ -1,0 +1,105 @@
+import type { AccessRole, CloseReason } from '@plenum/protocol/realtime'
+import type { Decision } from '../../access/permissions.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { DocumentRef } from '../../store/refs.ts'
+import type { CreationRefusal } from './creation-limits.ts'
+import type { Identity } from './identify.ts'
+
+/** What a client may do with a document, or why the document cannot be created for the client. */
+export type AccessDecision = Decision | CreationRefusal
+
+/** A client whose access to a document is checked. */
+export interface AuthorizedClient {
+  readonly identity: Identity
+  /** By the latest decision; undefined before the first one. */
+  readonly role: AccessRole | undefined
+  readonly hasEnded: boolean
+  /** Whether the client may create the document by opening it. */
+  readonly mayCreate: boolean
+  /** Increases with everything that makes the latest decision stale. */
+  readonly epoch: number
+  /** Whether the latest decision applies at this moment. */
+  isCurrent(now: number): boolean
+  /** `epoch`: the epoch of the client before its access was read. */
+  onDecision(decision: AccessDecision, epoch: number, now: number): void
+  end(reason: CloseReason, message: string): void
+}
+
+/** A document as the evaluator sees it. */
+export interface EvaluatedDocument extends DocumentRef {
+  readonly apiKey: string
+  /** Whether it is known to be stored. */
+  exists: boolean
+}
+
+export interface AuthorizerDeps {
+  clock: Clock
+  /** Resolves with one decision per client, in their order. */
+  evaluate: (document: EvaluatedDocument, clients: readonly AuthorizedClient[]) => Promise<AccessDecision[]>
+  onError: (error: unknown) => void
+}
+
+/** A check that fails is retried. After the last attempt the clients are closed. */
+const maxAttempts = 5
+const retryMs = 200
+
+/** Keeps the decisions about the clients of one open document current. */
+export class Authorizer {
+  readonly #deps: AuthorizerDeps
+  readonly #document: EvaluatedDocument
+  /** The clients that have the document open. */
+  readonly #clients: ReadonlySet<AuthorizedClient>
+  /** Clients whose updates wait for a decision. They may have left. */
+  readonly #undecided = new Set<AuthorizedClient>()
+  #running: Promise<void> | undefined
+
+  constructor(
+    deps: AuthorizerDeps,
+    { apiKey, organizationId, documentId }: DocumentRef & { apiKey: string },
+    clients: ReadonlySet<AuthorizedClient>,
+  ) {
+    this.#deps = deps
+    this.#document = { apiKey, organizationId, documentId, exists: false }
+    this.#clients = clients
+  }
+
+  /** Decides again about every client whose decision is stale, until all decisions are current. */
+  authorize(): Promise<void> {
+    this.#running ??= this.#authorizeAll().finally(() => {
+      this.#running = undefined
+    })
+    return this.#running
+  }
+
+  /** Resolves when it is known whether the client may write, whether or not it still has the document open. */
+  decide(client: AuthorizedClient): Promise<void> {
+    this.#undecided.add(client)
+    return this.authorize()
+  }
+
+  async #authorizeAll(): Promise<void> {
+    const { clock, evaluate, onError } = this.#deps
+    for (let failures = 0; ;) {
+      // Not before the caller is done: clients that join together are checked together.
+      await Promise.resolve()
+      const clients = new Set([...this.#clients, ...this.#undecided])
+      const stale = [...clients].filter((client) => !client.isCurrent(clock.now()))
+      if (stale.length === 0) return this.#undecided.clear()
+      const epochs = stale.map(({ epoch }) => epoch)
+      try {
+        const decisions = await evaluate(this.#document, stale)
+        for (const [index, client] of stale.entries()) {
+          this.#undecided.delete(client)
+          client.onDecision(decisions[index] as AccessDecision, epochs[index] as number, clock.now())
+        }
+      } catch (error) {
+        onError(error)
+        if (++failures === maxAttempts) {
+          for (const client of stale) client.end('unavailable', 'Access could not be checked.')
+          return this.#undecided.clear()
+        }
+        await new Promise<void>((resolve) => clock.setTimeout(resolve, retryMs))
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import type { Bus, BusMessage } from '../../platform/bus.ts'
+import { breathe } from '../../platform/turns/loop-time.ts'
+import type { WorkHost } from '../../platform/turns/work-queue.ts'
+import { documentKey, type DocumentRef } from '../../store/refs.ts'
+import type { Identity } from '../authorization/identify.ts'
+import { KeyDocuments } from './key-documents.ts'
+import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
+import { type Listener, Participant } from './participant.ts'
+
+const movedMessage = 'The document was moved to another id.'
+const deletedMessage = 'The document was deleted.'
+
+/** The open documents of this server. Passes on what happens outside of them, and drops those that no client needs. */
+export class DocumentDirectory {
+  readonly #deps: OpenDocumentDeps
+  readonly #keys = new Map<string, KeyDocuments>()
+  readonly #unsubscribe: () => void
+  #sweeping: Promise<void> | undefined
+
+  constructor(deps: OpenDocumentDeps & { bus: Bus }) {
+    this.#deps = deps
+    this.#unsubscribe = deps.bus.subscribe((message) => this.#receive(message))
+  }
+
+  /** Adds a client to a document. The caller calls `start` on the participant once its session can handle callbacks. */
+  join(host: WorkHost, identity: Identity, ref: DocumentRef, listener: Listener): Participant {
+    const document = this.#open(identity.apiKey, ref)
+    const participant = new Participant(host, identity, document, listener)
+    document.participants.add(participant)
+    return participant
+  }
+
+  #open(apiKey: string, ref: DocumentRef): OpenDocument {
+    const key = this.#keys.get(apiKey) ?? new KeyDocuments()
+    this.#keys.set(apiKey, key)
+    const known = key.documents.get(documentKey(ref))
+    if (known) return known
+    const document = new OpenDocument({
+      deps: this.#deps,
+      apiKey,
+      ref,
+      epochs: key.epochs,
+      onClosed: (closed) => key.drop(closed),
+    })
+    key.documents.set(documentKey(ref), document)
+    return document
+  }
+
+  #find(message: DocumentRef & { apiKey: string }): OpenDocument | undefined {
+    return this.#keys.get(message.apiKey)?.documents.get(documentKey(message))
+  }
+
+  #receive(message: BusMessage): void {
+    const key = this.#keys.get(message.apiKey)
+    if (!key) return
+    switch (message.kind) {
+      case 'access':
+        key.onAccessChanged(message)
+        break
+      case 'credentials':
+        for (const document of key.documents.values()) {
+          document.closeBackends('unauthenticated', 'token_invalid: The auth token was reset.')
+        }
+        break
+      case 'editor':
+        this.#find(message)?.onLogAppended(message.editorId)
+        break
+      case 'versionAdded': {
+        const { version } = message
+        this.#find(message)?.onVersionsChanged(message.editorId, { type: 'versionAdded', version })
+        break
+      }
+      case 'versionRestored': {
+        const { version, restoredBy } = message
+        this.#find(message)?.onVersionsChanged(message.editorId, {
+          type: 'versionRestored',
+          version,
+          ...(restoredBy && { restoredBy }),
+        })
+        break
+      }
+      case 'liveState':
+        this.#find(message)?.liveStates.onStored()
+        break
+      case 'presence':
+        void this.#find(message)?.presence.told(message.userIds, message.removed === true)
+        break
+      case 'changed':
+        for (const document of documentsOf(key, message)) document.reload()
+        break
+      case 'gone':
+        for (const document of documentsOf(key, message)) {
+          // The other id is not named: access to the document under it may be different.
+          document.close('gone', message.isMoved ? movedMessage : deletedMessage)
+        }
+        break
+    }
+  }
+
+  /** Called twice a second: ends what time has ended, and drops documents that no client needs. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
+    return this.#sweeping
+  }
+
+  async #sweepAll(): Promise<void> {
+    for (const [apiKey, key] of this.#keys) {
+      for (const document of key.documents.values()) {
+        // Clients may have hundreds of thousands of documents open.
+        await breathe()
+        document.sweep()
+        if (document.isUnused) key.drop(document)
+      }
+      if (key.documents.size === 0) this.#keys.delete(apiKey)
+    }
+  }
+
+  /** How many documents and editors are open. */
+  get numbers(): { documents: number; editors: number } {
+    let documents = 0
+    let editors = 0
+    for (const key of this.#keys.values()) {
+      documents += key.documents.size
+      for (const document of key.documents.values()) editors += document.editors.size
+    }
+    return { documents, editors }
+  }
+
+  close(): void {
+    this.#unsubscribe()
+  }
+}
+
+/** The open documents that a message concerns: the named ones, or all of the organization. */
+const documentsOf = (
+  key: KeyDocuments,
+  message: { organizationId: string; documentIds?: readonly string[] },
+) => key.within({ ...message, organizationIds: [message.organizationId] })

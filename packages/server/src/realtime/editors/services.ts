@@ -1,0 +1,116 @@
+import type { Credentials } from '../../access/credentials.ts'
+import type { Deletions } from '../../access/deletions.ts'
+import type { Limits } from '../../config.ts'
+import type { Crdt } from '../../crdt/crdt.ts'
+import type { StoredDocuments } from '../../crdt/stored-documents.ts'
+import { type Fault, faultCodes } from '../../crdt/updates/update-reader.ts'
+import type { Bus } from '../../platform/bus.ts'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { LiveNumbers } from '../../platform/metrics/live-metrics.ts'
+import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { Gate } from '../../platform/turns/gate.ts'
+import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import type { Database } from '../../store/engine/db.ts'
+import { AccessEvaluator } from '../authorization/access-evaluator.ts'
+import { Commits } from '../authorization/commits.ts'
+import { CreationLimits } from '../authorization/creation-limits.ts'
+import { DocumentDirectory } from '../documents/directory.ts'
+import { RoomLoader } from '../documents/room-loader.ts'
+import { LiveStateWriter } from '../live-states/live-state-writer.ts'
+import type { LargeJson } from '../messages/large-json.ts'
+import { LargeMessages } from '../messages/large-messages.ts'
+import { Appender } from '../rooms/appender.ts'
+import { Declarations } from './declarations.ts'
+import { type RunVersionOperation, VersionRequests } from './version-requests.ts'
+
+export interface ServicesDeps {
+  database: Database
+  credentials: Credentials
+  deletions: Deletions
+  bus: Bus
+  crdt: Crdt
+  largeJson: LargeJson
+  storedDocuments: StoredDocuments
+  limits: Limits
+  runVersionOperation: RunVersionOperation
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Client-triggered queries that run at a time. Thousands of clients may connect at once. A query that waits too long for a
+ * database connection fails, so without this limit all of them would fail one after the other, with everything else.
+ */
+const maxConcurrentQueries = 8
+
+/** What the sessions of all dialects share. One object for the whole server. */
+export class Hub {
+  /** Limits client-triggered queries, fairly per user. */
+  readonly gate = new Gate(maxConcurrentQueries)
+  /** Shares the time of the event loop between clients, for what they send and for broadcasts. */
+  readonly turns = new FairTurns()
+  readonly documents: DocumentDirectory
+  readonly largeMessages: LargeMessages
+  readonly liveStates: LiveStateWriter
+  readonly declarations: Declarations
+  readonly versions: VersionRequests
+  readonly #commits: Commits
+  readonly #appender: Appender
+  /** By reason, since the start. */
+  readonly #refusedUpdates = noRefusals()
+
+  constructor(deps: ServicesDeps) {
+    const { gate, turns } = this
+    const { database, clock } = deps
+    const now = () => clock.now()
+    const commits = new Commits(database)
+    const appender = new Appender({ ...deps, commits, now })
+    const evaluator = new AccessEvaluator({ ...deps, gate, creationLimits: new CreationLimits(deps) })
+    this.documents = new DocumentDirectory({
+      ...deps,
+      gate,
+      turns,
+      appender,
+      rooms: new RoomLoader({ ...deps, gate, appender }),
+      largeReads: new LoopTurns(),
+      evaluateAccess: (document, clients) => evaluator.evaluate(document, clients),
+      onUpdateRefused: (reason) => this.#refusedUpdates[reason]++,
+    })
+    this.largeMessages = new LargeMessages(deps)
+    this.liveStates = new LiveStateWriter({ ...deps, commits })
+    this.declarations = new Declarations({ ...deps, commits, gate })
+    this.versions = new VersionRequests({ ...deps, commits })
+    this.#commits = commits
+    this.#appender = appender
+  }
+
+  get numbers(): Omit<LiveNumbers, 'connections' | 'closes'> {
+    return { ...this.documents.numbers, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
+  }
+
+  /**
+   * Resolves when no transaction under the API key is being committed whose sender lost access; undefined if there is none.
+   */
+  commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
+    return this.#commits.underWay(apiKey)
+  }
+
+  /** Resolves when everything that clients sent is stored and broadcast. */
+  async idle(): Promise<void> {
+    await this.largeMessages.idle()
+    await Promise.all([this.#appender.idle(), this.liveStates.idle()])
+    await this.versions.idle()
+  }
+
+  sweep(): Promise<void> {
+    return this.documents.sweep()
+  }
+
+  close(): void {
+    this.documents.close()
+  }
+}
+
+const noRefusals = () =>
+  Object.fromEntries(faultCodes.map((code) => [code, 0])) as Record<Fault['code'], number>
