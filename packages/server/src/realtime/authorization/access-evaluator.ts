@@ -58,7 +58,7 @@ export class AccessEvaluator {
     const seconds = Math.floor(clock.now() / 1000)
     const decisions = await evaluate(database.read, key.caller, organizationId, documentId, users, seconds)
     for (const [index, { identity }] of clients.entries()) {
-      if (identity.isAccepted && !(await identity.isAccepted())) decisions[index] = notAccepted
+      if (identity.isAccepted?.(key.tokens) === false) decisions[index] = notAccepted
     }
     if (document.exists) return decisions
     // A client that opens a missing document creates it (spec 0.8). A client that was closed because the document was

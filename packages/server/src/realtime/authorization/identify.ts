@@ -3,8 +3,9 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../../access/backend-users.ts'
 import type { Credentials } from '../../access/credentials.ts'
 import type { Deletions } from '../../access/deletions.ts'
-import { identifyServer } from '../../access/server-credentials.ts'
+import { identifyServer, presentedBy } from '../../access/server-credentials.ts'
 import type { SessionUser } from '../../access/session-access.ts'
+import { isOneOf } from '../../access/tokens/auth-tokens.ts'
 import { signIn } from '../../access/tokens/sign-in.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
@@ -13,7 +14,7 @@ import type { Database } from '../../store/engine/db.ts'
 import { type Look, lookOf } from '../../store/users/profiles.ts'
 import type { OpenPage, OpenPages } from './open-pages.ts'
 
-/** Whose connection it is: a user's, by a token, or a backend's, by the credentials of the API key. */
+/** A user, identified by a token, or a backend, identified by the credentials of the API key. */
 export interface Identity {
   readonly apiKey: string
   readonly userId: string
@@ -23,11 +24,11 @@ export interface Identity {
   readonly access: SessionUser
   /** Unix seconds. */
   readonly expiresAt: number
-  /** Whether the credentials still fit, if they may end at any time. */
-  readonly isAccepted?: () => Promise<boolean>
+  /** Whether the auth token is one of the current tokens of the API key. Defined only for backends. */
+  readonly isAccepted?: (tokens: readonly Buffer[]) => boolean
 }
 
-/** Why somebody is not let in. */
+/** Why a client is not identified or not authorized. */
 export class Denial extends Error {
   readonly reason: CloseReason
 
@@ -47,14 +48,14 @@ export interface IdentityParts {
   pages: OpenPages
 }
 
-/** Why a client is closed that sent no token in time. */
-export const didNotSay = 'token_missing: The client did not say who it is.'
+/** Closes a client that sent no token in time. */
+export const didNotSay = 'token_missing: The client sent no token in time.'
 
-/** Why a page is closed or not let in. */
+/** Closes a page whose origin is not allowed. */
 export const originDenied =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 
-/** A browser must come from an allowed domain of the API key; others send no origin. */
+/** A browser's page must have an allowed domain of the API key. Other clients send no origin. */
 async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {
   if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDenied)
 }
@@ -87,7 +88,7 @@ export function identityOf(user: VerifiedUser, look: Look = lookOf(user.userId, 
   return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
 }
 
-/** Those that signing in creates, and makes the user a member of. */
+/** The organizations that signing in creates, with the user as a member. */
 const organizationsIn = (resources: VerifiedUser['resources']) => ({
   isLive: true as const,
   organizationIds: resources.flatMap(({ type, id }) => (type === 'organization' ? id : [])),
@@ -95,18 +96,18 @@ const organizationsIn = (resources: VerifiedUser['resources']) => ({
   folderIds: [],
 })
 
-/** The backend whose credentials the headers carry, if they carry any. Throws a `Denial`. */
+/** The backend whose credentials are in the headers; undefined without an auth token. Throws a `Denial`. */
 export async function identifyBackend(
   { credentials, pages }: IdentityParts,
-  { 'x-svc-api-key': id, 'x-svc-auth-token': token }: IncomingHttpHeaders,
+  headers: IncomingHttpHeaders,
   page: OpenPage,
 ): Promise<Identity | undefined> {
-  if (token === undefined) return undefined
-  const identify = () => identifyServer(credentials, { 'x-svc-api-key': id, 'x-svc-auth-token': token })
-  const key = await identify()
+  if (headers['x-svc-auth-token'] === undefined) return undefined
+  const { token = '' } = presentedBy(headers)
+  const key = await identifyServer(credentials, headers)
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   await requireOrigin(pages, key.apiKey, page)
-  return { ...backendOf(key.apiKey), isAccepted: async () => (await identify()) !== undefined }
+  return { ...backendOf(key.apiKey), isAccepted: (tokens) => isOneOf(token, tokens) }
 }
 
 export const backendOf = (apiKey: string): Identity => ({
