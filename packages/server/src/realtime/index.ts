@@ -28,7 +28,7 @@ export function createGateway(parts: RealtimeParts): Gateway {
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
-  const hub = new Hub({
+  const services = new Hub({
     database,
     credentials,
     deletions,
@@ -41,5 +41,5 @@ export function createGateway(parts: RealtimeParts): Gateway {
     clock,
     log,
   })
-  return new Gateway({ ...shared, pages, hub, log, addressOf, maxConnections: limits.connections })
+  return new Gateway({ ...shared, pages, hub: services, log, addressOf, maxConnections: limits.connections })
 }

@@ -26,7 +26,7 @@ export class DocumentDirectory {
   join(host: WorkHost, identity: Identity, ref: DocumentRef, listener: Listener): Participant {
     const document = this.#open(identity.apiKey, ref)
     const participant = new Participant(host, identity, document, listener)
-    document.participants.add(participant)
+    document.members.add(participant)
     return participant
   }
 
@@ -121,7 +121,7 @@ export class DocumentDirectory {
     let editors = 0
     for (const key of this.#keys.values()) {
       documents += key.documents.size
-      for (const document of key.documents.values()) editors += document.editors.size
+      for (const document of key.documents.values()) editors += document.rooms.size
     }
     return { documents, editors }
   }

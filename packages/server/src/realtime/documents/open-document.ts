@@ -24,7 +24,7 @@ import type { RoomLoader } from './room-loader.ts'
 export interface OpenDocumentDeps {
   database: Database
   evaluateAccess: AuthorizerDeps['evaluate']
-  rooms: Pick<RoomLoader, 'load'>
+  roomLoader: Pick<RoomLoader, 'load'>
   appender: Pick<Appender, 'catchUp' | 'makeSpace'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Gate
@@ -63,8 +63,8 @@ export class OpenDocument implements DocumentRef {
   readonly apiKey: string
   readonly organizationId: string
   readonly documentId: string
-  readonly participants = new Set<DocumentMember>()
-  readonly editors = new Map<string, Slot>()
+  readonly members = new Set<DocumentMember>()
+  readonly rooms = new Map<string, Slot>()
   readonly presence: LivePresence
   readonly liveStates: LiveStates
   readonly #deps: OpenDocumentDeps
@@ -91,7 +91,7 @@ export class OpenDocument implements DocumentRef {
     this.#onClosed = options.onClosed
     const { clock, evaluateAccess: evaluate } = deps
     const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
-    this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.participants)
+    this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
     this.presence = new LivePresence({
       now: () => clock.now(),
       failed: onError,
@@ -128,7 +128,7 @@ export class OpenDocument implements DocumentRef {
 
   /** Whether one of these users is here. */
   hasAny(userIds: ReadonlySet<string>): boolean {
-    for (const { identity } of this.participants) if (userIds.has(identity.userId)) return true
+    for (const { identity } of this.members) if (userIds.has(identity.userId)) return true
     return false
   }
 
@@ -137,7 +137,7 @@ export class OpenDocument implements DocumentRef {
   }
 
   leave(member: DocumentMember): void {
-    this.participants.delete(member)
+    this.members.delete(member)
     this.presence.leave(member)
   }
 
@@ -162,12 +162,12 @@ export class OpenDocument implements DocumentRef {
   }
 
   /** The room of an editor, shared by all callers. Rejects if it cannot be loaded. */
-  editor(editorId: string): Promise<EditorRoom> {
-    const known = this.editors.get(editorId)
+  openRoom(editorId: string): Promise<EditorRoom> {
+    const known = this.rooms.get(editorId)
     if (known) return known.loading
     const loading = this.#load(editorId)
     const slot: Slot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
-    this.editors.set(editorId, slot)
+    this.rooms.set(editorId, slot)
     loading.then(
       (room) => {
         slot.room = room
@@ -180,7 +180,7 @@ export class OpenDocument implements DocumentRef {
 
   #load(editorId: string): Promise<EditorRoom> {
     const { apiKey, organizationId, documentId } = this
-    return this.#deps.rooms.load({
+    return this.#deps.roomLoader.load({
       apiKey,
       ref: { organizationId, documentId, editorId },
       userId: this.#firstUserId,
@@ -196,20 +196,20 @@ export class OpenDocument implements DocumentRef {
 
   /** The user for whom the database is read on behalf of the whole document. */
   get #firstUserId(): string {
-    for (const { identity } of this.participants) return identity.userId
+    for (const { identity } of this.members) return identity.userId
     return ''
   }
 
   /** Updates of that editor were stored by a request or another server. */
   onLogAppended(editorId: string): void {
-    const slot = this.editors.get(editorId)
+    const slot = this.rooms.get(editorId)
     if (slot?.room) void this.#deps.appender.catchUp(slot.room)
     else if (slot) slot.hasNewRows = true
   }
 
   /** Broadcasts to the clients that have the editor open. A client that opens it later reads the list. */
   onVersionsChanged(editorId: string, event: VersionEvent): void {
-    const room = this.editors.get(editorId)?.room
+    const room = this.rooms.get(editorId)?.room
     if (room) this.#run(versionEventSteps(room.members, event))
   }
 
@@ -217,7 +217,7 @@ export class OpenDocument implements DocumentRef {
   reload(): void {
     void this.presence.reload()
     this.liveStates.onStored()
-    for (const editorId of this.editors.keys()) {
+    for (const editorId of this.rooms.keys()) {
       this.onLogAppended(editorId)
       this.onVersionsChanged(editorId, { type: 'versionsChanged' })
     }
@@ -225,12 +225,12 @@ export class OpenDocument implements DocumentRef {
 
   /** The next client that opens the editor gets a room loaded from the database. */
   dropRoom(room: EditorRoom): void {
-    const slot = this.editors.get(room.place.editorId)
+    const slot = this.rooms.get(room.place.editorId)
     if (slot?.room === room) this.#dropSlot(room.place.editorId, slot)
   }
 
   #dropSlot(editorId: string, slot: Slot): void {
-    if (this.editors.get(editorId) === slot) this.editors.delete(editorId)
+    if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
   #readPresence(userIds: readonly string[] | undefined): Promise<presence.Present[]> {
@@ -272,13 +272,13 @@ export class OpenDocument implements DocumentRef {
   sweep(): void {
     const now = this.clock.now()
     let isCurrent = true
-    for (const member of this.participants) {
+    for (const member of this.members) {
       isCurrent &&= member.isCurrent(now)
       member.sweep(now)
     }
     this.presence.sweep(now)
     if (!isCurrent) void this.authorize()
-    for (const slot of this.editors.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
+    for (const slot of this.rooms.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
   }
 
   #sweepRoom(slot: Slot, room: EditorRoom): void {
@@ -291,12 +291,12 @@ export class OpenDocument implements DocumentRef {
 
   /** Whether no client needs the object any more. */
   get isUnused(): boolean {
-    return this.participants.size === 0 && this.editors.size === 0
+    return this.members.size === 0 && this.rooms.size === 0
   }
 
   /** Closes the backends whose credentials are not accepted any more. */
   closeBackends(reason: CloseReason, message: string): void {
-    for (const member of this.participants) {
+    for (const member of this.members) {
       if (member.identity.access === 'server') member.end(reason, message)
     }
   }
@@ -304,11 +304,11 @@ export class OpenDocument implements DocumentRef {
   /** Closes the document for all members. Whatever is stored under its id from now on is another document. */
   close(reason: CloseReason, message: string): void {
     this.#onClosed(this)
-    const slots = [...this.editors.values()]
-    this.editors.clear()
+    const slots = [...this.rooms.values()]
+    this.rooms.clear()
     for (const { room } of slots) room?.drop(reason, message)
     this.presence.forget()
     this.liveStates.drop()
-    for (const member of this.participants) member.end(reason, message)
+    for (const member of this.members) member.end(reason, message)
   }
 }

@@ -12,12 +12,12 @@ const anyId = fc
   .filter(isId)
 
 describe('the name of an editor', () => {
-  test('[R1.6] [0.6.1] that the client makes of any ids means these ids', () => {
+  test('[R1.6] [0.6.1] the name that the client builds from any ids is read back as these ids', () => {
     fc.assert(
       fc.property(anyId, anyId, anyId, (organizationId, documentId, editorId) => {
         const name = editorName(organizationId, documentId, editorId)
         expect(placeIn(name)).toEqual({ organizationId, documentId, editorId })
-        // A provider puts it into an address, which must not change it.
+        // A provider puts the name into a URL, which must not change it.
         expect(new URL(`ws://host/yjs/${name}`).pathname).toBe(`/yjs/${name}`)
       }),
       { numRuns: 3000 },
@@ -35,7 +35,7 @@ describe('the name of an editor', () => {
     ['a/../d', undefined],
     ['a/%2E/d', undefined],
     ['a//d', undefined],
-  ])('[R1.6] [R1.7] [R1.8] %j means %j', (name, place) => {
+  ])('[R1.6] [R1.7] [R1.8] the name %j is read as %j', (name, place) => {
     expect(placeIn(name)).toEqual(place)
   })
 })

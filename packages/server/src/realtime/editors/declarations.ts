@@ -7,11 +7,11 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import * as editors from '../../store/editors/editors.ts'
 import type { Contents } from '../../store/editors/editors.ts'
-import { type Commits, whileAllowed } from '../authorization/commits.ts'
+import { type Commits, retryWhileAllowed } from '../authorization/commits.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import type { Participant } from '../documents/participant.ts'
 
-/** What a client declares that an editor holds. */
+/** The type and content key that a client declares for an editor. */
 export interface Declaration {
   type: NonNullable<Contents['type']> | undefined
   contentKey: string | undefined
@@ -22,7 +22,7 @@ export interface Refusal {
   message: string
 }
 
-export interface DeclarationParts {
+export interface DeclarationsDeps {
   database: Database
   storedDocuments: Pick<StoredDocuments, 'declare'>
   commits: Commits
@@ -31,19 +31,19 @@ export interface DeclarationParts {
 }
 
 /**
- * What clients declare that editors hold. A later declaration takes the place of an earlier one whose root is empty.
- * Only a document shows that, so it is built in a thread if the declarations differ.
+ * Stores what clients declare about the content of editors. A later declaration replaces an earlier one whose root is
+ * empty. Only the Yjs document shows whether it is, so a thread builds the document if the declarations differ.
  */
 export class Declarations {
-  readonly #parts: DeclarationParts
-  /** Checks in progress. Clients that open an editor together, with the same declaration, share one. */
+  readonly #deps: DeclarationsDeps
+  /** Checks in progress. Clients that open an editor at the same time with the same declaration share one. */
   readonly #checks = new Map<string, Promise<string>>()
 
-  constructor(parts: DeclarationParts) {
-    this.#parts = parts
+  constructor(deps: DeclarationsDeps) {
+    this.#deps = deps
   }
 
-  /** Resolves with the reason if the declaration is refused. The participant must be allowed to write. */
+  /** Resolves with the reason if the declaration is refused. The sender must be allowed to write. */
   async declare(
     room: EditorRoom,
     declaration: Declaration,
@@ -54,23 +54,23 @@ export class Declarations {
       room.declared = { type, contentKey }
       return undefined
     }
-    if (says(room.declared, declaration)) return undefined
+    if (matches(room.declared, declaration)) return undefined
     try {
       await this.#replace(room, declaration, sender)
       return undefined
     } catch (error) {
       if (error instanceof UnfitContent) return { status: 'INVALID_ARGUMENT', message: error.message }
-      this.#parts.log.error({ err: error, ...room.place }, 'a declaration of an editor was not stored')
+      this.#deps.log.error({ err: error, ...room.place }, 'the declaration of an editor could not be stored')
       return { status: 'UNAVAILABLE', message: 'The type and content key could not be stored.' }
     }
   }
 
   async #replace(room: EditorRoom, declaration: Declaration, sender: Participant): Promise<void> {
     const { apiKey, place } = room
-    const { database, gate } = this.#parts
-    const find = () => editors.findDeclared(database.read, apiKey, place)
-    const declared = await gate.pass(apiKey, find, sender.identity.userId)
-    if (!declared || says(declared, declaration)) return
+    const { database, gate } = this.#deps
+    const read = () => editors.findDeclared(database.read, apiKey, place)
+    const declared = await gate.pass(apiKey, read, sender.identity.userId)
+    if (!declared || matches(declared, declaration)) return
     const contentKey = await this.#check(room, declared, declaration)
     const type = declaration.type ?? (contentKey === declared.contentKey ? declared.type : null)
     if (await this.#store(room, declared, { type, contentKey }, sender)) room.declared = { type, contentKey }
@@ -83,7 +83,7 @@ export class Declarations {
     const running = this.#checks.get(id)
     if (running) return running
     const sent = { type, contentKey }
-    const check = this.#parts.storedDocuments
+    const check = this.#deps.storedDocuments
       .declare(source, log.parts, declared, sent)
       .finally(() => this.#checks.delete(id))
     this.#checks.set(id, check)
@@ -98,11 +98,13 @@ export class Declarations {
     sender: Participant,
   ): Promise<boolean> {
     const work = (db: Db) => editors.declare(db, apiKey, place, before, after)
-    const write = () => this.#parts.commits.write(new Set([apiKey]), [sender], work)
-    return whileAllowed(sender, write, () => false)
+    const write = () => this.#deps.commits.write(new Set([apiKey]), [sender], work)
+    return retryWhileAllowed(sender, write, () => false)
   }
 }
 
-/** Whether the stored declaration says the same, as far as the client declares anything. */
-const says = (stored: Contents, { type = stored.type, contentKey = stored.contentKey }: Partial<Contents>) =>
-  type === stored.type && contentKey === stored.contentKey
+/** Whether the client declares nothing that differs from the stored declaration. */
+const matches = (
+  stored: Contents,
+  { type = stored.type, contentKey = stored.contentKey }: Partial<Contents>,
+) => type === stored.type && contentKey === stored.contentKey

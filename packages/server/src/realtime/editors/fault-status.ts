@@ -8,6 +8,6 @@ const statuses: Partial<Record<Fault['code'], ErrorStatus>> = {
   too_many_ids: 'RESOURCE_EXHAUSTED',
 }
 
-/** The status with which an operation is answered that is refused for the same reason. */
+/** The error status for a refused update, as a REST operation would report it. */
 export const statusOfFault = ({ code }: Fault, otherwise: ErrorStatus = 'FAILED_PRECONDITION'): ErrorStatus =>
   statuses[code] ?? otherwise

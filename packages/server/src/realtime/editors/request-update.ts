@@ -63,7 +63,7 @@ class RequestMember implements Member, Listener {
 
   async store(update: Uint8Array): Promise<void> {
     await this.#opened
-    const room = await this.#participant.document.editor(this.#ref.editorId).catch((cause: unknown) => {
+    const room = await this.#participant.document.openRoom(this.#ref.editorId).catch((cause: unknown) => {
       throw new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { cause })
     })
     if (room.isDropped) throw failureOfEnd('restarting', 'The document is loaded anew.')
@@ -104,7 +104,12 @@ class RequestMember implements Member, Listener {
 
   /** The update depends on one that is not stored, and a request cannot be asked for it. */
   askForMore(): void {
-    this.#fail(failureOfFault({ code: 'gap', message: 'The update builds upon one that is not stored.' }))
+    this.#fail(
+      failureOfFault({
+        code: 'gap',
+        message: 'The update depends on an earlier one the server has not received.',
+      }),
+    )
   }
 
   get userId(): string {

@@ -72,7 +72,7 @@ export class Hub {
       gate,
       turns,
       appender,
-      rooms: new RoomLoader({ ...deps, gate, appender }),
+      roomLoader: new RoomLoader({ ...deps, gate, appender }),
       largeReads: new LoopTurns(),
       evaluateAccess: (document, clients) => evaluator.evaluate(document, clients),
       onUpdateRefused: (reason) => this.#refusedUpdates[reason]++,

@@ -30,7 +30,7 @@ const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   accessType: 'restricted',
 })
 
-const voice: Voice = {
+const plainVoice: Voice = {
   key: 'plain',
   syncStep1: () => Buffer.from('syncStep1;'),
   syncStep2: () => binaryMessage(Buffer.from('syncStep2;')),
@@ -58,7 +58,7 @@ function scene({
     deps: {
       evaluateAccess: (_document, clients) =>
         Promise.all(clients.map(({ identity }) => decide(identity.userId))),
-      rooms: {
+      roomLoader: {
         load: async ({ onDropped }) => {
           await loads
           return newRoom(onDropped)
@@ -113,7 +113,7 @@ function scene({
       access: { userId, resources: [] },
       expiresAt: 1e9,
     }
-    const ended = (reason: string, message: string) => {
+    const onEnded = (reason: string, message: string) => {
       ends.push(`${reason}: ${message}`)
       session.leave()
       participant.leave()
@@ -121,10 +121,16 @@ function scene({
     const participant = new Participant(connection, identity, document, {
       opened: () => session.open('e1'),
       changed() {},
-      ended,
+      ended: onEnded,
     })
-    const session = new EditorSession({ sessionId: `s-${userId}`, connection, participant, voice, ended })
-    document.participants.add(participant)
+    const session = new EditorSession({
+      sessionId: `s-${userId}`,
+      connection,
+      participant,
+      voice: plainVoice,
+      ended: onEnded,
+    })
+    document.members.add(participant)
     participant.start()
     return {
       session,
@@ -139,7 +145,7 @@ function scene({
     document,
     failures,
     join,
-    room: () => document.editors.get('e1')?.room as EditorRoom,
+    room: () => document.rooms.get('e1')?.room as EditorRoom,
     /** Changes the access of all users. */
     decide(decision: typeof decide) {
       decide = decision
@@ -421,6 +427,6 @@ describe('a dropped room', () => {
     await setImmediate()
     expect(held.members.size).toBe(0)
     expect(bob.ends).toContain('restarting: The document is loaded anew.')
-    expect(document.editors.get('e1')?.room).not.toBe(held)
+    expect(document.rooms.get('e1')?.room).not.toBe(held)
   })
 })

@@ -148,7 +148,7 @@ export class EditorSession implements Member {
   open(editorId: string, opening: Opening = {}): void {
     this.#connection.hold()
     this.#participant.document
-      .editor(editorId)
+      .openRoom(editorId)
       .then(
         (room) => this.#enter(room, opening),
         () => this.end('unavailable', 'The document cannot be read.'),

@@ -5,8 +5,8 @@ import type { Log } from '../../platform/log/log.ts'
 import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { authorOf } from '../../store/editors/versions.ts'
-import type { Place } from '../../store/editors/editors.ts'
-import { type Commits, whileAllowed } from '../authorization/commits.ts'
+import type { EditorRef } from '../../store/refs.ts'
+import { type Commits, retryWhileAllowed } from '../authorization/commits.ts'
 import { readOnly } from '../rooms/member.ts'
 import type { Participant } from '../documents/participant.ts'
 
@@ -16,13 +16,13 @@ export type VersionMessage = Extract<
 >
 type Done = Omit<Extract<ServerMessage, { type: 'done' }>, 'type' | 'id'>
 
-/** Runs an operation on versions as REST does. Fails with an `ApiError`, or with what `write` fails with. */
+/** Runs a version operation as REST does. Rejects with an `ApiError`, or with the error of `write`. */
 export type RunVersionOperation = (call: {
   verb: 'get' | 'add' | 'restore'
   apiKey: string
   input: object
   bytes: number
-  /** Undefined: a backend's connection. */
+  /** Undefined for a backend's connection. */
   user: VersionUser | undefined
   write: Database['write']
 }) => Promise<{ data: never; nextPageToken?: string }>
@@ -33,37 +33,37 @@ export interface VersionRequestsDeps {
   log: Log
 }
 
-/** Of one user. A version is a copy of the whole document, so that a short message may write 32 MiB. */
+/** Limit of one user. A version is a copy of the whole document, so a short message may write 32 MiB. */
 const maxWritesPerMinute = 20
 
-/** What clients ask about the versions of an editor. */
+/** Handles clients' requests to list, add and restore versions. */
 export class VersionRequests {
   readonly #deps: VersionRequestsDeps
   readonly #writes = memoryCounter(maxWritesPerMinute, 60)
   /** One request begins in each iteration of the event loop: on SQLite a list may take 10 ms. */
   readonly #turns = new LoopTurns()
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #running = new Set<Promise<unknown>>()
 
   constructor(deps: VersionRequestsDeps) {
     this.#deps = deps
   }
 
-  /** Resolves with what was done, once it is durable, or with the reason why it was not. */
-  run(from: Participant, place: Place, message: VersionMessage, bytes: number): Promise<Done | ApiError> {
-    const running = this.#run(from, place, message, bytes)
+  /** Resolves with the result once it is durable, or with the reason for the failure. */
+  run(from: Participant, ref: EditorRef, message: VersionMessage, bytes: number): Promise<Done | ApiError> {
+    const result = this.#run(from, ref, message, bytes)
       .catch((error: unknown) => {
         if (error instanceof ApiError) return error
-        this.#deps.log.error({ err: error, ...place }, 'a request about versions failed')
+        this.#deps.log.error({ err: error, ...ref }, 'a version request failed')
         const message = 'The request failed. A version may have been added or restored: read the list again.'
         return new ApiError('UNAVAILABLE', message)
       })
-      .finally(() => this.#underWay.delete(running))
-    this.#underWay.add(running)
-    return running
+      .finally(() => this.#running.delete(result))
+    this.#running.add(result)
+    return result
   }
 
-  async #run(from: Participant, place: Place, message: VersionMessage, bytes: number): Promise<Done> {
-    const { organizationId, documentId, editorId } = place
+  async #run(from: Participant, ref: EditorRef, message: VersionMessage, bytes: number): Promise<Done> {
+    const { organizationId, documentId, editorId } = ref
     const { apiKey, userId, name, access } = from.identity
     const user = access === 'server' ? undefined : authorOf(userId, name)
     const write: Database['write'] = (work, lane) =>
@@ -82,16 +82,20 @@ export class VersionRequests {
       const { data: versions, nextPageToken } = await run('get', { pageSize, pageToken })
       return { versions, nextPageToken }
     }
-    await this.#admitWrite(from)
+    await this.#requireWriteAccess(from)
     if (message.type === 'addVersion') {
-      const { data: version } = await whileAllowed(from, () => run('add', { name: message.name }), refuse)
+      const { data: version } = await retryWhileAllowed(
+        from,
+        () => run('add', { name: message.name }),
+        refuse,
+      )
       return { version }
     }
-    await whileAllowed(from, () => run('restore', { versionId: message.versionId }), refuse)
+    await retryWhileAllowed(from, () => run('restore', { versionId: message.versionId }), refuse)
     return {}
   }
 
-  async #admitWrite({ identity: { apiKey, userId, access }, canWrite }: Participant): Promise<void> {
+  async #requireWriteAccess({ identity: { apiKey, userId, access }, canWrite }: Participant): Promise<void> {
     if (!canWrite) refuse()
     if (access === 'server') return
     const waitSeconds = await this.#writes.take(`${apiKey}/${userId}`)
@@ -100,9 +104,9 @@ export class VersionRequests {
     throw new ApiError('RESOURCE_EXHAUSTED', message)
   }
 
-  /** Resolves when no request is under way. */
+  /** Resolves when no request is running. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#running.size > 0) await Promise.all(this.#running)
   }
 }
 

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
 import type { Stored } from '../../store/documents/live-state-log.ts'
-import { LiveStates } from './live-states.ts'
+import { LiveStates, type LiveStateSubscriber } from './live-states.ts'
 import type { RefFrames } from '../sockets/ref-frames.ts'
 
-/** A store whose answers come when a test says so. */
+/** A store that answers when a test calls `answer`. */
 let stored: Map<string, Stored>
 let position: Position | undefined
 let answers: { answer: () => void; fail: (error: Error) => void }[]
@@ -49,11 +49,11 @@ beforeEach(() => {
   })
 })
 
-class Subscriber {
-  readonly told: [from: number, to: number | undefined][] = []
+class Subscriber implements LiveStateSubscriber {
+  readonly broadcasts: [from: number, to: number | undefined][] = []
   lost = 0
   liveStatesChanged(_frames: RefFrames | undefined, from: number): void {
-    this.told.push([from, liveStates.position?.seq])
+    this.broadcasts.push([from, liveStates.position?.seq])
   }
   liveStatesLost(): void {
     this.lost++
@@ -61,7 +61,7 @@ class Subscriber {
 }
 
 describe('[R11] the live states of an open document', () => {
-  test('[R11.1] changes that come while others are read are read next, and told once', async () => {
+  test('[R11.1] a change stored during a read is read next, and broadcast once', async () => {
     set('a', 1)
     await load()
     const subscriber = new Subscriber()
@@ -76,7 +76,7 @@ describe('[R11] the live states of an open document', () => {
     await answer()
     await answer()
     expect(answers).toHaveLength(0)
-    expect(subscriber.told).toEqual([
+    expect(subscriber.broadcasts).toEqual([
       [1, 2],
       [2, 4],
     ])
@@ -92,7 +92,7 @@ describe('[R11] the live states of an open document', () => {
     expect(values(4)).toEqual([])
   })
 
-  test('[R11.1] messages in the wrong order, twice or too many tell nothing twice', async () => {
+  test('[R11.1] repeated and superfluous bus messages broadcast no change twice', async () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
@@ -104,10 +104,10 @@ describe('[R11] the live states of an open document', () => {
     await answer()
     liveStates.onStored()
     await answer()
-    expect(subscriber.told).toEqual([[0, 2]])
+    expect(subscriber.broadcasts).toEqual([[0, 2]])
   })
 
-  test('[R11] a document that is gone, or another one under its id, is told as gone', async () => {
+  test('[R11] a deleted document, or another document under its id, is reported as gone', async () => {
     set('a', 1)
     await load()
     liveStates.subscribe(new Subscriber())
@@ -120,7 +120,7 @@ describe('[R11] the live states of an open document', () => {
     expect(events).toEqual(['gone', 'gone'])
   })
 
-  test('[R11.1] what was forgotten while it was read is not believed', async () => {
+  test('[R11.1] the result of a read is discarded if the cache was dropped meanwhile', async () => {
     set('a', 1)
     const loading = liveStates.load()
     liveStates.drop()
@@ -131,7 +131,7 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.position).toEqual({ epoch: 'e', seq: 1 })
   })
 
-  test('[R11] changes that nobody follows are not read', async () => {
+  test('[R11] changes without a subscriber are not read', async () => {
     await load()
     set('a', 1)
     liveStates.onStored()
@@ -140,7 +140,7 @@ describe('[R11] the live states of an open document', () => {
     expect(values(0)).toEqual([['a', 1]])
   })
 
-  test('[R11.1] subscribers learn that changes could not be read', async () => {
+  test('[R11.1] subscribers are notified when changes cannot be read', async () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
@@ -155,7 +155,7 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.position).toEqual({ epoch: 'e', seq: 0 })
   })
 
-  test('[R13.3] 1,000 values, or 16 MiB, is all that clients may set', async () => {
+  test('[R13.3] clients cannot set more than 1,000 values or 16 MiB in a document', async () => {
     set('large', 'x'.repeat(16 * 1024 * 1024 - 1000))
     await load()
     expect(liveStates.hasRoomFor('other', 2000, false)).toBe(false)
