@@ -10,7 +10,7 @@ import { LogDestination, maxFlushMs, standardOutput } from './platform/log/log-d
 import { createMetrics } from './platform/metrics/metrics.ts'
 import { readableLines } from './platform/log/readable-lines.ts'
 import { createServer } from './server.ts'
-import { openDatabase } from './store/engine/db.ts'
+import { openDatabase } from './store/engine/open.ts'
 import { OpenError } from './store/engine/failures.ts'
 import * as workspaces from './store/workspaces.ts'
 import { unknownSettings } from './start/unknown-settings.ts'

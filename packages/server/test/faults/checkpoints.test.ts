@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
 import { Checkpoints } from '../../src/store/engine/checkpoints.ts'
-import { type Database, openDatabase } from '../../src/store/engine/db.ts'
+import type { Database } from '../../src/store/engine/db.ts'
+import { openDatabase } from '../../src/store/engine/open.ts'
 import * as workspaces from '../../src/store/workspaces.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'plenum-checkpoints-'))

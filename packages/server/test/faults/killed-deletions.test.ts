@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@plenum/client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../src/store/engine/db.ts'
+import { openDatabase } from '../../src/store/engine/open.ts'
 import { seed } from '../support/large-data.ts'
 import { buildServer, startProcess } from '../support/processes/process.ts'
 

@@ -10,7 +10,8 @@ import { type Bus, createMemoryBus } from '../../src/platform/bus.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createServer, type Server } from '../../src/server.ts'
-import { type Database, openDatabase } from '../../src/store/engine/db.ts'
+import type { Database } from '../../src/store/engine/db.ts'
+import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 
 /** Every test of behaviour runs on both. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { paceOf } from '../engine/pace.ts'
-import type { Remover } from './removal.ts'
+import type { Remover } from './remover.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 

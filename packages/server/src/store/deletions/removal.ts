@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Cursor, Db } from '../engine/db.ts'
+import type { Db } from '../engine/db.ts'
 import type { Inbox, Leaving, Scope } from './deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moversOf } from './moved-rows.ts'
+import type { Remover } from './remover.ts'
 import { someInInbox } from '../notifications/lists.ts'
 import { addressee, namesOf, removeFrom } from '../notifications/recipients.ts'
 import { paceOf } from '../engine/pace.ts'
@@ -10,19 +11,6 @@ import { sqliteOf } from '../engine/prepared.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { grantsByUser, someRows, type Table } from '../engine/some-rows.ts'
 import * as users from '../users/users.ts'
-
-/**
- * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more; a cursor: there may be
- * more behind it, and the next call gets it as `after`. `ids` gets the documents of a folder that lost something, and the
- * members and notifications that were removed.
- */
-export type Remover = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
-
-/** Where a removal goes on. A transaction that runs again begins at the same place again. */
-export interface Position {
-  remover: number
-  after?: Cursor
-}
 
 /** Documents that are emptied together on SQLite. */
 const documentsTogether = 50
@@ -94,25 +82,6 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
           moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
         )
   return [...movers, ...groups.flatMap((ids) => insideDocuments(apiKey, organizationId, ids))]
-}
-
-/** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
-export async function removeSome(
-  db: Db,
-  removers: readonly Remover[],
-  from: Position,
-  ids: string[],
-): Promise<Position | undefined> {
-  const beganAt = performance.now()
-  const { budgetMs } = paceOf(db)
-  let { remover: next, after } = from
-  for (let remover = removers[next]; remover; remover = removers[next]) {
-    const rest = await remover(db, ids, after)
-    after = typeof rest === 'object' ? rest : undefined
-    if (rest === false) next++
-    if (performance.now() - beganAt > budgetMs) break
-  }
-  return next < removers.length ? { remover: next, after } : undefined
 }
 
 const rows =

@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from './documents.ts'
 import { sqliteOf } from '../engine/prepared.ts'
-import { type Position, removersOf, removeSome } from '../deletions/removal.ts'
+import { removersOf } from '../deletions/removal.ts'
+import { type Position, removeSome } from '../deletions/remover.ts'
 import { someRows, type Table } from '../engine/some-rows.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import { batched } from '../engine/batched.ts'
 import type { Db } from '../engine/db.ts'
-import type { Appended, Entry } from './append.ts'
+import type { Appended, Entry } from './log-entry.ts'
 import { type Key, keyOf } from './editors.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 

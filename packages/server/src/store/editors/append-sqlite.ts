@@ -1,4 +1,4 @@
-import type { Appended, Entry } from './append.ts'
+import type { Appended, Entry } from './log-entry.ts'
 import type { SqliteConnection } from '../engine/sqlite-driver.ts'
 
 /** Found, then updated by its `rowid`: one statement with `returning` takes longer. */

@@ -3,7 +3,8 @@ import { byteCount, bytesIfFew, follows, readLargeUpdate, type Update } from './
 import { type Key, keyOf, type Place } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 
-export { append, type Appended, appendFree, type Entry } from './append.ts'
+export { append, appendFree } from './append.ts'
+export type { Appended, Entry } from './log-entry.ts'
 export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './log-reading.ts'
 export { compact, compactIf, isLarge, type NewSnapshot } from './snapshots.ts'
 

@@ -1,9 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import type { Sync } from './group-sync.ts'
-import { openPostgres } from './postgres.ts'
 import type { Schema } from '../schema/schema.ts'
-import { openSqlite } from './sqlite.ts'
 
 /** Values of the order's columns in the last row of a page. */
 export type Cursor = readonly (string | number)[]
@@ -54,9 +52,4 @@ export interface DatabaseOptions {
   onCheckpointFailure?: (error: unknown) => void
   /** The disk refused a sync: what was written since the last one is unknown. */
   onFatal?: (error: Error) => void
-}
-
-/** Opens the database that is configured and brings it to the newest schema. */
-export function openDatabase(options: DatabaseOptions): Promise<Database> {
-  return options.url === undefined ? openSqlite(options) : openPostgres({ ...options, url: options.url })
 }

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { ddl } from './ddl.ts'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 /** Foreign keys carry the cascades: what is inside goes with what holds it. */
-export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside, index } = ddl(db, types)
   const inKey = ['api_key']
   const inOrganization = ['api_key', 'organization_id']

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 /**
  * What is inside a folder is read in the order in which it is shown, in slices. PostgreSQL sorts by the last part of that
  * order, the id, itself: it takes at most 2,704 bytes in an index, and three ids may have more.
  */
-export async function up(db: Kysely<unknown>, { dialect }: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, { dialect }: ColumnTypes): Promise<void> {
   const columns = ['api_key', 'organization_id', 'parent_folder_id', 'created_at']
   await db.schema
     .createIndex('folders_in_order')

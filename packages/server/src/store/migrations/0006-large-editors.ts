@@ -1,9 +1,9 @@
 import type { Kysely } from 'kysely'
 import { ddl } from './ddl.ts'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 /** What is large is stored in parts. The first one stays where it was. */
-export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside } = ddl(db, types)
   const editor = ['api_key', 'organization_id', 'document_id', 'editor_id']
   for (const name of ['editor_snapshots', 'editor_versions']) {

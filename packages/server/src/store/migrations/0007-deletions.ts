@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
 import { ddl } from './ddl.ts'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
-export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside, index } = ddl(db, types)
   await inside(
     table('deletions', 1, {

@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { ddl } from './ddl.ts'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 /**
  * A notification with very many recipients is written and removed in steps. Meanwhile it is hidden: it has no public id.
  * `notification_id` stays the key of its rows. Lists read from indexes that leave out what is hidden.
  */
-export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { index } = ddl(db, types)
   await db.schema.alterTable('notifications').addColumn('public_id', types.id).execute()
   await sql`update notifications set public_id = notification_id`.execute(db)

@@ -1,12 +1,12 @@
 import type { Kysely } from 'kysely'
 import { ddl } from './ddl.ts'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 /**
  * Who saved a version, if a user did. A table of its own: SQLite appends new columns to a row, and to read one behind the
  * bytes of a version it walks over all of them.
  */
-export async function up(db: Kysely<unknown>, types: Types): Promise<void> {
+export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside } = ddl(db, types)
   await inside(
     table('editor_version_authors', 5, {

@@ -1,10 +1,10 @@
 import type { CreateTableBuilder, Kysely } from 'kysely'
-import type { Types } from './index.ts'
+import type { ColumnTypes } from './migration.ts'
 
 type Column = 'id' | 'id?' | 'text' | 'text?' | 'integer' | 'bigint' | 'bigint?' | 'bytes' | 'bytes?'
 
 /** The words in which migrations describe tables. */
-export function ddl(db: Kysely<unknown>, { id, bytes }: Types) {
+export function ddl(db: Kysely<unknown>, { id, bytes }: ColumnTypes) {
   const types = { id, text: 'text', integer: 'integer', bigint: 'bigint', bytes } as const
 
   /** Columns by name and type (`?` may be null); the first `key` of them are the primary key. */

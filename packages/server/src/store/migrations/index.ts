@@ -1,4 +1,4 @@
-import { type ColumnDataType, type Kysely, type Migration, Migrator, type RawBuilder, sql } from 'kysely'
+import { type Kysely, Migrator, sql } from 'kysely'
 import * as foundation from './0001-foundation.ts'
 import * as notifications from './0002-notifications.ts'
 import * as bareDomains from './0003-bare-domains.ts'
@@ -11,22 +11,15 @@ import * as hiddenNotifications from './0009-hidden-notifications.ts'
 import * as usersOfDocuments from './0010-users-of-documents.ts'
 import * as grantsOfUsers from './0011-grants-of-users.ts'
 import * as versionAuthors from './0012-version-authors.ts'
+import type { ColumnTypes, Migration } from './migration.ts'
 
-/** What differs between the two databases. */
-export interface Types {
-  dialect: 'sqlite' | 'postgres'
-  /** Ids compare by code point, so that pages ordered by id neither skip nor repeat rows. */
-  id: ColumnDataType | RawBuilder<unknown>
-  bytes: ColumnDataType
-}
-
-const types: Record<'sqlite' | 'postgres', Types> = {
+const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
   sqlite: { dialect: 'sqlite', id: 'text', bytes: 'blob' },
   postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
 }
 
 /** Forward only, in this order, each in its own transaction. */
-const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promise<void> }> = {
+const migrations: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-notifications': notifications,
   '0003-bare-domains': bareDomains,
@@ -42,13 +35,13 @@ const migrations: Record<string, { up(db: Kysely<unknown>, types: Types): Promis
 }
 
 /** Brings the database to the newest schema. Servers that start together wait for each other. */
-export async function migrate(db: Kysely<unknown>, dialect: 'sqlite' | 'postgres'): Promise<void> {
+export async function migrate(db: Kysely<unknown>, dialect: ColumnTypes['dialect']): Promise<void> {
   const provider = {
     getMigrations: async () =>
       Object.fromEntries(
-        Object.entries(migrations).map(([name, { up }]): [string, Migration] => [
+        Object.entries(migrations).map(([name, { up }]) => [
           name,
-          { up: (db) => up(db, types[dialect]) },
+          { up: (db: Kysely<unknown>) => up(db, types[dialect]) },
         ]),
       ),
   }

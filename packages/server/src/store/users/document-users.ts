@@ -3,7 +3,7 @@ import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import type { Level } from '../access/grants.ts'
 import { parse } from '../engine/json.ts'
-import type { Filter, Member, Read } from './member-lists.ts'
+import type { Member, MemberFilter, MemberPage } from './member.ts'
 import { toUser } from './profiles.ts'
 
 /** In the words of the index `grants_on_documents`, or SQLite does not use it. */
@@ -17,7 +17,7 @@ export async function ofDocuments(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
-  { filter, limit, after: start, now }: Read,
+  { filter, limit, after: start, now }: MemberPage,
 ): Promise<Member[]> {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const nowSeconds = Math.floor(now / 1000)
@@ -58,7 +58,7 @@ interface Row {
 /** The next users behind that one who may have a grant on a document. The last one is null if there are no more. */
 function candidates(
   inOrganization: RawBuilder<boolean>,
-  { userIds, groupIds }: Filter,
+  { userIds, groupIds }: MemberFilter,
   after: string,
   limit: number,
 ): RawBuilder<unknown> {

@@ -1,6 +1,5 @@
-import type { User } from '@plenum/protocol'
 import { sql } from 'kysely'
-import type { Cursor, Db } from '../engine/db.ts'
+import type { Db } from '../engine/db.ts'
 import {
   collect,
   columns,
@@ -13,32 +12,12 @@ import {
   type Step,
   walk,
   type Window,
-} from '../access/grant-walk.ts'
+} from './grant-walk.ts'
 import type { Level } from '../access/grants.ts'
-
-export interface Filter {
-  userIds?: readonly string[]
-  /** Members of any of these groups. */
-  groupIds?: readonly string[]
-}
-
-export interface Read {
-  filter: Filter
-  limit: number
-  after: Cursor | undefined
-  now: number
-}
-
-/** A user with what the order of lists needs. */
-export interface Member {
-  user: User
-  /** Where the user is. */
-  resourceId: string
-  createdAt: number
-}
+import type { Member, MemberPage } from './member.ts'
 
 /** The users at a level, by the time they came, then id. Reads in short steps: a level may have very many. */
-export async function atLevel(db: Db, apiKey: string, level: Level, read: Read): Promise<Member[]> {
+export async function atLevel(db: Db, apiKey: string, level: Level, read: MemberPage): Promise<Member[]> {
   const { filter, now } = read
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
   const few = await findFew(db, grants, filter)

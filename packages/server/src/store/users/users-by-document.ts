@@ -14,9 +14,9 @@ import {
   type Step,
   walk,
   type Window,
-} from '../access/grant-walk.ts'
+} from './grant-walk.ts'
 import type { Level } from '../access/grants.ts'
-import type { Member, Read } from './member-lists.ts'
+import type { Member, MemberPage } from './member.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function byDocument(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
-  read: Read,
+  read: MemberPage,
 ): Promise<Member[]> {
   const { filter, now } = read
   const grants = grantsOf(apiKey, organizationId, now, ['resource_id', 'created_at', 'user_id'])

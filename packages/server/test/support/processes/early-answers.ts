@@ -7,7 +7,8 @@ import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/platform/log/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts'
 import { createServer } from '../../../src/server.ts'
-import { type Database, openDatabase } from '../../../src/store/engine/db.ts'
+import type { Database } from '../../../src/store/engine/db.ts'
+import { openDatabase } from '../../../src/store/engine/open.ts'
 
 const config = readConfig(process.env)
 const database = await openDatabase({

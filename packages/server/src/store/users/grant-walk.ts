@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely'
 import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
-import type { Filter, Member, Read } from '../users/member-lists.ts'
-import { toUser } from '../users/profiles.ts'
+import type { Member, MemberFilter, MemberPage } from './member.ts'
+import { toUser } from './profiles.ts'
 
 /** Rows that one statement looks through: about 3 ms of SQLite. */
 const scannedTogether = 1000
@@ -56,7 +56,7 @@ export const grantsOf = (
 export async function collect(
   db: Db,
   apiKey: string,
-  { after, limit }: Read,
+  { after, limit }: MemberPage,
   step: (window: Window) => Promise<Step>,
 ): Promise<Member[]> {
   const found: Row[] = []
@@ -75,7 +75,7 @@ export async function collect(
 export async function findFew(
   db: Db,
   { inOrganization }: Grants,
-  { userIds, groupIds }: Filter,
+  { userIds, groupIds }: MemberFilter,
 ): Promise<readonly string[] | undefined> {
   if (userIds?.length === 0 || groupIds?.length === 0) return []
   if (!groupIds) return userIds && [...new Set(userIds)]
@@ -92,7 +92,7 @@ export async function walk(
   db: Db,
   { inOrganization, isLive, order }: Grants,
   there: RawBuilder<boolean>,
-  { groupIds }: Filter,
+  { groupIds }: MemberFilter,
   { after, limit }: Window,
 ): Promise<Step> {
   const isMember = groupIds
