@@ -1,10 +1,11 @@
-import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Kysely, PostgresAdapter, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely'
 import pg from 'pg'
 import type { Database, DatabaseOptions } from './db.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import { clientWithTimeout } from './postgres-client.ts'
+import { runInTransaction } from './transaction.ts'
 import { Lanes } from './turns.ts'
 
 // Counts and times arrive as numbers; all of ours are below 2^53.
@@ -28,25 +29,29 @@ const idleInTransactionMs = 15_000
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
   const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs } = options
   await upgrade(url)
-  const db = new Kysely<Schema>({
-    dialect: new PostgresDialect({
-      pool: openPool({
-        connectionString: url,
-        max: poolSize,
-        idleTimeoutMillis: 30_000,
-        idle_in_transaction_session_timeout: idleInTransactionMs,
-        // A statement that waits or works too long is cancelled by a database that can; the connection stays good.
-        statement_timeout: timeoutMs * 0.9,
-        Client: clientWithTimeout(timeoutMs),
-        options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
-      }),
+  const dialect = new PostgresDialect({
+    pool: openPool({
+      connectionString: url,
+      max: poolSize,
+      idleTimeoutMillis: 30_000,
+      idle_in_transaction_session_timeout: idleInTransactionMs,
+      // A statement that waits or works too long is cancelled by a database that can; the connection stays good.
+      statement_timeout: timeoutMs * 0.9,
+      Client: clientWithTimeout(timeoutMs),
+      options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
     }),
+  })
+  const db = new Kysely<Schema>({
+    dialect,
     log({ query, queryDurationMillis }) {
       const isCommit = query.sql === 'commit'
       observer?.[isCommit ? 'commit' : 'statement'](queryDurationMillis / 1000)
     },
   })
 
+  const compiler = new PostgresQueryCompiler()
+  const adapter = new PostgresAdapter()
+  const createAdapter = () => adapter
   const lanes = new Lanes()
   return {
     dialect: 'postgres',
@@ -56,7 +61,16 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     // A commit is synced before anybody sees it.
     async durable() {},
     async write(work, lane = '') {
-      const run = () => db.transaction().setIsolationLevel('repeatable read').execute(work)
+      const run = () =>
+        db
+          .transaction()
+          .setIsolationLevel('repeatable read')
+          .execute((transaction) =>
+            runInTransaction(
+              { dialect, compiler, createAdapter, connections: transaction.getExecutor() },
+              work,
+            ),
+          )
       try {
         return await run()
       } catch (error) {

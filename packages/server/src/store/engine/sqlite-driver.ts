@@ -176,13 +176,21 @@ export function rollback(connection: SqliteConnection): void {
   if (connection.raw.isTransaction) connection.run('rollback', [])
 }
 
-/** Tells the hot path which connection an instance has. */
+/** Gives hot queries the connection of a Kysely instance, so that they run without Kysely's promises. */
 export class DirectSqliteAdapter extends SqliteAdapter {
-  readonly connection: SqliteConnection
+  readonly #connection: SqliteConnection
+  readonly #assertOpen: (() => void) | undefined
 
-  constructor(connection: SqliteConnection) {
+  /** `assertOpen` throws when the transaction that the instance belongs to has ended. */
+  constructor(connection: SqliteConnection, assertOpen?: () => void) {
     super()
-    this.connection = connection
+    this.#connection = connection
+    this.#assertOpen = assertOpen
+  }
+
+  get connection(): SqliteConnection {
+    this.#assertOpen?.()
+    return this.#connection
   }
 
   /** A migration that is killed half-way leaves nothing behind. */

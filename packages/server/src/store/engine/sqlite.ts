@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import { Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
+import { type Dialect, Kysely, SqliteIntrospector, SqliteQueryCompiler } from 'kysely'
 import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { OpenError } from './failures.ts'
@@ -17,6 +17,7 @@ import {
   SqliteConnection,
   SqliteDriver,
 } from './sqlite-driver.ts'
+import { runInTransaction, type TransactionDeps } from './transaction.ts'
 import { Turns } from './turns.ts'
 
 /** `normal`: a commit writes the log without a sync; the answer waits for the shared sync of GroupSync. */
@@ -45,10 +46,10 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   assertPragma(writer, 'synchronous', 1)
   const reader = new SqliteConnection(file, `${pragmas} pragma query_only = on;`, options.observer, true)
 
-  const write = kysely(writer)
-  const read = kysely(reader)
+  const migrating = new Kysely<unknown>({ dialect: dialectOf(writer) })
+  const read = new Kysely<Schema>({ dialect: dialectOf(reader) })
   const turns = new Turns()
-  await migrate(write as unknown as Kysely<unknown>, 'sqlite')
+  await migrate(migrating, 'sqlite')
   await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
 
   const log = openSync(`${file}-wal`, 'r+')
@@ -60,6 +61,12 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const groupSync = new GroupSync(log, options.sync, options.observer?.sync)
   /** Commits that can be read, but are not durable yet. */
   let unsynced = 0
+  const transactions: TransactionDeps = {
+    dialect: dialectOf(writer),
+    compiler: new SqliteQueryCompiler(),
+    createAdapter: (assertOpen) => new DirectSqliteAdapter(writer, assertOpen),
+    connections: { provideConnection: (consumer) => consumer(writer) },
+  }
   const { onCheckpointFailure } = options
   const checkpoints = new Checkpoints({
     file,
@@ -80,7 +87,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
         if (logIsLong) await logIsLong
         begin(writer)
         try {
-          const result = await work(write)
+          const result = await runInTransaction(transactions, work)
           commit(writer)
           unsynced++
           reader.leaveSnapshot()
@@ -120,7 +127,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     async close() {
       await checkpoints.close()
       await read.destroy()
-      await write.destroy()
+      await migrating.destroy()
       closeSync(log)
       release()
     },
@@ -136,16 +143,12 @@ function logFramesOf({ raw }: SqliteConnection): () => number {
   return () => (lookOnly.get() as { log: number }).log
 }
 
-function kysely(connection: SqliteConnection): Kysely<Schema> {
-  return new Kysely<Schema>({
-    dialect: {
-      createAdapter: () => new DirectSqliteAdapter(connection),
-      createDriver: () => new SqliteDriver(connection),
-      createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  })
-}
+const dialectOf = (connection: SqliteConnection): Dialect => ({
+  createAdapter: () => new DirectSqliteAdapter(connection),
+  createDriver: () => new SqliteDriver(connection),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
 const damaged = new Set([11, 26])
