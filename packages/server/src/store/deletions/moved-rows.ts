@@ -3,14 +3,13 @@ import { paceOf } from '../engine/pace.ts'
 import type { Remover } from './remover.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
+import type { DocumentRef } from '../refs.ts'
 
 /** Rows that one step moves on SQLite: about 4 ms. */
 const rowsTogether = 200
 
-interface Move {
+interface Move extends DocumentRef {
   apiKey: string
-  organizationId: string
-  documentId: string
   newDocumentId: string
 }
 

@@ -233,13 +233,13 @@ export async function countChange(
   return row && positionOf(row)
 }
 
-const updateSeq = prepared((db, place: { apiKey: string; organizationId: string; documentId: string }) =>
+const updateSeq = prepared((db, of: { apiKey: string; organizationId: string; documentId: string }) =>
   db
     .updateTable('documents')
     .set((eb) => ({ event_seq: eb('event_seq', '+', 1) }))
-    .where('api_key', '=', place.apiKey)
-    .where('organization_id', '=', place.organizationId)
-    .where('document_id', '=', place.documentId)
+    .where('api_key', '=', of.apiKey)
+    .where('organization_id', '=', of.organizationId)
+    .where('document_id', '=', of.documentId)
     .returning(['created_at', 'event_seq']),
 )
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from './documents.ts'
-import type { Place } from './live-states.ts'
 import { prepared } from '../engine/prepared.ts'
+import type { DocumentRef } from '../refs.ts'
 
 /** A live state as it is stored. */
 export interface Stored {
@@ -29,17 +29,17 @@ const maxAttempts = 5
 export async function readSince(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Place,
+  { organizationId, documentId }: DocumentRef,
   seq: number,
   pause: () => Promise<void> = async () => {},
 ): Promise<{ position: documents.Position; states: Stored[] } | undefined> {
-  const place = { apiKey, organizationId, documentId }
+  const document = { apiKey, organizationId, documentId }
   const large = new Map<string, Stored>()
   for (let attempt = 1; ; attempt++) {
     // The position and what has changed come from one statement: between two, another change could be made.
-    const rows = await selectSince(db, { ...place, seq })
-    const [document] = rows
-    if (!document) return undefined
+    const rows = await selectSince(db, { ...document, seq })
+    const [first] = rows
+    if (!first) return undefined
     const changed = rows.flatMap(({ live_state_data_id: id, bytes, ...row }) =>
       id === null ? [] : { ...row, id, seq: row.seq as number, bytes: Number(bytes) },
     )
@@ -47,13 +47,13 @@ export async function readSince(
       row.data !== null || large.get(row.id)?.seq === row.seq
     for (const ids of parts(changed.filter((row) => !isRead(row)))) {
       await pause()
-      for (const row of await selectMany(db, place, ids)) large.set(row.live_state_data_id, toStored(row))
+      for (const row of await selectMany(db, document, ids)) large.set(row.live_state_data_id, toStored(row))
     }
     if (!changed.every(isRead) && attempt < maxAttempts) continue
     const states = changed.flatMap(({ id, data, ...row }) =>
       data === null ? (large.get(id) ?? []) : toStored({ ...row, data, live_state_data_id: id }),
     )
-    return { position: documents.positionOf(document), states }
+    return { position: documents.positionOf(first), states }
   }
 }
 
@@ -89,14 +89,15 @@ const toStored = (row: Row): Stored => ({
   lastUpdated: row.last_updated as number,
 })
 
-type Document = { apiKey: string; organizationId: string; documentId: string }
+// A type and not an interface, so that it fits the values of a prepared query.
+type Document = Pick<DocumentRef, keyof DocumentRef> & { apiKey: string }
 
 const bytesOfData = sql<number | null>`octet_length(live_states.data)`
 const smallData = sql<
   string | null
 >`case when ${bytesOfData} <= ${sql.lit(smallBytes)} then live_states.data end`
 
-const selectSince = prepared((db, place: Document & { seq: number }) =>
+const selectSince = prepared((db, of: Document & { seq: number }) =>
   db
     .selectFrom('documents')
     .leftJoin('live_states', (join) =>
@@ -104,15 +105,15 @@ const selectSince = prepared((db, place: Document & { seq: number }) =>
         .onRef('live_states.api_key', '=', 'documents.api_key')
         .onRef('live_states.organization_id', '=', 'documents.organization_id')
         .onRef('live_states.document_id', '=', 'documents.document_id')
-        .on('live_states.seq', '>', place.seq),
+        .on('live_states.seq', '>', of.seq),
     )
     .select(['documents.created_at', 'documents.event_seq'])
     .select(['live_states.live_state_data_id', 'live_states.seq'])
     .select([bytesOfData.as('bytes'), smallData.as('data')])
     .select(['live_states.updated_by', 'live_states.last_updated'])
-    .where('documents.api_key', '=', place.apiKey)
-    .where('documents.organization_id', '=', place.organizationId)
-    .where('documents.document_id', '=', place.documentId)
+    .where('documents.api_key', '=', of.apiKey)
+    .where('documents.organization_id', '=', of.organizationId)
+    .where('documents.document_id', '=', of.documentId)
     .orderBy('live_states.live_state_data_id'),
 )
 

@@ -8,6 +8,7 @@ import { JsonMembers } from './json-members.ts'
 import { parse } from '../engine/json.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared } from '../engine/prepared.ts'
+import type { DocumentRef } from '../refs.ts'
 
 /** A value that everyone in a document shares, under a name of the caller's (spec 16.1). */
 export interface LiveState {
@@ -98,7 +99,7 @@ export interface Made {
 export async function set(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Place,
+  { organizationId, documentId }: DocumentRef,
   changes: readonly Change[],
   now: number,
   maxMergeBytes = Infinity,
@@ -157,16 +158,16 @@ export async function set(
  */
 async function findExcess(
   db: Db,
-  place: Omit<Key, 'live_state_data_id'>,
+  key: DocumentKey,
   values: ReadonlyMap<string, Value>,
 ): Promise<ReadonlySet<string>> {
   const excess = new Set<string>()
-  const [total] = await selectTotal(db, place)
+  const [total] = await selectTotal(db, key)
   let [states, bytes] = [total?.states ?? 0, total?.bytes ?? 0]
   const fits = () => states <= maxOfDocument.states && bytes <= maxOfDocument.bytes
   const sent = [...values.values()].reduce((sum, { members }) => sum + members.bytes, 0)
   if (states + values.size <= maxOfDocument.states && bytes + sent <= maxOfDocument.bytes) return excess
-  const sizes = await selectSizes(db, place)
+  const sizes = await selectSizes(db, key)
   const before = new Map(sizes.map((row) => [row.live_state_data_id, row.bytes]))
   for (const [id, { members }] of values) {
     const known = before.get(id)
@@ -185,21 +186,21 @@ async function findExcess(
 /** Neither database reads the values for that. */
 const bytesOfData = sql<number>`octet_length(data)`
 
-const selectTotal = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+const selectTotal = prepared((db, key: DocumentKey) =>
   db
     .selectFrom('live_states')
     .select((eb) => [
       eb.fn.countAll<number>().as('states'),
       sql<number | null>`sum(${bytesOfData})`.as('bytes'),
     ])
-    .where((eb) => eb.and(place)),
+    .where((eb) => eb.and(key)),
 )
 
-const selectSizes = prepared((db, place: Omit<Key, 'live_state_data_id'>) =>
+const selectSizes = prepared((db, key: DocumentKey) =>
   db
     .selectFrom('live_states')
     .select(['live_state_data_id', bytesOfData.as('bytes')])
-    .where((eb) => eb.and(place)),
+    .where((eb) => eb.and(key)),
 )
 
 /** What a value becomes, and by whom. */
@@ -235,12 +236,8 @@ const put = batched<keyof Key | 'data' | 'seq' | 'user_id' | 'now'>(
       set data = excluded.data, seq = excluded.seq, updated_by = excluded.updated_by, last_updated = excluded.last_updated`,
 )
 
-export interface Place {
-  organizationId: string
-  documentId: string
-}
-
-type Key = { api_key: string; organization_id: string; document_id: string; live_state_data_id: string }
+type DocumentKey = { api_key: string; organization_id: string; document_id: string }
+type Key = DocumentKey & { live_state_data_id: string }
 
 const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: string) =>
   db

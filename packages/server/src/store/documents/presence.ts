@@ -2,13 +2,8 @@ import type { PresenceStatus, PresenceUser } from '@plenum/protocol'
 import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse } from '../engine/json.ts'
+import type { DocumentRef } from '../refs.ts'
 import { type Look, lookOf } from '../users/profiles.ts'
-
-/** A document whose users are meant. */
-export interface Place {
-  organizationId: string
-  documentId: string
-}
 
 /** A user in a document's presence list. */
 export interface Present {
@@ -26,9 +21,15 @@ export interface Present {
 export const keptMs = 24 * 60 * 60 * 1000
 
 /** How many a document has, counted up to `max`. */
-export async function count(db: Db, apiKey: string, place: Place, now: number, max: number): Promise<number> {
+export async function count(
+  db: Db,
+  apiKey: string,
+  ref: DocumentRef,
+  now: number,
+  max: number,
+): Promise<number> {
   const { entries } = await db
-    .selectFrom(current(db, apiKey, place, now).limit(max).as('present'))
+    .selectFrom(current(db, apiKey, ref, now).limit(max).as('present'))
     .select((eb) => eb.fn.countAll<number>().as('entries'))
     .executeTakeFirstOrThrow()
   return entries
@@ -38,7 +39,7 @@ export async function count(db: Db, apiKey: string, place: Place, now: number, m
 export async function put(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Place,
+  { organizationId, documentId }: DocumentRef,
   users: readonly (PresenceUser & { look: Look })[],
   now: number,
 ): Promise<void> {
@@ -83,18 +84,18 @@ export async function list(
 export async function findMany(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: DocumentRef,
   userIds: readonly string[],
   now: number,
 ): Promise<Present[]> {
   if (userIds.length === 0) return []
-  return (await current(db, apiKey, place, now).where('user_id', 'in', userIds).execute()).map(toPresent)
+  return (await current(db, apiKey, ref, now).where('user_id', 'in', userIds).execute()).map(toPresent)
 }
 
 export async function remove(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Place,
+  { organizationId, documentId }: DocumentRef,
   userIds: readonly string[],
 ): Promise<void> {
   await db
@@ -127,7 +128,7 @@ export async function prune(db: Db, now: number, most: number): Promise<number> 
   return Number(numDeletedRows)
 }
 
-const current = (db: Db, apiKey: string, { organizationId, documentId }: Place, now: number) =>
+const current = (db: Db, apiKey: string, { organizationId, documentId }: DocumentRef, now: number) =>
   db
     .selectFrom('presence')
     .select(['user_id', 'source', 'status', 'data', 'last_updated'])

@@ -1,13 +1,9 @@
 import type { Db } from '../engine/db.ts'
 import { prepared } from '../engine/prepared.ts'
+import type { DocumentRef, EditorRef } from '../refs.ts'
 import type { EditorTable } from '../schema/schema.ts'
 
-/** Names an editor of a tenant. */
-export interface Place {
-  organizationId: string
-  documentId: string
-  editorId: string
-}
+export type { EditorRef as Place } from '../refs.ts'
 
 export type ContentType = NonNullable<EditorTable['type']>
 
@@ -25,7 +21,7 @@ export interface Writer {
 
 export type Key = Pick<EditorTable, 'api_key' | 'organization_id' | 'document_id' | 'editor_id'>
 
-export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: Place): Key => ({
+export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: EditorRef): Key => ({
   api_key: apiKey,
   organization_id: organizationId,
   document_id: documentId,
@@ -36,7 +32,7 @@ export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: 
 export async function listIds(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Omit<Place, 'editorId'>,
+  { organizationId, documentId }: DocumentRef,
   limit: number,
 ): Promise<string[]> {
   const rows = await db
@@ -55,7 +51,7 @@ export async function listIds(
 export async function count(
   db: Db,
   apiKey: string,
-  { organizationId, documentId }: Omit<Place, 'editorId'>,
+  { organizationId, documentId }: DocumentRef,
   max: number,
 ): Promise<number> {
   const [row] = await countUpTo(db, { apiKey, organizationId, documentId, max })
@@ -82,7 +78,7 @@ const countUpTo = prepared(
 export async function add(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   { type, contentKey }: Contents,
   { userId, sessionId }: Writer,
   now: number,
@@ -90,7 +86,7 @@ export async function add(
   const added = await db
     .insertInto('editors')
     .values({
-      ...keyOf(apiKey, place),
+      ...keyOf(apiKey, ref),
       type,
       content_key: contentKey,
       seq: 0,
@@ -107,11 +103,11 @@ export async function add(
 }
 
 /** Whether the editor that was made then is still there. */
-export async function exists(db: Db, apiKey: string, place: Place, createdAt: number): Promise<boolean> {
+export async function exists(db: Db, apiKey: string, ref: EditorRef, createdAt: number): Promise<boolean> {
   const row = await db
     .selectFrom('editors')
     .select('seq')
-    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
     .where('created_at', '=', createdAt)
     .executeTakeFirst()
   return row !== undefined
@@ -122,11 +118,11 @@ export interface Declared extends Contents {
   createdAt: number
 }
 
-export async function findDeclared(db: Db, apiKey: string, place: Place): Promise<Declared | undefined> {
+export async function findDeclared(db: Db, apiKey: string, ref: EditorRef): Promise<Declared | undefined> {
   return db
     .selectFrom('editors')
     .select(['type', 'content_key as contentKey', 'created_at as createdAt'])
-    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
     .executeTakeFirst()
 }
 
@@ -134,14 +130,14 @@ export async function findDeclared(db: Db, apiKey: string, place: Place): Promis
 export async function declare(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   before: Declared,
   { type, contentKey }: Contents,
 ): Promise<boolean> {
   const declared = await db
     .updateTable('editors')
     .set({ type, content_key: contentKey })
-    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
     .where('created_at', '=', before.createdAt)
     .where('type', 'is not distinct from', before.type)
     .where('content_key', 'is not distinct from', before.contentKey)
@@ -154,7 +150,7 @@ export async function declare(
 export async function touch(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   { type, contentKey }: Contents,
   { userId, sessionId }: Writer,
   now: number,
@@ -162,6 +158,6 @@ export async function touch(
   await db
     .updateTable('editors')
     .set({ type, content_key: contentKey, last_updated: now, last_updated_by: userId, session_id: sessionId })
-    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
     .execute()
 }

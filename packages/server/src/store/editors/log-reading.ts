@@ -2,8 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { joinParts, maxPartBytes } from '../engine/byte-parts.ts'
 import type { Db } from '../engine/db.ts'
-import { type Contents, type Key, keyOf, type Place } from './editors.ts'
+import { type Contents, type Key, keyOf } from './editors.ts'
 import { prepared } from '../engine/prepared.ts'
+import type { EditorRef } from '../refs.ts'
 
 export interface Update {
   seq: number
@@ -77,8 +78,8 @@ type LogRow = Awaited<ReturnType<typeof selectLog>>[number]
 /** A log that is read in several statements may be compacted in between. Then it is read again. */
 const maxAttempts = 5
 
-export async function read(db: Db, apiKey: string, place: Place): Promise<StoredLog | undefined> {
-  const key = keyOf(apiKey, place)
+export async function read(db: Db, apiKey: string, ref: EditorRef): Promise<StoredLog | undefined> {
+  const key = keyOf(apiKey, ref)
   for (let attempt = 1; ; attempt++) {
     const rows = await selectLog(db, key)
     const [editor] = rows
@@ -218,9 +219,9 @@ const selectOwners = prepared((db, { after, ...key }: Key & { after: number }) =
 )
 
 /** Whose the client ids are that wrote in it. There may be 100,000 of them. */
-export async function readOwners(db: Db, apiKey: string, place: Place): Promise<Map<number, string>> {
+export async function readOwners(db: Db, apiKey: string, ref: EditorRef): Promise<Map<number, string>> {
   const owners = new Map<number, string>()
-  const key = keyOf(apiKey, place)
+  const key = keyOf(apiKey, ref)
   for (let after = -1; ;) {
     const rows = await selectOwners(db, { ...key, after })
     for (const row of rows) owners.set(row.client_id, row.user_id)
@@ -231,7 +232,7 @@ export async function readOwners(db: Db, apiKey: string, place: Place): Promise<
   }
 }
 
-export async function load(db: Db, apiKey: string, place: Place): Promise<EditorLog | undefined> {
-  const log = await read(db, apiKey, place)
-  return log && { ...log, owners: await readOwners(db, apiKey, place) }
+export async function load(db: Db, apiKey: string, ref: EditorRef): Promise<EditorLog | undefined> {
+  const log = await read(db, apiKey, ref)
+  return log && { ...log, owners: await readOwners(db, apiKey, ref) }
 }

@@ -1,7 +1,8 @@
 import type { Db } from '../engine/db.ts'
 import { byteCount, bytesIfFew, follows, readLargeUpdate, type Update } from './log-reading.ts'
-import { type Key, keyOf, type Place } from './editors.ts'
+import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
+import type { EditorRef } from '../refs.ts'
 
 export { append, appendFree } from './append.ts'
 export type { Appended, Entry } from './log-entry.ts'
@@ -36,17 +37,17 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
 export async function readAfter(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   { seq, createdAt }: { seq: number; createdAt?: number },
 ): Promise<{ createdAt: number; updates: (Update & { userId: string })[] } | 'compacted' | undefined> {
-  const rows = await selectAfter(db, { ...keyOf(apiKey, place), after: seq })
+  const rows = await selectAfter(db, { ...keyOf(apiKey, ref), after: seq })
   const [editor] = rows
   if (!editor || editor.newest < seq) return undefined
   if (createdAt !== undefined && editor.created_at !== createdAt) return undefined
   const updates: (Update & { userId: string })[] = []
   for (const { seq, bytes, size, user_id: userId } of rows) {
     if (seq === null || userId === null) continue
-    const whole = bytes ?? (await readLargeUpdate(db, keyOf(apiKey, place), seq, size))
+    const whole = bytes ?? (await readLargeUpdate(db, keyOf(apiKey, ref), seq, size))
     if (whole) updates.push({ seq, bytes: whole, userId })
   }
   return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
@@ -60,11 +61,11 @@ export async function readAfter(
 export async function stillFits(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   { createdAt, seq }: { createdAt: number; seq: number },
   writer: string,
 ): Promise<boolean> {
-  const key = keyOf(apiKey, place)
+  const key = keyOf(apiKey, ref)
   const row = await db
     .selectFrom('editors')
     .select('seq')

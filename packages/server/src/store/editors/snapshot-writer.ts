@@ -1,6 +1,6 @@
 import type { Database } from '../engine/db.ts'
 import { compact, type NewSnapshot } from './snapshots.ts'
-import type { Place } from './editors.ts'
+import type { EditorRef } from '../refs.ts'
 
 /** Snapshots that are held in memory until they are written. */
 const maxInProgress = 2
@@ -17,9 +17,9 @@ export class SnapshotWriter {
   }
 
   /** Leaves it out if others are in progress. */
-  write(apiKey: string, place: Place, change: NewSnapshot): void {
+  write(apiKey: string, ref: EditorRef, change: NewSnapshot): void {
     if (this.#inProgress.size >= maxInProgress) return
-    const { organizationId, documentId, editorId } = place
+    const { organizationId, documentId, editorId } = ref
     const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, change)
       .then(() => {}, this.#onError)
       .finally(() => this.#inProgress.delete(writing))

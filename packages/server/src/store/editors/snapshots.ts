@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { countParts, inParts, maxPartBytes } from '../engine/byte-parts.ts'
 import type { Database, Db } from '../engine/db.ts'
-import { type Key, keyOf, type Place } from './editors.ts'
+import { type Key, keyOf } from './editors.ts'
+import type { EditorRef } from '../refs.ts'
 
 /** A snapshot of the updates from the last snapshot (`snapshotSeq`) up to `seq`. */
 export interface NewSnapshot {
@@ -21,11 +22,11 @@ export const isLarge = (snapshot: Uint8Array): boolean => countParts(snapshot) >
 export async function compact(
   database: Pick<Database, 'read' | 'write'>,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   change: NewSnapshot,
 ): Promise<boolean> {
-  const key = keyOf(apiKey, place)
-  if (!isLarge(change.snapshot)) return database.write((db) => compactIf(db, apiKey, place, change), apiKey)
+  const key = keyOf(apiKey, ref)
+  if (!isLarge(change.snapshot)) return database.write((db) => compactIf(db, apiKey, ref, change), apiKey)
   const snapshotId = randomUUID()
   let isDone = false
   try {
@@ -35,7 +36,7 @@ export async function compact(
       if (row.part === 0) continue
       await database.write((db) => db.insertInto('editor_snapshot_parts').values(row).execute(), apiKey)
     }
-    isDone = await database.write((db) => compactIf(db, apiKey, place, change, snapshotId), apiKey)
+    isDone = await database.write((db) => compactIf(db, apiKey, ref, change, snapshotId), apiKey)
   } finally {
     await removeParts(database, key, (id) => (id === snapshotId) !== isDone)
   }
@@ -73,11 +74,11 @@ async function removeParts(
 export async function compactIf(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   change: NewSnapshot,
   snapshotId: string | null = null,
 ): Promise<boolean> {
-  const key = keyOf(apiKey, place)
+  const key = keyOf(apiKey, ref)
   const { numUpdatedRows } = await db
     .updateTable('editors')
     .set({ snapshot_seq: change.seq })

@@ -2,9 +2,10 @@ import { setImmediate } from 'node:timers/promises'
 import { countParts, inParts, joinParts } from '../engine/byte-parts.ts'
 import type { VersionUser } from '@plenum/protocol'
 import type { Cursor, Db } from '../engine/db.ts'
-import { type ContentType, keyOf, type Place } from './editors.ts'
+import { type ContentType, keyOf } from './editors.ts'
 import { parse } from '../engine/json.ts'
 import type { EditorVersionTable } from '../schema/schema.ts'
+import type { EditorRef } from '../refs.ts'
 
 /** A state of an editor that somebody gave a name. */
 export interface EditorVersion {
@@ -43,7 +44,7 @@ const withAuthors = (db: Db) =>
 
 type Row = Pick<EditorVersionTable, 'version_id' | 'name' | 'type' | 'created_at'> & { author: string | null }
 
-const inEditor = (apiKey: string, { organizationId, documentId, editorId }: Place) => ({
+const inEditor = (apiKey: string, { organizationId, documentId, editorId }: EditorRef) => ({
   'version.api_key': apiKey,
   'version.organization_id': organizationId,
   'version.document_id': documentId,
@@ -62,11 +63,11 @@ const toVersion = (row: Row): EditorVersion => ({
 export async function list(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   { limit, after }: { limit: number; after: Cursor | undefined },
 ): Promise<EditorVersion[]> {
   let query = withAuthors(db)
-    .where((eb) => eb.and(inEditor(apiKey, place)))
+    .where((eb) => eb.and(inEditor(apiKey, ref)))
     .orderBy('version.created_at', 'desc')
     .orderBy('version.version_id', 'desc')
     .limit(limit)
@@ -79,11 +80,11 @@ export async function list(
   return (await query.execute()).map(toVersion)
 }
 
-export async function count(db: Db, apiKey: string, place: Place): Promise<number> {
+export async function count(db: Db, apiKey: string, ref: EditorRef): Promise<number> {
   const { versions } = await db
     .selectFrom('editor_versions')
     .select((eb) => eb.fn.countAll<number>().as('versions'))
-    .where((eb) => eb.and(keyOf(apiKey, place)))
+    .where((eb) => eb.and(keyOf(apiKey, ref)))
     .executeTakeFirstOrThrow()
   return versions
 }
@@ -91,13 +92,13 @@ export async function count(db: Db, apiKey: string, place: Place): Promise<numbe
 export async function find(
   db: Db,
   apiKey: string,
-  place: Place,
+  ref: EditorRef,
   versionId: string,
 ): Promise<StoredVersion | undefined> {
-  const key = { ...keyOf(apiKey, place), version_id: versionId }
+  const key = { ...keyOf(apiKey, ref), version_id: versionId }
   const row = await withAuthors(db)
     .select(['version.content_key', 'version.bytes', 'version.parts'])
-    .where((eb) => eb.and({ ...inEditor(apiKey, place), 'version.version_id': versionId }))
+    .where((eb) => eb.and({ ...inEditor(apiKey, ref), 'version.version_id': versionId }))
     .executeTakeFirst()
   if (!row) return undefined
   const bytes = await joinParts(row.bytes, row.parts, async (part) => {
@@ -113,8 +114,8 @@ export async function find(
 }
 
 /** Adds one to an editor that exists. */
-export async function add(db: Db, apiKey: string, place: Place, version: StoredVersion): Promise<void> {
-  const key = { ...keyOf(apiKey, place), version_id: version.versionId }
+export async function add(db: Db, apiKey: string, ref: EditorRef, version: StoredVersion): Promise<void> {
+  const key = { ...keyOf(apiKey, ref), version_id: version.versionId }
   let part = 0
   for (const bytes of inParts(version.bytes)) {
     if (part === 0) {
