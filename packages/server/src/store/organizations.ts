@@ -5,6 +5,7 @@ import { mergeKeys, parse, stringifyData } from './engine/json.ts'
 import { prepared } from './engine/prepared.ts'
 import { notRemoved } from './access/removed-grants.ts'
 import type { OrganizationTable } from './schema/schema.ts'
+import { documentTablesWithoutForeignKey } from './schema/tables.ts'
 import { slices } from './engine/slices.ts'
 import * as users from './users/users.ts'
 
@@ -166,11 +167,9 @@ export async function remove(db: Db, apiKey: string, ids: readonly string[]): Pr
     .execute()
   const userIds = new Set(grants.map((grant) => grant.user_id))
   for (const some of slices([...userIds])) await users.removeUnplaced(db, apiKey, some)
-  await db
-    .deleteFrom('notification_configs')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', 'in', ids)
-    .execute()
+  for (const table of documentTablesWithoutForeignKey) {
+    await db.deleteFrom(table).where('api_key', '=', apiKey).where('organization_id', 'in', ids).execute()
+  }
   const rows = await db
     .deleteFrom('organizations')
     .where('api_key', '=', apiKey)

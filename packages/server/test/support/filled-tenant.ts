@@ -1,33 +1,19 @@
 import { sql } from 'kysely'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
+import { readSchema } from './stored-schema.ts'
 import { table } from './table.ts'
 
-const tables = [
-  ['organizations', 'folders', 'documents', 'document_migrations', 'users', 'grants', 'user_groups'],
-  ['user_group_members', 'presence', 'live_states', 'editors', 'editor_updates'],
-  [
-    'editor_versions',
-    'editor_version_authors',
-    'notifications',
-    'notification_recipients',
-    'notification_configs',
-    'allowed_domains',
-    'service_configs',
-    'auth_tokens',
-    'api_keys',
-  ],
-].flat()
-
-/** Everything that is stored for a key. */
+/** Everything that is stored for an API key, by table. */
 export async function stored(
-  server: TestServer,
+  { database }: TestServer,
   { apiKey }: given.Tenant,
 ): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {}
-  for (const name of tables) {
+  for (const { name, columns } of await readSchema(database)) {
+    if (!columns.includes('api_key')) continue
     const { rows } = await sql<object>`select * from ${sql.table(name)} where api_key = ${apiKey}`.execute(
-      server.database.read,
+      database.read,
     )
     found[name] = rows.map((row) => JSON.stringify(row, binaryAsHex)).sort()
   }
@@ -36,14 +22,71 @@ export async function stored(
 const binaryAsHex = (_: string, value: unknown) =>
   value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 
-/** Runs the examples of everything that adds, so that the tenant has what all examples speak of. */
-export async function fill(server: TestServer, tenant: given.Tenant): Promise<void> {
+/** A time that no test reaches, so that no server claims the job or the deletion. */
+const never = Number.MAX_SAFE_INTEGER
+
+/**
+ * Runs the examples of everything that adds, so that the tenant has what all examples speak of. Then adds rows to the tables
+ * that no example fills. Returns a document that has rows in every table that names documents.
+ */
+export async function fill(
+  server: TestServer,
+  tenant: given.Tenant,
+): Promise<{ organizationId: string; documentId: string }> {
   for (const { operation, path, verb, version } of table) {
     if (operation.effect !== 'write' || operation.access !== 'apiKey') continue
     if (version === 'v1' && operation.versions.length > 1) continue
     if (/delete|remove|migrate/.test(verb)) continue
     await server.post(path, { data: given.exampleFor(tenant, operation) }, tenant.headers)
   }
+  return addRowsWithoutExample(server, tenant)
+}
+
+async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given.Tenant) {
+  const bytes = Uint8Array.of(1)
+  return database.write(async (db) => {
+    const version = await db
+      .selectFrom('editor_versions')
+      .select(['api_key', 'organization_id', 'document_id', 'editor_id', 'version_id'])
+      .where('api_key', '=', apiKey)
+      .executeTakeFirstOrThrow()
+    const { version_id: _, ...editor } = version
+    const { organization_id, document_id } = editor
+    const document = { api_key: apiKey, organization_id, document_id }
+    const now = { created_at: 1, last_updated: 1 }
+    await db
+      .insertInto('editor_snapshots')
+      .values({ ...editor, bytes, parts: 2, snapshot_id: 's' })
+      .execute()
+    await db
+      .insertInto('editor_snapshot_parts')
+      .values({ ...editor, snapshot_id: 's', part: 1, bytes })
+      .execute()
+    await db
+      .insertInto('editor_version_parts')
+      .values({ ...version, part: 1, bytes })
+      .execute()
+    await db
+      .insertInto('editor_clients')
+      .values({ ...editor, client_id: 1, user_id: 'u' })
+      .execute()
+    await db
+      .insertInto('document_migrations')
+      .values({ ...document, migration_id: 'm', new_document_id: 'n', status: 'completed', ...now })
+      .execute()
+    await db.insertInto('openings').values({ api_key: apiKey, day: 1, documents: 1 }).execute()
+    const scope = JSON.stringify({ organizationId: organization_id, hiddenNotifications: ['none'] })
+    await db
+      .insertInto('deletions')
+      .values({ deletion_id: `del-${apiKey}`, api_key: apiKey, scope, leased_until: never, created_at: 1 })
+      .execute()
+    const due = { run_at: never, leased_until: never, created_at: 1 }
+    await db
+      .insertInto('jobs')
+      .values({ job_id: `job-${apiKey}`, api_key: apiKey, kind: 'none', payload: '{}', attempts: 0, ...due })
+      .execute()
+    return { organizationId: organization_id, documentId: document_id }
+  })
 }
 
 /** Takes out what differs between two tenants or two calls anyway: ids, tokens and times. */

@@ -4,6 +4,7 @@ import type { Remover } from './remover.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
+import type { TableMovedInSteps } from '../schema/tables.ts'
 
 /** Rows that one step moves on SQLite: about 4 ms. */
 const rowsTogether = 200
@@ -19,29 +20,30 @@ export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: 
   const ofDocument = (id: string) => sql<boolean>`${inOrganization} and document_id = ${id}`
   const granted = (id: string) =>
     sql<boolean>`${inOrganization} and resource_type = 'document' and resource_id = ${id}`
-  return [
+  const movers: Record<TableMovedInSteps | 'grants', Remover> = {
     // Who was removed from the target before comes back with the source; removals of the source do not move.
-    byUser(
+    grants: byUser(
       'grants',
       sql`set resource_id = ${newDocumentId}`,
       granted(documentId),
       granted(newDocumentId),
       areNotRemoved,
     ),
-    byUser(
+    notification_configs: byUser(
       'notification_configs',
       sql`set document_id = ${newDocumentId}`,
       ofDocument(documentId),
       ofDocument(newDocumentId),
     ),
-    async (db) => {
+    notifications: async (db) => {
       const max = rowsTogether * paceOf(db).factor
       const { numAffectedRows = 0n } = await sql`
         update notifications set document_id = ${newDocumentId}
         where ${someRows(db, 'notifications', ofDocument(documentId), max)}`.execute(db)
       return Number(numAffectedRows) === max
     },
-  ]
+  }
+  return Object.values(movers)
 }
 
 /** Moves the rows of users who have none in the target. Only rows that `count` matter; others in the target give way. */

@@ -2,58 +2,61 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import type { Scope } from './deletions.ts'
 import * as folders from '../documents/folders.ts'
+import { areFew } from '../notifications/notifications.ts'
 import { addressee, namesOf } from '../notifications/recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
+import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/row-counts.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
+import {
+  documentTablesWithoutForeignKey,
+  tablesInDocuments,
+  tablesInOrganizations,
+  tablesWithoutForeignKey,
+} from '../schema/tables.ts'
 
-/** What one transaction may remove: about 10 ms of SQLite. */
-const small = { rows: 500, bytes: 2 * 1024 * 1024, folders: 100, documents: 200 }
+/** A folder tree with more is not small. */
+const maxFolders = 100
+const maxDocuments = 200
 
-/** Whether everything inside can be removed at once. Reads little, however much there is. */
+/** Whether one transaction can remove everything inside. Reads little, however much there is. */
 export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boolean> {
   if ('organizationIds' in scope) {
-    const there = sql`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
-    return fits(db, [
-      rowsOf('documents', there),
-      rowsOf('folders', there),
-      rowsOf('grants', there),
-      rowsOf('user_group_members', there),
-      rowsOf('user_groups', there),
-      rowsOf('document_migrations', there),
-      rowsOf('notifications', there),
-      rowsOf('notification_recipients', there),
-      ...contents(there),
-    ])
+    const inside = sql`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
+    return fitOneTransaction(
+      db,
+      [...tablesInOrganizations, ...tablesWithoutForeignKey].map((table) => sizeOf(table, inside)),
+    )
   }
   if ('reserved' in scope) return true
-  if ('userIds' in scope) return fits(db, [rowsOf(grantsByUser(db), grantsInside(apiKey, scope))])
+  if ('userIds' in scope) {
+    return fitOneTransaction(db, [sizeOf('grants', grantsInside(apiKey, scope), grantsByUser(db))])
+  }
   const { organizationId } = scope
   const inOrganization = sql`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {
-    return fits(db, [rowsOf('user_group_members', sql`${inOrganization} and group_id = ${scope.groupId}`)])
+    const members = sql`${inOrganization} and group_id = ${scope.groupId}`
+    return fitOneTransaction(db, [sizeOf('user_group_members', members)])
   }
   if ('notificationsOf' in scope) {
-    return fits(db, withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf)))
+    const notifications = notificationsOf(inOrganization, scope.notificationsOf)
+    return fitOneTransaction(db, withRecipients(inOrganization, notifications))
   }
-  if ('hiddenNotifications' in scope) {
-    const theirs = sql`${inOrganization} and notification_id in (${sql.join(scope.hiddenNotifications)})`
-    return fits(db, [rowsOf('notifications', theirs), rowsOf('notification_recipients', theirs)])
-  }
+  if ('hiddenNotifications' in scope) return areFew(db, apiKey, organizationId, scope.hiddenNotifications)
   if ('inboxOf' in scope) {
     const received = namesOf(await addressee(db, apiKey, scope.inboxOf.userId)).map(
       ({ userId, email }) => sql`
         ${inOrganization} and recipient = ${userId ?? email} and by_email = ${userId === null ? 1 : 0}`,
     )
-    return fits(
+    return fitOneTransaction(
       db,
-      received.map((there) => rowsOf('notification_recipients', there)),
+      received.map((rows) => sizeOf('notification_recipients', rows)),
     )
   }
-  if ('documentIds' in scope) return fits(db, inDocuments(inOrganization, scope.documentIds))
+  if ('documentIds' in scope) return fitOneTransaction(db, inDocuments(inOrganization, scope.documentIds))
 
   const folderIds = [scope.folderId]
   for (let level = folderIds.slice(); level.length > 0;) {
-    const left = small.folders - folderIds.length
+    const left = maxFolders - folderIds.length
     const children = await folders.someChildren(db, apiKey, organizationId, level, left)
     if (children.length >= left) return false
     level = children.map((folder) => folder.folderId)
@@ -61,70 +64,36 @@ export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boo
   }
   const { rows } = await sql<{ document_id: string }>`
     select document_id from documents
-    where ${inOrganization} and folder_id in (${sql.join(folderIds)}) limit ${sql.lit(small.documents)}`.execute(
+    where ${inOrganization} and folder_id in (${sql.join(folderIds)}) limit ${sql.lit(maxDocuments)}`.execute(
     db,
   )
-  if (rows.length === small.documents) return false
+  if (rows.length === maxDocuments) return false
   const granted = sql`${inOrganization} and resource_type = 'folder' and resource_id in (${sql.join(folderIds)})`
   const documentIds = rows.map((row) => row.document_id)
-  return fits(db, [
-    rowsOf('grants', granted),
+  return fitOneTransaction(db, [
+    sizeOf('grants', granted),
     ...(documentIds.length > 0 ? inDocuments(inOrganization, documentIds) : []),
   ])
 }
 
-type Size = RawBuilder<{ rows: number; bytes: number }>
-
-const some = sql.lit(small.rows + 1)
-
-const rowsOf = (table: string | RawBuilder<unknown>, which: RawBuilder<unknown>): Size => {
-  const from = typeof table === 'string' ? sql.table(table) : table
-  return sql`
-    select count(*) as rows, 0 as bytes from (select 1 from ${from} where ${which} limit ${some}) as found`
-}
-
-const bytesOf = (table: string, which: RawBuilder<unknown>): Size => sql`
-  select count(*) as rows, coalesce(sum(length(bytes)), 0) as bytes
-  from (select bytes from ${sql.table(table)} where ${which} limit ${some}) as found`
-
-const contents = (there: RawBuilder<unknown>): Size[] => [
-  rowsOf('notification_configs', there),
-  rowsOf('editors', there),
-  rowsOf('editor_clients', there),
-  rowsOf('editor_version_authors', there),
-  rowsOf('live_states', there),
-  rowsOf('presence', there),
-  bytesOf('editor_updates', there),
-  bytesOf('editor_snapshots', there),
-  bytesOf('editor_snapshot_parts', there),
-  bytesOf('editor_versions', there),
-  bytesOf('editor_version_parts', there),
-]
-
 function inDocuments(inOrganization: RawBuilder<unknown>, documentIds: readonly string[]): Size[] {
   const ids = sql.join(documentIds)
-  const there = sql`${inOrganization} and document_id in (${ids})`
+  const inside = sql`${inOrganization} and document_id in (${ids})`
+  const granted = sql`${inOrganization} and resource_type = 'document' and resource_id in (${ids})`
   return [
-    ...contents(there),
-    rowsOf('grants', sql`${inOrganization} and resource_type = 'document' and resource_id in (${ids})`),
-    ...withRecipients(inOrganization, there),
+    ...[...tablesInDocuments, ...documentTablesWithoutForeignKey].map((table) => sizeOf(table, inside)),
+    sizeOf('grants', granted),
+    recipientsOf(inOrganization, inside),
   ]
 }
 
-function withRecipients(inOrganization: RawBuilder<unknown>, there: RawBuilder<unknown>): Size[] {
-  const notifications = sql`select notification_id from notifications where ${there} limit ${some}`
-  return [
-    rowsOf('notifications', there),
-    rowsOf('notification_recipients', sql`${inOrganization} and notification_id in (${notifications})`),
-  ]
-}
+const withRecipients = (inOrganization: RawBuilder<unknown>, notifications: RawBuilder<unknown>): Size[] => [
+  sizeOf('notifications', notifications),
+  recipientsOf(inOrganization, notifications),
+]
 
-async function fits(db: Db, sizes: readonly Size[]): Promise<boolean> {
-  // PostgreSQL gives sums as text.
-  const { rows } = await sql<{ rows: number | string; bytes: number | string }>`
-    select sum(rows) as rows, sum(bytes) as bytes from (${sql.join(sizes, sql` union all `)}) as sizes`.execute(
-    db,
-  )
-  const [size = { rows: 0, bytes: 0 }] = rows
-  return Number(size.rows) <= small.rows && Number(size.bytes) <= small.bytes
+/** The rows of recipients do not name the document of their notification. */
+function recipientsOf(inOrganization: RawBuilder<unknown>, notifications: RawBuilder<unknown>): Size {
+  const keys = sql`select notification_id from notifications where ${notifications} limit ${countedRows}`
+  return sizeOf('notification_recipients', sql`${inOrganization} and notification_id in (${keys})`)
 }

@@ -9,53 +9,36 @@ import { addressee, namesOf, removeFrom } from '../notifications/recipients.ts'
 import { paceOf } from '../engine/pace.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
-import { grantsByUser, someRows, type Table } from '../engine/some-rows.ts'
+import { grantsByUser, someRows } from '../engine/some-rows.ts'
+import {
+  documentTablesWithoutForeignKey,
+  hasBytes,
+  type Table,
+  type TableInOrganization,
+  tables,
+  tablesInDocuments,
+  tablesInOrganizations,
+} from '../schema/tables.ts'
 import * as users from '../users/users.ts'
 
 /** Documents that are emptied together on SQLite. */
 const documentsTogether = 50
-
-/**
- * Rows of one statement on SQLite, from the leaves of the foreign keys upwards: what a row still holds when it is removed
- * goes with it in the same statement, however much that is.
- */
-const inDocuments: readonly [Table, number][] = [
-  ['notifications', 100],
-  ['editor_updates', 50],
-  ['editor_snapshot_parts', 50],
-  ['editor_snapshots', 50],
-  ['editor_version_parts', 50],
-  ['editor_version_authors', 200],
-  ['editor_versions', 50],
-  ['editor_clients', 200],
-  ['editors', 50],
-  ['live_states', 50],
-  ['presence', 200],
-]
-const inOrganizations: readonly [Table, number][] = [
-  ['notification_recipients', 200],
-  ...inDocuments,
-  ['documents', 100],
-  ['user_group_members', 200],
-  ['user_groups', 100],
-  ['document_migrations', 200],
-  ['notification_configs', 200],
-]
 
 /** What removes everything inside the scope, in this order. The organizations, folder or documents themselves are left. */
 export function removersOf(apiKey: string, scope: Scope): Remover[] {
   if ('organizationIds' in scope) {
     const there = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
     return [
-      ...inOrganizations.map(([table, max]) => rows(table, there, max)),
+      ...tablesInOrganizations.filter((table) => table !== 'folders').map((table) => rows(table, there)),
+      ...documentTablesWithoutForeignKey.map((table) => rows(table, there)),
       grantsWithUsers(apiKey, there),
       parentsOfFolders(there),
-      rows('folders', there, 100),
+      rows('folders', there),
     ]
   }
   if ('reserved' in scope) return []
   const { organizationId } = scope
-  if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), 200, grantsByUser)]
+  if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), grantsByUser)]
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {
     return [members(sql`${inOrganization} and group_id = ${scope.groupId}`)]
@@ -85,20 +68,14 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
 }
 
 const rows =
-  (table: Table, which: RawBuilder<boolean>, max: number, from?: (db: Db) => RawBuilder<unknown>): Remover =>
+  (table: TableInOrganization, which: RawBuilder<boolean>, from?: (db: Db) => RawBuilder<unknown>): Remover =>
   async (db) => {
-    if (sqliteOf(db) && withBytes.has(table)) return removeBytes(db, table, which, max)
-    const most = max * paceOf(db).factor
-    return (await removeRows(db, table, which, most, from?.(db))) === most
+    const { rowsPerDelete } = tables[table]
+    if (sqliteOf(db) && hasBytes(table)) return removeBytes(db, table, which, rowsPerDelete)
+    const max = rowsPerDelete * paceOf(db).factor
+    return (await removeRows(db, table, which, max, from?.(db))) === max
   }
 
-const withBytes: ReadonlySet<Table> = new Set([
-  'editor_updates',
-  'editor_snapshots',
-  'editor_snapshot_parts',
-  'editor_versions',
-  'editor_version_parts',
-])
 /** Of one statement on SQLite, which walks over all that it frees: 10 to 20 ms a mebibyte. A single row may have more. */
 const maxBytes = 512 * 1024
 
@@ -167,9 +144,9 @@ function insideDocuments(apiKey: string, organizationId: string, documentIds: re
     ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${areNotRemoved}`
   return [
     withRecipients(inOrganization, there),
-    ...inDocuments.map(([table, max]) => rows(table, there, max)),
-    rows('grants', granted, 200),
-    rows('notification_configs', there, 200),
+    ...tablesInDocuments.map((table) => rows(table, there)),
+    ...documentTablesWithoutForeignKey.map((table) => rows(table, there)),
+    rows('grants', granted),
   ]
 }
 

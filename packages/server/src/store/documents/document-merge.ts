@@ -4,17 +4,8 @@ import * as documents from './documents.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import { removersOf } from '../deletions/removal.ts'
 import { type Position, removeSome } from '../deletions/remover.ts'
-import { someRows, type Table } from '../engine/some-rows.ts'
-
-/**
- * Tables whose rows belong to a document, what tells the rows of one document apart, and how many rows one statement
- * moves on SQLite, which holds the event loop meanwhile. The rows of an editor bring its log along.
- */
-const inside: readonly [Table, key: string, rowsTogether: number][] = [
-  ['presence', 'user_id', 500],
-  ['live_states', 'live_state_data_id', 200],
-  ['editors', 'editor_id', 20],
-]
+import { someRows } from '../engine/some-rows.ts'
+import { tablesMovedAtOnce } from '../schema/tables.ts'
 
 /**
  * Moves a document with its editors, live states and presence to another id. What the other one has already stays as it
@@ -36,7 +27,7 @@ export async function mergeInto(
   await countOn(db, apiKey, organizationId, documentId, newDocumentId)
 
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
-  for (const [table, key, rowsTogether] of inside) {
+  for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
     const isThere = sql`
       exists (
         select 1 from ${sql.table(table)} as there
@@ -46,7 +37,7 @@ export async function mergeInto(
     const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${isThere}`
     const move = (rows: RawBuilder<boolean>) =>
       sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
-    if (sqliteOf(db)) await inSteps(rowsTogether, () => move(someRows(db, table, which, rowsTogether)))
+    if (sqliteOf(db)) await inSteps(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
     else await move(which)
   }
   return true
@@ -67,12 +58,12 @@ export async function moveRest(
 
 /** Runs a statement until it changes fewer rows than it may. */
 async function inSteps(
-  rowsTogether: number,
+  rowsPerUpdate: number,
   change: () => Promise<{ numAffectedRows?: bigint }>,
 ): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await change()
-    if (numAffectedRows < rowsTogether) return
+    if (numAffectedRows < rowsPerUpdate) return
   }
 }
 

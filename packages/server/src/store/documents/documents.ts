@@ -8,6 +8,7 @@ import * as organizations from '../organizations.ts'
 import { prepared } from '../engine/prepared.ts'
 import { notRemoved } from '../access/removed-grants.ts'
 import type { DocumentTable, Schema } from '../schema/schema.ts'
+import { documentTablesWithoutForeignKey } from '../schema/tables.ts'
 
 export type AccessType = NonNullable<StoredDocument['accessType']>
 
@@ -277,10 +278,12 @@ export async function removeKeptById(
     .where('resource_id', 'in', documentIds)
     .where(notRemoved)
     .execute()
-  await db
-    .deleteFrom('notification_configs')
-    .where('api_key', '=', apiKey)
-    .where('organization_id', '=', organizationId)
-    .where('document_id', 'in', documentIds)
-    .execute()
+  for (const table of documentTablesWithoutForeignKey) {
+    await db
+      .deleteFrom(table)
+      .where('api_key', '=', apiKey)
+      .where('organization_id', '=', organizationId)
+      .where('document_id', 'in', documentIds)
+      .execute()
+  }
 }

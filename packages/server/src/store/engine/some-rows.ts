@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from './db.ts'
 import { sqliteOf } from './prepared.ts'
-import type { Schema } from '../schema/schema.ts'
-
-export type Table = keyof Schema
+import type { Table } from '../schema/tables.ts'
 
 /** At most `max` rows that match, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
 export function someRows(

@@ -1,4 +1,4 @@
-import { type Expression, expressionBuilder, type NotNull, type SqlBool } from 'kysely'
+import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
 import { breathe } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import * as deletions from '../deletions/deletions.ts'
@@ -7,7 +7,7 @@ import { type Content, type Filter, fits, inbox, type StoredNotification } from 
 import type { Addressee, NewRecipient } from './recipients.ts'
 import * as recipients from './recipients.ts'
 import { namesOf } from './recipients.ts'
-import { isSmall } from '../deletions/removal-size.ts'
+import { fitOneTransaction, sizeOf } from '../engine/row-counts.ts'
 import type { Schema } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
 
@@ -128,13 +128,25 @@ async function hideIfLarge(
   keys: readonly string[],
   { deletionId, now, onHidden }: Later,
 ): Promise<boolean> {
+  if (keys.length === 0 || (await areFew(db, apiKey, organizationId, keys))) return false
   const scope = { organizationId, hiddenNotifications: keys }
-  if (keys.length === 0 || (await isSmall(db, apiKey, scope))) return false
   const those = areKeys(apiKey, organizationId, keys)
   await db.updateTable('notifications').set({ public_id: null }).where(those).execute()
   await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: false })
   onHidden()
   return true
+}
+
+/** Whether one transaction can remove these notifications with all their recipients. */
+export async function areFew(
+  db: Db,
+  apiKey: string,
+  organizationId: string,
+  keys: readonly string[],
+): Promise<boolean> {
+  const rows = sql`
+    api_key = ${apiKey} and organization_id = ${organizationId} and notification_id in (${sql.join(keys)})`
+  return fitOneTransaction(db, [sizeOf('notifications', rows), sizeOf('notification_recipients', rows)])
 }
 
 export async function setContent(

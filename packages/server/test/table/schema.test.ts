@@ -1,0 +1,170 @@
+import { sql } from 'kysely'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { removersOf } from '../../src/store/deletions/removal.ts'
+import { type Position, removeSome } from '../../src/store/deletions/remover.ts'
+import type { Scope } from '../../src/store/deletions/deletions.ts'
+import { mergeInto, moveRest } from '../../src/store/documents/document-merge.ts'
+import * as documents from '../../src/store/documents/documents.ts'
+import * as organizations from '../../src/store/organizations.ts'
+import { tables } from '../../src/store/schema/tables.ts'
+import { fill } from '../support/filled-tenant.ts'
+import * as given from '../support/given.ts'
+import { stores, useServer } from '../support/harness.ts'
+import { readSchema, type StoredTable } from '../support/stored-schema.ts'
+
+/** Tables whose rows are not found by API key, and why. */
+const notByTenant: Record<string, string> = {
+  deletions: 'A server finds by time the deletions of all tenants that nobody carries on.',
+  idempotency_keys: 'The scope names an API key, a workspace or an address.',
+  jobs: 'A server finds by time the jobs of all tenants that are due.',
+  locks: 'A lock has a name.',
+  signing_keys: 'They belong to the server.',
+  workspaces: 'A workspace holds API keys.',
+}
+
+type Described = Record<
+  string,
+  { parent: string | null; noForeignKey?: string; onMove?: 'cascade' | 'in steps' | object; hasBytes?: true }
+>
+const described: Described = tables
+
+describe.each(stores)('[P13] the tables on %s', (store) => {
+  const server = useServer(store)
+  let schema: StoredTable[] = []
+  beforeAll(async () => {
+    schema = await readSchema(server.database)
+  })
+  const withColumn = (column: string) => schema.filter(({ columns }) => columns.includes(column))
+  const namesOf = (found: StoredTable[]) => found.map(({ name }) => name)
+
+  test('[P13] every table is described, and nothing else', () => {
+    expect(namesOf(schema)).toEqual(Object.keys(tables).sort())
+  })
+
+  test('[P13] every table of a tenant begins with the API key, in its columns and in its key', () => {
+    const byTenant = schema.filter(
+      ({ columns, primaryKey }) => columns[0] === 'api_key' && primaryKey[0] === 'api_key',
+    )
+    const others = schema.filter((table) => !byTenant.includes(table))
+    expect(namesOf(others)).toEqual(Object.keys(notByTenant))
+    expect(byTenant.length).toBeGreaterThan(20)
+  })
+
+  test('[P13] the described parent is the one whose foreign key deletes and renames with it', () => {
+    const chains = schema.map(({ name, foreignKeys }) => {
+      const parents = foreignKeys.filter(
+        ({ parent, onDelete, onUpdate }) =>
+          parent !== name && onDelete === 'cascade' && onUpdate === 'cascade',
+      )
+      // A document is in its organization, and may be in a folder.
+      return [name, parents.map(({ parent }) => parent).filter((parent) => parent !== 'folders')]
+    })
+    const expected = schema.map(({ name }) => [name, [described[name]!.parent ?? []].flat()])
+    expect(chains).toEqual(expected)
+  })
+
+  /** Whether foreign keys delete the rows of the table with a row of the ancestor. */
+  const cascadesFrom = (name: string, ancestor: string): boolean => {
+    const { parent = null } = described[name] ?? {}
+    return parent !== null && (parent === ancestor || cascadesFrom(parent, ancestor))
+  }
+
+  test.each([
+    ['organization_id', 'organizations'],
+    ['document_id', 'documents'],
+  ])('[8.4] every table with %s cascades from %s, or says why not', (column, ancestor) => {
+    const found = withColumn(column).filter(({ name }) => name !== ancestor)
+    for (const { name } of found) {
+      const { noForeignKey, onMove } = described[name]!
+      const reason = noForeignKey ?? (typeof onMove === 'object' && 'stays' in onMove ? onMove.stays : '')
+      expect([name, cascadesFrom(name, ancestor) || reason !== '']).toEqual([name, true])
+    }
+    expect(found.length).toBeGreaterThan(10)
+  })
+
+  test('[10.8] every table with a document_id says what happens when its document moves', () => {
+    for (const { name, foreignKeys } of withColumn('document_id').filter(
+      ({ name }) => name !== 'documents',
+    )) {
+      const { onMove, parent } = described[name]!
+      expect([name, onMove === undefined]).toEqual([name, false])
+      if (onMove !== 'cascade') continue
+      const followed = foreignKeys.filter(({ columns }) => columns.includes('document_id'))
+      expect([name, followed.map((key) => key.parent)]).toEqual([name, [parent]])
+    }
+  })
+
+  test('[8.4] the tables with bytes are described as such', () => {
+    const withBytes = Object.keys(described).filter((name) => described[name]!.hasBytes)
+    expect(namesOf(withColumn('bytes'))).toEqual(withBytes.sort())
+  })
+
+  /** The tables that have rows which the condition finds. */
+  const filledTables = async (found: StoredTable[], condition: ReturnType<typeof sql>) => {
+    const filled: string[] = []
+    for (const { name } of found) {
+      const { rows } = await sql`select 1 from ${sql.table(name)} where ${condition} limit 1`.execute(
+        server.database.read,
+      )
+      if (rows.length > 0) filled.push(name)
+    }
+    return filled
+  }
+
+  /** A tenant with rows in every table, and its document that has them. */
+  async function filledTenant() {
+    const tenant = await given.tenant(server)
+    const { apiKey } = tenant
+    const { organizationId, documentId } = await fill(server, tenant)
+    const ofDocument = (id = documentId) =>
+      filledTables(withColumn('document_id'), sql`api_key = ${apiKey} and document_id = ${id}`)
+    const inOrganization = () =>
+      filledTables(
+        withColumn('organization_id'),
+        sql`api_key = ${apiKey} and organization_id = ${organizationId}`,
+      )
+    const removeInSteps = async (scope: Scope) => {
+      const removers = removersOf(apiKey, scope)
+      for (let next: Position | undefined = { remover: 0 }; next;) {
+        const from: Position = next
+        next = await server.database.write((db) => removeSome(db, removers, from, []))
+      }
+    }
+    return { apiKey, organizationId, documentId, ofDocument, inOrganization, removeInSteps }
+  }
+
+  test('[10.5] deleting a document leaves no row that names it, except its migrations', async () => {
+    const { apiKey, organizationId, documentId, ofDocument } = await filledTenant()
+    expect(await ofDocument()).toEqual(namesOf(withColumn('document_id')))
+    await server.database.write((db) => documents.remove(db, apiKey, organizationId, [documentId]))
+    expect(await ofDocument()).toEqual(['document_migrations'])
+  })
+
+  test('[10.5] deleting a document in steps removes the rows of every table inside it', async () => {
+    const { organizationId, documentId, ofDocument, removeInSteps } = await filledTenant()
+    await removeInSteps({ organizationId, documentIds: [documentId] })
+    expect(await ofDocument()).toEqual(['document_migrations', 'documents'])
+  })
+
+  test('[8.4] deleting an organization leaves no row that names it, at once or in steps', async () => {
+    const one = await filledTenant()
+    expect(await one.inOrganization()).toEqual(namesOf(withColumn('organization_id')))
+    await server.database.write((db) => organizations.remove(db, one.apiKey, [one.organizationId]))
+    expect(await one.inOrganization()).toEqual([])
+
+    const other = await filledTenant()
+    await other.removeInSteps({ organizationIds: [other.organizationId] })
+    expect(await other.inOrganization()).toEqual(['organizations'])
+  })
+
+  test('[10.8] moving a document moves its rows in every table, except its migrations', async () => {
+    const { apiKey, organizationId, documentId, ofDocument } = await filledTenant()
+    await server.database.write(async (db) => {
+      await mergeInto(db, apiKey, organizationId, documentId, 'moved', 1)
+      await moveRest(db, apiKey, organizationId, documentId, 'moved')
+    })
+    expect(await ofDocument()).toEqual(['document_migrations'])
+    const moved = namesOf(withColumn('document_id')).filter((name) => name !== 'document_migrations')
+    expect(await ofDocument('moved')).toEqual(moved)
+  })
+})
