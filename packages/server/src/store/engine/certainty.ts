@@ -1,16 +1,21 @@
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Database } from './db.ts'
 import { isTooLate, isUnavailable } from './failures.ts'
 
-/** A commit that got no answer may still arrive: within this after the database answers again. */
-const lateMs = 1_000
-/** How often an unreachable database is asked whether it is back. */
+/** A commit that got no answer may still arrive up to this long after the database answers again. */
+const maxLateMs = 1_000
+/** An unreachable database is pinged this often, `maxLateMs` apart. */
 const maxPings = 600
 
 /** Whether a write that failed with this error may have been committed. */
 export const mayBeCommitted = (error: unknown): boolean => isUnavailable(error) || isTooLate(error)
 
-/** Resolves when a commit that got no answer is there, or will never be. */
-export async function whenCertain(database: Pick<Database, 'ping'>): Promise<void> {
+/** Resolves when a commit that got no answer can be read, or can no longer arrive. */
+export async function whenCertain(
+  database: Pick<Database, 'ping'>,
+  clock: Clock = systemClock,
+): Promise<void> {
+  const pause = () => new Promise<void>((resolve) => clock.setTimeout(resolve, maxLateMs))
   for (let pings = 0; pings < maxPings; pings++) {
     await pause()
     const isBack = await database.ping().then(
@@ -21,5 +26,3 @@ export async function whenCertain(database: Pick<Database, 'ping'>): Promise<voi
   }
   await pause()
 }
-
-const pause = () => new Promise((resolve) => setTimeout(resolve, lateMs).unref())

@@ -1,91 +1,97 @@
 import { Worker } from 'node:worker_threads'
+import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 
+/** The pages that the log had when the thread copied it, and those that it could not copy. */
 interface Progress {
   frames: number
   left: number
 }
 
-export interface CheckpointParts {
+export interface CheckpointDeps {
   file: string
-  /** How many pages the log holds now. Called by the writer after its commit. */
+  /** Counts the pages of the log. Called by the writer after its commit. */
   logFrames: () => number
-  /** Runs the work while nobody writes. */
+  /** Runs the work while no transaction writes. */
   withoutWriters: (work: () => Promise<void>) => Promise<void>
-  /** Ends the snapshots of readers. While a reader keeps one from before the copy, the log cannot restart. */
+  /** Ends the snapshots of readers. While a reader keeps a snapshot from before the copy, the log cannot restart. */
   leaveSnapshots: () => void
   onFailure?: (error: unknown) => void
+  /** Default: the system's. */
+  clock?: Clock
 }
 
-/** A log of this many pages (16 MiB) is copied at once, and then restarts from its beginning. */
+/** A log of this many pages (16 MiB) is copied immediately, and then restarts from its beginning. */
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/** How often the length of the log is measured at most: to ask SQLite for it takes a tenth of a small write. */
-const measuredEveryMs = 20
-/** A reader that begins at the same moment as a copy can keep it from being complete: about once in 150 times. */
+/** The pause between two measurements of the log: to ask SQLite for its length takes a tenth of a small write. */
+const minMeasureIntervalMs = 20
+/** A reader that begins at the same moment as a copy can keep the copy from being complete: about once in 150 times. */
 const maxTries = 3
-/** How often a shorter log is copied, and a log that could not restart is tried again. */
+/** A shorter log is copied at this interval. So is a log that could not restart. */
 const intervalMs = 2000
 
-/** Runs checkpoints on a thread of their own, while there are commits to copy. A thread that died is replaced. */
+/** Runs checkpoints on a separate thread while there are commits to copy. A thread that died is replaced. */
 export class Checkpoints {
-  readonly #parts: CheckpointParts
-  readonly #timer: NodeJS.Timeout
+  readonly #deps: CheckpointDeps
+  readonly #clock: Clock
+  readonly #stopTimer: StopTimer
   #worker: Worker | undefined
-  #running: Promise<void> | undefined
-  #copying: Promise<unknown> = Promise.resolve()
+  #runInProgress: Promise<void> | undefined
+  #lastCopy: Promise<unknown> = Promise.resolve()
   #frames = 0
   #measuredAt = -Infinity
-  #dirty = false
+  #hasUncopiedCommits = false
   /** The last copy failed, or a reader outside of this process keeps the log from restarting. */
   #isStuck = false
-  #closed = false
+  #isClosed = false
 
-  constructor(parts: CheckpointParts) {
-    this.#parts = parts
-    this.#timer = setInterval(() => void this.run(), intervalMs).unref()
+  constructor(deps: CheckpointDeps) {
+    this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
+    this.#stopTimer = this.#clock.setInterval(() => void this.run(), intervalMs)
   }
 
   /** Called by the writer whose turn it is, after its commit. */
   committed(): void {
-    this.#dirty = true
+    this.#hasUncopiedCommits = true
     this.#measure()
     if (this.#frames >= longLogFrames && !this.#isStuck) void this.run()
   }
 
   #measure(): void {
-    const now = performance.now()
-    if (now - this.#measuredAt < measuredEveryMs) return
+    const now = this.#clock.elapsed()
+    if (now - this.#measuredAt < minMeasureIntervalMs) return
     this.#measuredAt = now
     try {
-      this.#frames = this.#parts.logFrames()
+      this.#frames = this.#deps.logFrames()
     } catch (error) {
-      // The commit stands, whatever happens here.
-      this.#failed(error)
+      // The commit has succeeded, whatever happens here.
+      this.#onFailed(error)
     }
   }
 
-  /** Called by the writer whose turn it is. What it gets back, if anything, it waits for before it writes. */
+  /** Called by the writer whose turn it is. If it returns a promise, the writer waits for it before it writes. */
   beforeWrite(): Promise<void> | undefined {
-    if (this.#frames < maxLogFrames || this.#isStuck || this.#closed) return undefined
-    return this.#restart().catch((error: unknown) => this.#failed(error))
+    if (this.#frames < maxLogFrames || this.#isStuck || this.#isClosed) return undefined
+    return this.#restart().catch((error: unknown) => this.#onFailed(error))
   }
 
-  /** Copies what there is to copy; a failure is reported, and tried again later. */
+  /** Copies the commits that are not copied yet. A failure is reported and retried later. */
   run(): Promise<void> {
-    if (!this.#dirty || this.#closed) return this.#running ?? Promise.resolve()
-    return (this.#running ??= this.#copy()
-      .catch((error: unknown) => this.#failed(error))
+    if (!this.#hasUncopiedCommits || this.#isClosed) return this.#runInProgress ?? Promise.resolve()
+    return (this.#runInProgress ??= this.#copy()
+      .catch((error: unknown) => this.#onFailed(error))
       .finally(() => {
-        this.#running = undefined
+        this.#runInProgress = undefined
       }))
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    clearInterval(this.#timer)
-    await this.#running
-    await this.#copying
+    this.#isClosed = true
+    this.#stopTimer()
+    await this.#runInProgress
+    await this.#lastCopy
     const worker = this.#worker
     if (!worker) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
@@ -94,40 +100,40 @@ export class Checkpoints {
     await ended
   }
 
-  /** Most is copied beside the writers; the rest while they wait, so that nothing is left and the log can restart. */
+  /** Most pages are copied while others write. The rest is copied while writers wait, so that the log can restart. */
   async #copy(): Promise<void> {
-    this.#dirty = false
-    const { frames, left } = await this.#ask()
+    this.#hasUncopiedCommits = false
+    const { frames, left } = await this.#copyPages()
     if (left === 0) this.#isStuck = false
-    if (frames >= longLogFrames) await this.#parts.withoutWriters(() => this.#restart())
+    if (frames >= longLogFrames) await this.#deps.withoutWriters(() => this.#restart())
   }
 
-  /** The next writer begins at the start of the log. Nobody may write meanwhile. */
+  /** Makes the next writer begin at the start of the log. No transaction may write meanwhile. */
   async #restart(): Promise<void> {
     let left = 1
     for (let tries = 0; left > 0 && tries < maxTries; tries++) {
-      left = (await this.#ask()).left
-      this.#parts.leaveSnapshots()
+      left = (await this.#copyPages()).left
+      this.#deps.leaveSnapshots()
     }
     this.#isStuck = left > 0
-    if (left > 0) this.#dirty = true
+    if (left > 0) this.#hasUncopiedCommits = true
     else this.#frames = 0
   }
 
-  #failed(error: unknown): void {
-    this.#dirty = true
+  #onFailed(error: unknown): void {
+    this.#hasUncopiedCommits = true
     this.#isStuck = true
-    this.#parts.onFailure?.(error)
+    this.#deps.onFailure?.(error)
   }
 
-  /** One after the other: the thread's answers do not say what they answer. */
-  #ask(): Promise<Progress> {
-    const asked = this.#copying.then(() => this.#askWorker())
-    this.#copying = asked.catch(() => {})
-    return asked
+  /** One at a time: the thread's answers do not name the request that they answer. */
+  #copyPages(): Promise<Progress> {
+    const progress = this.#lastCopy.then(() => this.#copyOnWorker())
+    this.#lastCopy = progress.catch(() => {})
+    return progress
   }
 
-  #askWorker(): Promise<Progress> {
+  #copyOnWorker(): Promise<Progress> {
     const worker = (this.#worker ??= this.#startWorker())
     return new Promise((resolve, reject) => {
       const onMessage = (message: Progress & { error?: string }) => {
@@ -137,7 +143,7 @@ export class Checkpoints {
       }
       const onExit = () => {
         worker.off('message', onMessage)
-        reject(new Error('The thread of the checkpoints ended.'))
+        reject(new Error('The checkpoint thread ended before it answered.'))
       }
       worker.once('message', onMessage).once('exit', onExit)
       worker.postMessage('copy')
@@ -146,11 +152,11 @@ export class Checkpoints {
 
   #startWorker(): Worker {
     const worker = new Worker(new URL('./checkpoint-worker.mjs', import.meta.url), {
-      workerData: { file: this.#parts.file },
+      workerData: { file: this.#deps.file },
       execArgv: [],
     })
     worker.unref()
-    worker.on('error', (error) => this.#parts.onFailure?.(error))
+    worker.on('error', (error) => this.#deps.onFailure?.(error))
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = undefined
     })

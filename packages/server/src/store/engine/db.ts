@@ -1,35 +1,37 @@
 import type { Kysely, Transaction } from 'kysely'
+import type { Clock } from '../../platform/clock.ts'
 import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 import type { Sync } from './group-sync.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** Values of the order's columns in the last row of a page. */
+/** The values of the columns that a list is ordered by, in the last row of a page. */
 export type Cursor = readonly (string | number)[]
 
-/** What store functions take: the database itself, or a transaction of it. */
+/** The argument of every store function: the database itself, or a transaction of it. */
 export type Db = Kysely<Schema> | Transaction<Schema>
 
 export interface Database {
   readonly dialect: 'sqlite' | 'postgres'
-  /** `full`: an answered write survives the loss of power. `relaxed`: it survives the end of the process only. */
+  /** `full`: an acknowledged write survives a power failure. `relaxed`: it survives only the end of the process. */
   readonly durability: Durability
-  /** Whether this process alone writes here, so that what it holds in memory cannot be stale. */
+  /** Whether only this process writes to the database, so that data cached in memory cannot be stale. */
   readonly exclusive: boolean
-  /** Committed data; what was committed last may not be durable yet. */
+  /** Reads committed data. The newest commits may not be durable yet. */
   readonly read: Db
-  /** Resolves when everything is durable that could be read when it was called. */
+  /** Resolves when all data that could be read at the time of the call is durable. */
   durable(): Promise<void>
   /**
-   * One transaction; resolves once it is durable. Runs again when it collided with another one, in turn with the others of
-   * its lane: name the tenant, so that tenants do not wait for each other.
+   * Runs one transaction and resolves when it is durable. The work runs again when the transaction collides with another
+   * one. Transactions of the same lane are retried one at a time: pass the API key, so that tenants do not wait for each
+   * other. `db` throws when it is used after the work is done.
    */
   write<T>(work: (db: Db) => Promise<T>, lane?: string): Promise<T>
-  /** Takes a named lock until the transaction ends; false if somebody holds it. */
+  /** Takes a named lock until the transaction ends; false if another transaction holds it. */
   tryLock(db: Db, name: string): Promise<boolean>
-  /** Waits for a named lock, held until the transaction ends. */
+  /** Waits for a named lock and holds it until the transaction ends. */
   lock(db: Db, name: string): Promise<void>
   ping(): Promise<void>
-  /** Bytes of its data and, of the embedded database, of its log. */
+  /** Bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>
 }
@@ -37,19 +39,21 @@ export interface Database {
 export type Durability = 'full' | 'relaxed'
 
 export interface DatabaseOptions {
-  /** PostgreSQL when given. */
+  /** The URL of PostgreSQL. Default: SQLite in `dataDir`. */
   url?: string
-  /** Folder of the embedded database. */
+  /** The folder of the SQLite database. */
   dataDir: string
   durability: Durability
   poolSize: number
-  /** How long PostgreSQL may take for a statement. */
+  /** A statement that takes PostgreSQL longer fails. */
   timeoutMs?: number
   observer?: DatabaseObserver
-  /** Replaces the sync of the log, for tests. */
+  /** Replaces the sync of the log in tests. */
   sync?: Sync
-  /** The log could not be copied into the database; it grows until that succeeds. */
+  /** Called when the log could not be copied into the database. It grows until a copy succeeds. */
   onCheckpointFailure?: (error: unknown) => void
-  /** The disk refused a sync: what was written since the last one is unknown. */
+  /** Called when the disk refused a sync: it is unknown which of the writes since the last sync are on disk. */
   onFatal?: (error: Error) => void
+  /** Default: the system's. */
+  clock?: Clock
 }

@@ -1,31 +1,32 @@
 import pg from 'pg'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import { SilentDatabase } from './failures.ts'
 
 /**
- * A connection that gives up on a database that does not answer, such as one whose machine froze. The statement may still
- * be carried out, so the connection is not used again. PostgreSQL's own `statement_timeout` needs a server that runs, and
- * `query_timeout` of the driver leaves the connection in the pool.
+ * A connection with a timeout for a database that does not answer, for example because its machine froze. The statement may
+ * still be executed, so the connection is not used again. PostgreSQL's own `statement_timeout` needs a running server, and
+ * the driver's `query_timeout` leaves the connection in the pool.
  */
-export const clientWithTimeout = (timeoutMs: number) =>
+export const clientWithTimeout = (timeoutMs: number, clock: Clock = systemClock) =>
   class ClientWithTimeout extends pg.Client {
-    #silence: SilentDatabase | undefined
+    #timeout: SilentDatabase | undefined
 
-    // The driver's overloads, of which callers of a pool use the one that gives a promise.
+    // The driver has several overloads. Callers of a pool use the one that returns a promise.
     override query(...args: never[]): never {
-      if (this.#silence) return Promise.reject(this.#silence) as never
+      if (this.#timeout) return Promise.reject(this.#timeout) as never
       const answer: unknown = super.query(...(args as [never]))
-      return (answer instanceof Promise ? this.#bounded(answer) : answer) as never
+      return (answer instanceof Promise ? this.#withTimeout(answer) : answer) as never
     }
 
-    #bounded<T>(answer: Promise<T>): Promise<T> {
+    #withTimeout<T>(answer: Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          this.#silence = new SilentDatabase(`PostgreSQL did not answer within ${timeoutMs} ms.`)
-          reject(this.#silence)
-          // The pool does not take back a client that ends. While a statement is under way, it ends at once.
+        const stopTimer = clock.setTimeout(() => {
+          this.#timeout = new SilentDatabase(`PostgreSQL did not answer within ${timeoutMs} ms.`)
+          reject(this.#timeout)
+          // The pool does not take back a client that ends. A client with a running statement ends immediately.
           this.end().catch(() => {})
         }, timeoutMs)
-        answer.then(resolve, reject).finally(() => clearTimeout(timer))
+        answer.then(resolve, reject).finally(stopTimer)
       })
     }
   }

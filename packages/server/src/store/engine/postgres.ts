@@ -1,5 +1,6 @@
 import { Kysely, PostgresAdapter, PostgresDialect, PostgresQueryCompiler, sql } from 'kysely'
 import pg from 'pg'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { isCollision, isUnavailable, OpenError } from './failures.ts'
 import { migrate } from '../migrations/index.ts'
@@ -8,36 +9,36 @@ import { clientWithTimeout } from './postgres-client.ts'
 import { runInTransaction } from './transaction.ts'
 import { Lanes } from './turns.ts'
 
-// Counts and times arrive as numbers; all of ours are below 2^53.
+// Parses counts and times as numbers: all of them are below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 /**
- * Transactions that met run again. On a busy machine one may meet each of the updates that are typed into its editor, every
- * 12 ms, and still get through after some seconds.
+ * Transactions that collide run again. On a busy machine a transaction may collide with every update that is typed into its
+ * editor, one every 12 ms, and still succeed after some seconds.
  */
-const attempts = 60
-/** The pause before an attempt is random, up to a bound that doubles until it is this. */
-const maxPauseMs = 250
+const maxAttempts = 60
+/** The pause before an attempt is random. Its upper bound doubles with every attempt, up to this. */
+const maxRetryPauseMs = 250
 const defaultTimeoutMs = 10_000
-/** A server that froze or lost its network in the middle of a transaction keeps its locks no longer than this. */
-const idleInTransactionMs = 15_000
+/** A server that freezes or loses its network inside a transaction holds its locks no longer than this. */
+const idleInTransactionTimeoutMs = 15_000
 
 /**
- * Transactions are `repeatable read`: a handler may read, decide and write, and if anybody changed those rows meanwhile
- * PostgreSQL says so and the handler runs again. Handlers therefore have no effect outside their transaction.
+ * Transactions are `repeatable read`: a handler may read, decide and write. If another transaction changed those rows in the
+ * meantime, PostgreSQL reports a collision and the handler runs again. So handlers have no effect outside their transaction.
  */
 export async function openPostgres(options: DatabaseOptions & { url: string }): Promise<Database> {
-  const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs } = options
+  const { url, poolSize, durability, observer, timeoutMs = defaultTimeoutMs, clock = systemClock } = options
   await upgrade(url)
   const dialect = new PostgresDialect({
     pool: openPool({
       connectionString: url,
       max: poolSize,
       idleTimeoutMillis: 30_000,
-      idle_in_transaction_session_timeout: idleInTransactionMs,
-      // A statement that waits or works too long is cancelled by a database that can; the connection stays good.
+      idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+      // A running database cancels the statement itself before the client's timeout, and the connection stays usable.
       statement_timeout: timeoutMs * 0.9,
-      Client: clientWithTimeout(timeoutMs),
+      Client: clientWithTimeout(timeoutMs, clock),
       options: `-c synchronous_commit=${durability === 'full' ? 'on' : 'off'}`,
     }),
   })
@@ -58,7 +59,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
     durability: options.durability,
     exclusive: false,
     read: db,
-    // A commit is synced before anybody sees it.
+    // PostgreSQL syncs a commit before its rows can be read.
     async durable() {},
     async write(work, lane = '') {
       const run = () =>
@@ -76,17 +77,17 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       } catch (error) {
         if (!isCollision(error)) throw error
       }
-      // What collided goes on one at a time, so that it meets only others' first attempts and holds no connection while it
-      // waits. Not across servers: the lock that this would need outlives a server that froze.
-      return lanes.take(lane, () => retry(run))
+      // Retries run one at a time, so that they collide only with first attempts and hold no connection while they wait.
+      // Not across servers: the lock that this needs would outlive a server that froze.
+      return lanes.take(lane, () => retry(run, clock))
     },
     async tryLock(db, name) {
       const { rows } = await sql<{ taken: boolean }>`
         select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`.execute(db)
       return rows[0]?.taken === true
     },
-    // A row and not an advisory lock: whoever waited for the row collides and runs again, and so sees what the holder
-    // did. After an advisory lock it would still look at its older snapshot.
+    // A row and not an advisory lock: a transaction that waited for the row collides and runs again, so it reads what the
+    // holder wrote. After an advisory lock it would still read from its older snapshot.
     async lock(db, name) {
       await db
         .insertInto('locks')
@@ -115,13 +116,13 @@ function openPool(config: pg.PoolConfig): pg.Pool {
     application_name: 'plenum',
     ...config,
   })
-  // A connection that breaks while idle or while checked out is replaced; without listeners it would end the process.
+  // A connection that breaks while it is idle or checked out is replaced. Without listeners it would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
-/** On connections of its own: to change a large table may take longer than any statement of a request may. */
+/** Uses its own connections, without a timeout: changing a large table may take longer than a request may. */
 async function upgrade(url: string): Promise<void> {
   const db = new Kysely<unknown>({
     dialect: new PostgresDialect({ pool: openPool({ connectionString: url, max: 2 }) }),
@@ -135,7 +136,7 @@ async function upgrade(url: string): Promise<void> {
   }
 }
 
-/** Wrong credentials, or no such database. The messages of PostgreSQL name the user and the database only. */
+/** Wrong credentials, or an unknown database. PostgreSQL's messages name only the user and the database, no password. */
 const refusals = /^(28|3D)/
 
 function cannotOpen(cause: unknown): OpenError | undefined {
@@ -145,15 +146,15 @@ function cannotOpen(cause: unknown): OpenError | undefined {
   return refusals.test(code ?? '') ? new OpenError(`PostgreSQL refuses: ${reason}.`, { cause }) : undefined
 }
 
-/** Runs again what still collides with the first attempts of others. */
-async function retry<T>(work: () => Promise<T>): Promise<T> {
+/** Retries while the work collides with the first attempts of other transactions. */
+async function retry<T>(work: () => Promise<T>, clock: Clock): Promise<T> {
   for (let attempt = 2; ; attempt++) {
     try {
       return await work()
     } catch (error) {
-      if (!isCollision(error) || attempt === attempts) throw error
-      const pauseMs = Math.random() * Math.min(maxPauseMs, 2 ** attempt)
-      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      if (!isCollision(error) || attempt === maxAttempts) throw error
+      const pauseMs = Math.random() * Math.min(maxRetryPauseMs, 2 ** attempt)
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, pauseMs))
     }
   }
 }

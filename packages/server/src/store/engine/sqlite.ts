@@ -20,7 +20,7 @@ import {
 import { runInTransaction, type TransactionDeps } from './transaction.ts'
 import { Turns } from './turns.ts'
 
-/** `normal`: a commit writes the log without a sync; the answer waits for the shared sync of GroupSync. */
+/** `synchronous = normal`: a commit writes the log without a sync. The answer waits for the shared sync of GroupSync. */
 const pragmas = `
   pragma journal_mode = wal;
   pragma synchronous = normal;
@@ -33,8 +33,8 @@ const pragmas = `
 `
 
 /**
- * The embedded database: one connection that writes, one that reads, both on the event loop because SQLite answers in
- * microseconds. What takes the disk's time, syncing and checkpointing, happens on other threads.
+ * The embedded database. One connection writes and one reads, both on the event loop, because SQLite answers in microseconds.
+ * Syncs and checkpoints wait for the disk, so they run on other threads.
  */
 export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
@@ -59,7 +59,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   closeSync(folder)
 
   const groupSync = new GroupSync(log, options.sync, options.observer?.sync)
-  /** Commits that can be read, but are not durable yet. */
+  /** The number of commits that can be read, but are not durable yet. */
   let unsynced = 0
   const transactions: TransactionDeps = {
     dialect: dialectOf(writer),
@@ -73,6 +73,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     logFrames: logFramesOf(writer),
     withoutWriters: (work) => turns.take(work),
     leaveSnapshots: reader.leaveSnapshot,
+    clock: options.clock,
     ...(onCheckpointFailure && { onFailure: onCheckpointFailure }),
   })
 
@@ -81,10 +82,10 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     durability: options.durability,
     exclusive: true,
     read,
-    async write(work, scope) {
+    async write(work, lane) {
       const result = await turns.take(async () => {
-        const logIsLong = checkpoints.beforeWrite()
-        if (logIsLong) await logIsLong
+        const copied = checkpoints.beforeWrite()
+        if (copied) await copied
         begin(writer)
         try {
           const result = await runInTransaction(transactions, work)
@@ -97,7 +98,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           rollback(writer)
           throw error
         }
-      }, scope)
+      }, lane)
       if (options.durability === 'full') {
         try {
           await groupSync.durable()
@@ -112,7 +113,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     async durable() {
       if (unsynced > 0 && options.durability === 'full') await groupSync.durable()
     },
-    // Transactions here run one after the other, so inside one every lock is free.
+    // Transactions run one after the other, so every lock is free inside of one.
     async tryLock() {
       return true
     },
@@ -135,12 +136,12 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 }
 
 /**
- * Tells the length of the log, while no transaction is open. It is not read from the log's index: whoever closes that
- * file drops the locks of all connections of the process to it, and the next process would cut it under their feet.
+ * Counts the pages of the log while no transaction is open. It does not read the log's index file: closing that file drops
+ * the locks of all connections of this process, and another process could then truncate it while it is in use.
  */
 function logFramesOf({ raw }: SqliteConnection): () => number {
-  const lookOnly = raw.prepare('pragma wal_checkpoint(noop)')
-  return () => (lookOnly.get() as { log: number }).log
+  const countOnly = raw.prepare('pragma wal_checkpoint(noop)')
+  return () => (countOnly.get() as { log: number }).log
 }
 
 const dialectOf = (connection: SqliteConnection): Dialect => ({
@@ -151,13 +152,13 @@ const dialectOf = (connection: SqliteConnection): Dialect => ({
 })
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. */
-const damaged = new Set([11, 26])
+const damagedCodes = new Set([11, 26])
 
 function openFile(file: string, observer: DatabaseOptions['observer']): SqliteConnection {
   try {
     return new SqliteConnection(file, pragmas, observer)
   } catch (error) {
-    if (!damaged.has((error as { errcode?: number }).errcode ?? 0)) throw error
+    if (!damagedCodes.has((error as { errcode?: number }).errcode ?? 0)) throw error
     throw new OpenError(`${file} is damaged: ${(error as Error).message}. Put a backup in its place.`, {
       cause: error,
     })
@@ -167,10 +168,13 @@ function openFile(file: string, observer: DatabaseOptions['observer']): SqliteCo
 function assertPragma(connection: SqliteConnection, name: string, expected: unknown): void {
   const row = connection.raw.prepare(`pragma ${name}`).get() as Record<string, unknown>
   const found = Object.values(row)[0]
-  if (found !== expected) throw new Error(`SQLite refused "pragma ${name}": it is ${String(found)}.`)
+  if (found !== expected)
+    throw new Error(
+      `SQLite did not accept "pragma ${name} = ${String(expected)}": the value is ${String(found)}.`,
+    )
 }
 
-/** Keeps a second server out of the folder. The lock is the kernel's, so it ends with the process however that ends. */
+/** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even when killed. */
 function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'server.lock'))
   try {
