@@ -2,7 +2,7 @@ import type { Cursor, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 import { prepared } from './engine/prepared.ts'
 
-/** The switches and defaults of an API key (spec 0.9, 1.8). */
+/** The settings of an API key (spec 0.9, 1.8). */
 export interface ApiKeyOptions {
   defaultDocumentAccessType: 'public' | 'restricted' | 'organizationPrivate'
   enablePrivateComments: boolean
@@ -30,11 +30,11 @@ export interface ApiKey {
   type: 'testing' | 'production'
   ownerEmail: string
   options: ApiKeyOptions
-  /** Whether deletions have begun and are not finished. Stale where keys are held in memory. */
+  /** Whether there are unfinished deletions. Stale where keys are cached in memory. */
   hasDeletions?: boolean
 }
 
-/** What is stored of a token; the token itself is derived from it (spec 26 #24). */
+/** The stored data of a token. The token itself is derived from it (spec 26 #24). */
 export interface TokenRecord {
   tokenId: string
   issuedAt: number
@@ -61,7 +61,7 @@ const selectWithTokens = prepared((db, { apiKey }: { apiKey: string }) =>
     .where('api_keys.api_key', '=', apiKey),
 )
 
-/** The key with its valid tokens, in one read: this stands before every request. */
+/** The key with its valid tokens, in one read: every request begins with it. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -94,7 +94,7 @@ export async function find(
   }
 }
 
-/** Keys of a workspace by creation time, then id. */
+/** The keys of a workspace, by creation time, then id. */
 export async function list(
   db: Db,
   workspaceId: string,
@@ -132,7 +132,7 @@ export async function countProduction(db: Db, workspaceId: string): Promise<numb
   return count
 }
 
-/** False if the workspace has no such key. */
+/** Renames a key; false if the workspace does not have it. */
 export async function rename(db: Db, workspaceId: string, apiKey: string, name: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('api_keys')
@@ -166,7 +166,7 @@ export async function add(db: Db, key: ApiKey, now: number): Promise<void> {
     .execute()
 }
 
-/** The only token of the key from now on. */
+/** Makes this token the only one of the key. */
 export async function replaceTokens(db: Db, apiKey: string, token: AuthToken): Promise<void> {
   await db.deleteFrom('auth_tokens').where('api_key', '=', apiKey).execute()
   await db

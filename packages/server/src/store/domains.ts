@@ -1,6 +1,6 @@
 import type { Db } from './engine/db.ts'
 
-/** In the order in which they were added. */
+/** The allowed domains, in the order in which they were added. */
 export async function all(db: Db, apiKey: string): Promise<string[]> {
   const rows = await db
     .selectFrom('allowed_domains')
@@ -12,7 +12,7 @@ export async function all(db: Db, apiKey: string): Promise<string[]> {
   return rows.map((row) => row.domain)
 }
 
-/** Adds those that are not there yet, behind the others, and returns them in the order given. */
+/** Adds missing domains at the end. Returns those that were added, in the given order. */
 export async function add(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
   if (domains.length === 0) return []
   const last = await db
@@ -30,7 +30,7 @@ export async function add(db: Db, apiKey: string, domains: readonly string[]): P
   return among(domains, rows)
 }
 
-/** Removes those that are there, and returns them in the order given. */
+/** Removes domains. Returns those that existed, in the given order. */
 export async function remove(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
   const rows = await db
     .deleteFrom('allowed_domains')

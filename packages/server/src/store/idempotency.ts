@@ -13,6 +13,7 @@ export interface KeptAnswer {
   response: Uint8Array
 }
 
+/** A stored answer is replayed this long. */
 export const keptMs = 24 * 60 * 60 * 1000
 
 export async function find(db: Db, id: IdempotencyKey, now: number): Promise<KeptAnswer | undefined> {
@@ -27,7 +28,7 @@ export async function find(db: Db, id: IdempotencyKey, now: number): Promise<Kep
   return { bodyHash: row.body_hash, httpStatus: row.http_status, response: row.response }
 }
 
-/** Replaces only an answer whose time is over. */
+/** Stores an answer. It replaces an expired answer with the same key; `find` returns one that is not expired. */
 export async function keep(db: Db, id: IdempotencyKey, answer: KeptAnswer, now: number): Promise<void> {
   const values = {
     body_hash: answer.bodyHash,
@@ -42,8 +43,8 @@ export async function keep(db: Db, id: IdempotencyKey, answer: KeptAnswer, now: 
     .execute()
 }
 
-/** Removes answers whose time is over; at most so many, and tells how many. */
-export async function prune(db: Db, now: number, most: number): Promise<number> {
+/** Removes expired answers, at most `maxRows`. Returns their number. */
+export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
   const key = ['scope', 'operation', 'idempotency_key'] as const
   const { numDeletedRows } = await db
     .deleteFrom('idempotency_keys')
@@ -55,7 +56,7 @@ export async function prune(db: Db, now: number, most: number): Promise<number> 
           .selectFrom('idempotency_keys')
           .select(key)
           .where('created_at', '<=', now - keptMs)
-          .limit(most)
+          .limit(maxRows)
           .$asTuple(...key),
       ),
     )

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 
-/** Every kind of background work and what it is given. */
+/** Every kind of background job and its payload. */
 export interface Jobs {
   'document.migrate': { organizationId: string; migrationId: string }
 }
@@ -15,11 +15,11 @@ export interface Job<K extends JobKind = JobKind> {
   apiKey: string
   kind: K
   payload: JobPayload<K>
-  /** Counts this attempt. */
+  /** Includes this attempt. */
   attempts: number
 }
 
-/** Longer than any job takes; a job of a server that died starts again after this. */
+/** Longer than any job takes. After this, another server starts the job of a server that died. */
 const leaseMs = 60_000
 
 export async function add<K extends JobKind>(
@@ -41,7 +41,7 @@ export async function add<K extends JobKind>(
     .execute()
 }
 
-/** Takes the oldest job that is due and free, for the length of the lease. */
+/** Leases the oldest job that is due and that no server has leased. */
 export function claim(database: Database, now: number): Promise<Job | undefined> {
   return database.write(async (db) => {
     const due = db
@@ -74,7 +74,7 @@ export async function finish(db: Db, jobId: string): Promise<void> {
   await db.deleteFrom('jobs').where('job_id', '=', jobId).execute()
 }
 
-/** Gives the job back, to run not before `runAt`. */
+/** Ends the lease. The job does not run before `runAt`. */
 export async function postpone(db: Db, jobId: string, runAt: number): Promise<void> {
   await db
     .updateTable('jobs')
@@ -83,7 +83,7 @@ export async function postpone(db: Db, jobId: string, runAt: number): Promise<vo
     .execute()
 }
 
-/** A server that starts alone on its database owns every lease that is left from before. */
+/** Ends all leases. Only for a server that has the database to itself: the leases are from its last run. */
 export async function releaseAll(db: Db, now: number): Promise<void> {
   await db.updateTable('jobs').set({ leased_until: now }).where('leased_until', '>', now).execute()
 }

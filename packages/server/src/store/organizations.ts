@@ -43,7 +43,7 @@ interface Window {
   after: Cursor | undefined
 }
 
-/** Those of them that exist, in the order of `list`. */
+/** The organizations with these ids that exist, in the order of `list`. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -64,7 +64,7 @@ export async function exists(db: Db, apiKey: string, organizationId: string): Pr
   return (await selectId(db, { apiKey, organizationId })).length > 0
 }
 
-/** By creation time, then id. */
+/** Organizations by creation time, then id. */
 export async function list(db: Db, apiKey: string, { limit, after }: Window): Promise<Organization[]> {
   let query = db
     .selectFrom('organizations')
@@ -82,7 +82,7 @@ export async function list(db: Db, apiKey: string, { limit, after }: Window): Pr
   return mapInTurns(await query.execute(), toOrganization)
 }
 
-/** Adds those that are not there yet, and tells which. */
+/** Adds the organizations that do not exist yet. Returns their ids. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -108,13 +108,13 @@ export async function add(
   return new Set(rows.map((row) => row.organization_id))
 }
 
-/** The organization exists afterwards (spec 0.8). */
+/** Creates the organization if it does not exist (spec 0.8). */
 export async function ensure(db: Db, apiKey: string, organizationId: string, now: number): Promise<void> {
   if (await exists(db, apiKey, organizationId)) return
   await add(db, apiKey, [{ organizationId, data: {} }], now)
 }
 
-/** Merges the keys; false if there is no such organization. */
+/** Merges the keys; false if the organization does not exist. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -155,9 +155,9 @@ export async function setDisabled(
     .execute()
 }
 
-/** Removes them with everything inside, and tells which were there. Users who belong nowhere else go too (spec 8.4). */
+/** Removes organizations with everything inside, and users without other grants (spec 8.4). Returns the ids of those that existed. */
 export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
-  // What is kept by id alone has no foreign key that would take it along.
+  // These tables have no foreign key that would delete their rows.
   const grants = await db
     .deleteFrom('grants')
     .where('api_key', '=', apiKey)

@@ -8,7 +8,7 @@ export interface ServiceConfig<C> {
   enabled: boolean
   /** Without secrets. */
   config: C
-  /** Sealed. */
+  /** Sealed: the credential of the service provider. */
   secret: Uint8Array | null
 }
 

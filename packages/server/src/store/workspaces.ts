@@ -54,7 +54,7 @@ export async function countOfOwner(db: Db, ownerEmail: string): Promise<number> 
   return count
 }
 
-/** The keys of the workspace, oldest first. */
+/** The API keys of the workspace, oldest first. */
 export async function apiKeys(
   db: Db,
   workspaceId: string,
@@ -69,7 +69,7 @@ export async function apiKeys(
   return rows.map((row) => ({ apiKey: row.api_key, name: row.name, type: row.type }))
 }
 
-/** Whether nobody has created a workspace yet. */
+/** Whether no workspace exists yet. */
 export async function isEmpty(db: Db): Promise<boolean> {
   return (await db.selectFrom('workspaces').select('workspace_id').limit(1).execute()).length === 0
 }

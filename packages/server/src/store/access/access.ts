@@ -9,7 +9,7 @@ type AccessType = 'public' | 'organizationPrivate' | 'restricted'
 export interface StoredDocument {
   /** Null at root. */
   folderId: string | null
-  /** Null inherits. */
+  /** Null: inherited. */
   accessType: AccessType | null
   disabled: boolean
 }
@@ -17,7 +17,7 @@ export interface StoredDocument {
 export interface StoredFolder {
   /** `root` at the top. */
   parentFolderId: string
-  /** Null inherits. */
+  /** Null: inherited. */
   accessType: AccessType | null
 }
 
@@ -48,7 +48,7 @@ const selectDocuments = prepared(
       .where('document_id', 'in', of.documentIds),
 )
 
-/** At most 500. */
+/** Of at most 500 ids. */
 export async function findDocuments(
   db: Db,
   apiKey: string,
@@ -103,12 +103,12 @@ const selectFolders = prepared(
       .where('folder_id', 'in', of.folderIds),
 )
 
-/** Chains of one query: those of 256-character ids take SQLite 2 ms each, on the event loop. */
-const chainsAtOnce = 8
-/** Folders of one query when there are more chains. */
-const foldersAtOnce = 64
+/** One query reads this many chains: with ids of 256 characters each takes SQLite 2 ms, on the event loop. */
+const maxChainsPerQuery = 8
+/** One query reads this many folders when there are more chains. */
+const maxFoldersPerQuery = 64
 
-/** These folders and all above them. `pause` is called between queries, where there are several. */
+/** These folders and all folders above them. `pause` is called between queries. */
 export async function findFolderChains(
   db: Db,
   apiKey: string,
@@ -127,14 +127,14 @@ export async function findFolderChains(
   }
   if (folderIds.length === 0) return found
   if (folderIds.length === 1) add(await selectChain(db, { apiKey, organizationId, folderIds }))
-  else if (folderIds.length <= chainsAtOnce) {
+  else if (folderIds.length <= maxChainsPerQuery) {
     add(await selectChains(db, { apiKey, organizationId, folderIds }).execute())
   } else {
     // Level by level. In one query 1,000 chains hold the event loop for 2 s on SQLite, and take PostgreSQL 6 s.
     for (let level: readonly string[] = folderIds; level.length > 0;) {
-      for (let at = 0; at < level.length; at += foldersAtOnce) {
+      for (let at = 0; at < level.length; at += maxFoldersPerQuery) {
         if (found.size > 0) await pause?.()
-        const some = padded(level.slice(at, at + foldersAtOnce))
+        const some = padded(level.slice(at, at + maxFoldersPerQuery))
         add(await selectFolders(db, { apiKey, organizationId, folderIds: some }))
       }
       const above = new Set(level.flatMap((id) => found.get(id)?.parentFolderId ?? []))
@@ -174,14 +174,15 @@ const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) =>
     })
 
 const selectFewGrants = prepared(selectGrants)
-const few = 64
+/** For more ids the query is not compiled ahead. */
+const maxPreparedIds = 64
 
-/** Users of one query: far below the number of parameters that either database takes. */
-const usersAtOnce = 5000
-/** Where the caller pauses in between: SQLite looks at all grants of a user, who may have thousands. */
+/** Far below the number of parameters that either database accepts. */
+const maxUsersPerQuery = 5000
+/** For callers that pause between queries: SQLite reads all grants of a user, who may have thousands. */
 const usersBetweenPauses = 8
 
-/** On one resource, or removed from all of them. */
+/** A grant on one resource, or with type `inside` the removal from all resources of the organization. */
 export interface StoredGrant extends Grant {
   type: GrantTable['resource_type']
   id: string
@@ -190,8 +191,8 @@ export interface StoredGrant extends Grant {
 }
 
 /**
- * The grants of these users on the organization and on these of its documents and folders, ended ones too. `pause` is
- * called before each query.
+ * The grants of these users on the organization and on these documents and folders, including ended grants. `pause` is called
+ * before each query.
  */
 export async function findGrants(
   db: Db,
@@ -202,14 +203,14 @@ export async function findGrants(
   pause?: () => Promise<void>,
 ): Promise<StoredGrant[]> {
   const found = []
-  const atOnce = pause ? usersBetweenPauses : usersAtOnce
-  for (let from = 0; from < userIds.length; from += atOnce) {
+  const usersPerQuery = pause ? usersBetweenPauses : maxUsersPerQuery
+  for (let from = 0; from < userIds.length; from += usersPerQuery) {
     await pause?.()
-    const users = userIds.slice(from, from + atOnce)
+    const users = userIds.slice(from, from + usersPerQuery)
     const of = { apiKey, organizationId, userIds: users, documentIds, folderIds }
-    // One document and its folders: what everybody who opens one waits for.
+    // One document and its folders: the query of everyone who opens a document.
     const rows =
-      documentIds.length === 1 && folderIds.length < few && users.length <= few
+      documentIds.length === 1 && folderIds.length < maxPreparedIds && users.length <= maxPreparedIds
         ? await selectFewGrants(db, { ...of, userIds: padded(users) })
         : await selectGrants(db, of).execute()
     found.push(...rows)

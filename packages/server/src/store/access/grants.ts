@@ -2,18 +2,18 @@ import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared } from '../engine/prepared.ts'
 
-/** Where a user can be: an organization, one of its folders, one of its documents. */
+/** A resource that a user can be granted: an organization, one of its folders or one of its documents. */
 export interface Level {
   organizationId: string
   type: 'organization' | 'folder' | 'document'
-  /** The organization's own id at that level. */
+  /** The id of the resource: for an organization its own id. */
   id: string
 }
 
 export interface Grant {
   userId: string
   accessRole: 'viewer' | 'editor'
-  /** Unix seconds; null is for ever. */
+  /** Unix seconds; null: never. */
   expiresAt: number | null
 }
 
@@ -23,7 +23,7 @@ export const organizationLevel = (organizationId: string): Level => ({
   id: organizationId,
 })
 
-/** One grant for each user and level: a second one replaces role and expiry, and keeps its place in lists. */
+/** Sets one grant per user. It replaces role and expiry of an earlier grant, and keeps its position in lists. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -39,7 +39,7 @@ export async function put(
   )
 }
 
-/** As `put`, on many levels; no user may be named twice on one of them. `setAt`: when they were decided on. */
+/** As `put`, on many levels. No user may be named twice on one level. `setAt`: when the grants were decided. */
 export async function putAll(
   db: Db,
   apiKey: string,
@@ -83,7 +83,7 @@ export async function putAll(
     .execute()
 }
 
-/** The grants of these users at that level, expired ones left out. */
+/** The grants of these users at that level, without expired ones. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -138,8 +138,8 @@ const selectMemberships = prepared(
 )
 
 /**
- * Of these organizations, at most 500: those that the user is a member of, and those of which it is none because of what
- * was set or removed since that time.
+ * Of at most 500 organizations: those that the user is a member of, and those in which the membership ended by a change since
+ * `since`.
  */
 export async function memberships(
   db: Db,

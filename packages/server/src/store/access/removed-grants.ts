@@ -5,27 +5,27 @@ import { inLockOrder } from '../engine/lock-order.ts'
 import type { GrantTable, Schema } from '../schema/schema.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
 
-/** Longer than a user token lives: after this none is left that a removal counts against. */
+/** Longer than the lifetime of a user token: afterwards there is no token left that a removal must override. */
 export const keptMs = 49 * 60 * 60 * 1000
 
-/** A removed grant is one that ended before all time. */
+/** The `expires_at` of a removed grant. */
 const removed = 0
 
-/** Grants without the traces of removed ones. */
+/** Leaves out removed grants. */
 export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>
   eb.or([eb('grants.expires_at', 'is', null), eb('grants.expires_at', '>', removed)])
 
-/** The same as `notRemoved`, for statements that are written by hand. */
+/** As `notRemoved`, for SQL text. */
 export const areNotRemoved = sql<boolean>`(expires_at is null or expires_at > ${sql.lit(removed)})`
 
-/** Removes the grants of these users at these levels. One that was never stored is removed too: a token may give it. */
+/** Removes the grants of these users at these levels, also grants that were never stored: a token may contain them. */
 export async function remove(
   db: Db,
   apiKey: string,
   grants: readonly { level: Level; userId: string }[],
   now: number,
 ): Promise<void> {
-  await leaveTraces(
+  await putRemoved(
     db,
     apiKey,
     grants.map(({ level, userId }) => ({ ...level, userId })),
@@ -33,7 +33,7 @@ export async function remove(
   )
 }
 
-/** Removes every grant of these users on what is inside the organization. */
+/** Removes every grant of these users inside the organization. */
 export async function removeInside(
   db: Db,
   apiKey: string,
@@ -46,7 +46,7 @@ export async function removeInside(
     where api_key = ${apiKey} and organization_id = ${organizationId}
       and resource_type in ('folder', 'document') and user_id in (${sql.join(userIds)})`.execute(db)
   const all = { organizationId, type: 'inside', id: organizationId } as const
-  await leaveTraces(
+  await putRemoved(
     db,
     apiKey,
     userIds.map((userId) => ({ ...all, userId })),
@@ -54,19 +54,20 @@ export async function removeInside(
   )
 }
 
-interface Trace {
+/** A grant that is stored as removed. */
+interface Removal {
   organizationId: string
   type: GrantTable['resource_type']
   id: string
   userId: string
 }
 
-async function leaveTraces(db: Db, apiKey: string, traces: readonly Trace[], now: number): Promise<void> {
-  if (traces.length === 0) return
+async function putRemoved(db: Db, apiKey: string, removals: readonly Removal[], now: number): Promise<void> {
+  if (removals.length === 0) return
   await db
     .insertInto('grants')
     .values(
-      inLockOrder(traces, ({ type, id, userId }) => `${type}\0${id}\0${userId}`).map(
+      inLockOrder(removals, ({ type, id, userId }) => `${type}\0${id}\0${userId}`).map(
         ({ organizationId, type, id, userId }) => ({
           api_key: apiKey,
           organization_id: organizationId,
@@ -91,8 +92,8 @@ async function leaveTraces(db: Db, apiKey: string, traces: readonly Trace[], now
     .execute()
 }
 
-/** Deletes grants that have ended, of every tenant, once no token is left that is older; at most so many, and tells how many. */
-export async function prune(db: Db, now: number, most: number): Promise<number> {
+/** Deletes ended grants of every tenant that no token can contradict any more, at most `maxRows`. Returns their number. */
+export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
   const key = ['api_key', 'organization_id', 'resource_type', 'resource_id', 'user_id'] as const
   const { numDeletedRows } = await db
     .deleteFrom('grants')
@@ -105,7 +106,7 @@ export async function prune(db: Db, now: number, most: number): Promise<number> 
           .select(key)
           .where('expires_at', '<=', Math.floor(now / 1000))
           .where('set_at', '<=', now - keptMs)
-          .limit(most)
+          .limit(maxRows)
           .$asTuple(...key),
       ),
     )

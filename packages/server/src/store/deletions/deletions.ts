@@ -3,11 +3,15 @@ import type { Database, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 
 /**
- * What a deletion takes away: organizations, a folder with all below it, or documents, each with everything inside; users
- * from an organization, with what they are granted in it; all members of a group; the notifications of a document;
- * notifications that are hidden already, by their keys; or one user from the notifications that went to them. Of
- * documents that were moved, what moves in steps goes to the target first. Of documents that are reserved, which are about
- * to be moved, it takes nothing.
+ * What a deletion removes:
+ * - organizations, a folder with everything below it, or documents, each with everything inside. With `movedTo`, the rows that
+ *   move in steps move to that document first;
+ * - users from an organization, with their grants inside it;
+ * - all members of a group;
+ * - the notifications of a document, or hidden notifications by their keys;
+ * - one user from the notifications that the user received.
+ *
+ * `reserved` removes nothing: it keeps requests away from documents that are about to be moved.
  */
 export type Scope =
   | { organizationIds: readonly string[] }
@@ -23,28 +27,28 @@ export type Scope =
 export interface Leaving {
   organizationId: string
   userIds: readonly string[]
-  /** Memberships that had ended by then (Unix seconds) are none. */
+  /** Unix seconds. Memberships that ended before do not matter. */
   atSeconds: number
 }
 
-/** What went to a user, in one document or at one location if given. */
+/** The notifications of a user: all, or those of one document or location. */
 export interface Inbox {
   userId: string
   documentId?: string
   locationId?: string
 }
 
-/** A deletion that has begun. It is too large for one transaction, and is carried on until nothing is left. */
+/** A deletion that has begun. It is too large for one transaction, and continues until nothing is left. */
 export interface Deletion {
   deletionId: string
   apiKey: string
   scope: Scope
 }
 
-/** Another server carries a deletion on when the one that works on it has not said so for this long. */
+/** Another server continues a deletion whose server has not renewed the lease for this long. */
 const leaseMs = 30_000
 
-/** With a lease the caller works on it. Without one, the next server that looks for deletions does. */
+/** With a lease the caller continues the deletion. Without a lease the next server that looks for deletions does. */
 export async function add(
   db: Db,
   { deletionId, apiKey, scope }: Deletion,
@@ -63,7 +67,7 @@ export async function add(
     .execute()
 }
 
-/** False if it is finished. */
+/** Renews the lease; false if the deletion is finished. */
 export async function renew(db: Db, deletionId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deletions')
@@ -73,7 +77,7 @@ export async function renew(db: Db, deletionId: string, now: number): Promise<bo
   return numUpdatedRows > 0n
 }
 
-/** False if it was finished before. */
+/** Removes the note; false if the deletion was finished before. */
 export async function finish(db: Db, deletionId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('deletions')
@@ -97,7 +101,7 @@ const toDeletion = (row: Row): Deletion => ({
 
 /** The organizations, documents and folders that a request or a live session names. */
 export interface Mention {
-  /** Live sessions see no notifications, and do not wait for their deletion. */
+  /** A live session shows no notifications, so it does not wait for their deletion. */
   isLive?: true
   organizationIds: readonly string[]
   documentIds: readonly string[]
@@ -109,7 +113,7 @@ async function scopesOf(db: Db, apiKey: string): Promise<Scope[]> {
   return rows.map((row) => toDeletion(row).scope)
 }
 
-/** Whether a deletion that is not finished takes away something that is named. */
+/** Whether an unfinished deletion removes something that the request names. */
 export async function meets(db: Db, apiKey: string, mention: Mention): Promise<boolean> {
   for (const scope of await scopesOf(db, apiKey)) {
     if (await overlaps(db, apiKey, scope, mention)) return true
@@ -117,7 +121,7 @@ export async function meets(db: Db, apiKey: string, mention: Mention): Promise<b
   return false
 }
 
-/** Whether parts of the one document are still to be moved to the other. */
+/** Whether rows of the one document still move to the other. */
 export async function isMoving(
   db: Db,
   apiKey: string,
@@ -133,7 +137,7 @@ export async function isMoving(
   )
 }
 
-/** Documents that are named and not deleted can be used meanwhile; whatever else is in the organization cannot. */
+/** A request that names only documents which are not deleted can run meanwhile. Other requests of the organization wait. */
 export async function overlaps(
   db: Db,
   apiKey: string,
@@ -141,12 +145,12 @@ export async function overlaps(
   { isLive, organizationIds, documentIds, folderIds }: Mention,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
-  // Nobody can see them.
+  // No request can see hidden notifications.
   if ('hiddenNotifications' in scope) return false
   if (isLive && ('notificationsOf' in scope || 'inboxOf' in scope)) return false
   const { organizationId } = scope
   if (!organizationIds.includes(organizationId)) return false
-  // Signing in changes members, and nothing else in the organization.
+  // Sign-in changes only the members of the organization.
   if (isLive && documentIds.length === 0) return 'userIds' in scope
   if (documentIds.length === 0 || 'userIds' in scope || 'groupId' in scope) return true
   if ('reserved' in scope) return documentIds.some((id) => scope.reserved.includes(id))
@@ -163,7 +167,7 @@ export async function overlaps(
   return chains.has(scope.folderId)
 }
 
-/** Those that nobody works on. A server that is alone on its database is asked for all of them when it starts. */
+/** Deletions whose lease is over. A server that has the database to itself takes all of them at start. */
 export async function abandoned({ read }: Database, now: number): Promise<Deletion[]> {
   const rows = await read.selectFrom('deletions').select(columns).where('leased_until', '<', now).execute()
   return rows.map(toDeletion)

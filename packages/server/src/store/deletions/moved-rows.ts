@@ -6,22 +6,22 @@ import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
 import type { TableMovedInSteps } from '../schema/tables.ts'
 
-/** Rows that one step moves on SQLite: about 4 ms. */
-const rowsTogether = 200
+/** One step moves this many rows on SQLite, in about 4 ms. */
+const rowsPerStep = 200
 
 interface Move extends DocumentRef {
   apiKey: string
   newDocumentId: string
 }
 
-/** What moves those rows of a document to another one of which there may be very many, some at a time. */
+/** Move the rows of a document to another one, in tables where there may be very many. */
 export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: Move): Remover[] {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const ofDocument = (id: string) => sql<boolean>`${inOrganization} and document_id = ${id}`
   const granted = (id: string) =>
     sql<boolean>`${inOrganization} and resource_type = 'document' and resource_id = ${id}`
   const movers: Record<TableMovedInSteps | 'grants', Remover> = {
-    // Who was removed from the target before comes back with the source; removals of the source do not move.
+    // A user who was removed from the target returns with a grant of the source. Removals from the source do not move.
     grants: byUser(
       'grants',
       sql`set resource_id = ${newDocumentId}`,
@@ -36,7 +36,7 @@ export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: 
       ofDocument(newDocumentId),
     ),
     notifications: async (db) => {
-      const max = rowsTogether * paceOf(db).factor
+      const max = rowsPerStep * paceOf(db).factor
       const { numAffectedRows = 0n } = await sql`
         update notifications set document_id = ${newDocumentId}
         where ${someRows(db, 'notifications', ofDocument(documentId), max)}`.execute(db)
@@ -46,24 +46,24 @@ export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: 
   return Object.values(movers)
 }
 
-/** Moves the rows of users who have none in the target. Only rows that `count` matter; others in the target give way. */
+/** Moves the rows of users who have no row in the target. Rows that are not `relevant` do not move, and are replaced. */
 const byUser =
   (
     table: 'grants' | 'notification_configs',
     setTarget: RawBuilder<unknown>,
     from: RawBuilder<boolean>,
     to: RawBuilder<boolean>,
-    count = sql<boolean>`1 = 1`,
+    relevant = sql<boolean>`1 = 1`,
   ): Remover =>
   async (db, _, after) => {
-    const max = rowsTogether * paceOf(db).factor
+    const max = rowsPerStep * paceOf(db).factor
     const name = sql.table(table)
     const { rows } = await sql<{ user_id: string; is_there: number }>`
       select user_id,
         case when exists (
-          select 1 from ${name} as there where ${to} and there.user_id = ${sql.ref(`${table}.user_id`)} and ${count}
+          select 1 from ${name} as there where ${to} and there.user_id = ${sql.ref(`${table}.user_id`)} and ${relevant}
         ) then 1 else 0 end as is_there
-      from ${name} where ${from} and ${count} and user_id > ${after?.[0] ?? ''}
+      from ${name} where ${from} and ${relevant} and user_id > ${after?.[0] ?? ''}
       order by user_id limit ${sql.lit(max)}`.execute(db)
     const moving = rows.filter((row) => row.is_there === 0).map((row) => row.user_id)
     if (moving.length > 0) {

@@ -22,9 +22,12 @@ import {
 import * as users from '../users/users.ts'
 
 /** Documents that are emptied together on SQLite. */
-const documentsTogether = 50
+const documentsPerStep = 50
 
-/** What removes everything inside the scope, in this order. The organizations, folder or documents themselves are left. */
+/**
+ * Remove everything inside the scope, in this order: children before their parents, because a row takes along all rows that
+ * it still holds, in the same statement. The organizations, folder or documents themselves stay.
+ */
 export function removersOf(apiKey: string, scope: Scope): Remover[] {
   if ('organizationIds' in scope) {
     const there = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
@@ -54,8 +57,8 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
     return [false, true].map((byEmail) => insideInbox(apiKey, organizationId, scope.inboxOf, byEmail))
   }
   if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
-  const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsTogether) }, (_, index) =>
-    scope.documentIds.slice(index * documentsTogether, (index + 1) * documentsTogether),
+  const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsPerStep) }, (_, index) =>
+    scope.documentIds.slice(index * documentsPerStep, (index + 1) * documentsPerStep),
   )
   const { movedTo } = scope
   const movers =
@@ -76,8 +79,8 @@ const rows =
     return (await removeRows(db, table, which, max, from?.(db))) === max
   }
 
-/** Of one statement on SQLite, which walks over all that it frees: 10 to 20 ms a mebibyte. A single row may have more. */
-const maxBytes = 512 * 1024
+/** One statement on SQLite walks over all bytes that it frees: 10 to 20 ms per mebibyte. A single row may have more. */
+const maxBytesPerDelete = 512 * 1024
 
 async function removeBytes(db: Db, table: Table, which: RawBuilder<boolean>, max: number): Promise<boolean> {
   const { rows: found } = await sql<{ id: number; bytes: number }>`
@@ -86,7 +89,7 @@ async function removeBytes(db: Db, table: Table, which: RawBuilder<boolean>, max
   )
   let bytes = 0
   const ids = found
-    .filter((row, index) => (bytes += row.bytes) <= maxBytes || index === 0)
+    .filter((row, index) => (bytes += row.bytes) <= maxBytesPerDelete || index === 0)
     .map(({ id }) => id)
   if (ids.length > 0) await sql`delete from ${sql.table(table)} where rowid in (${sql.join(ids)})`.execute(db)
   return ids.length === max || ids.length < found.length
@@ -104,7 +107,7 @@ async function removeRows(
   return Number(numAffectedRows)
 }
 
-/** What the users are granted inside the organization, if they are members of it. */
+/** The grants of these users inside the organization, if they are members of it. */
 export const grantsInside = (apiKey: string, { organizationId, userIds, atSeconds }: Leaving) => sql<boolean>`
   api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document')
   and user_id in (
@@ -113,7 +116,7 @@ export const grantsInside = (apiKey: string, { organizationId, userIds, atSecond
       and resource_id = ${organizationId} and user_id in (${sql.join(userIds)})
       and (expires_at is null or expires_at > ${atSeconds}))`
 
-/** Grants, and the users who have none left anywhere. */
+/** Removes grants, and the users who have no grant left. */
 const grantsWithUsers =
   (apiKey: string, there: RawBuilder<boolean>): Remover =>
   async (db) => {
@@ -126,7 +129,7 @@ const grantsWithUsers =
     return rows.length === max
   }
 
-/** Folders that are in no other can be removed in any order, and take no others along. */
+/** Takes folders out of their parents. Then they can be deleted in any order, and none takes others along. */
 const parentsOfFolders =
   (there: RawBuilder<boolean>): Remover =>
   async (db) => {
@@ -158,25 +161,26 @@ export const notificationsOf = (
   return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
 }
 
-/** Recipients do not say of which document they are. Each round takes a few notifications with all of theirs. */
+/** The rows of recipients do not name the document. Each round removes a few notifications with all their recipients. */
 const withRecipients =
   (inOrganization: RawBuilder<boolean>, there: RawBuilder<boolean>): Remover =>
   async (db, removed) => {
-    const [max, together] = [200, 20].map((count) => count * paceOf(db).factor) as [number, number]
+    const { factor } = paceOf(db)
+    const [max, notificationsPerRound] = [200 * factor, 20 * factor]
     const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
-      select notification_id, public_id from notifications where ${there} limit ${sql.lit(together)}`.execute(
+      select notification_id, public_id from notifications where ${there} limit ${sql.lit(notificationsPerRound)}`.execute(
       db,
     )
     if (found.length === 0) return false
     const keys = found.map((row) => row.notification_id)
     const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
     if ((await removeRows(db, 'notification_recipients', theirs, max)) === max) return true
-    await removeRows(db, 'notifications', theirs, together)
+    await removeRows(db, 'notifications', theirs, notificationsPerRound)
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
 
-/** Takes notifications from one user, in the order of the user's list. */
+/** Removes one user from notifications, in the order of the user's list. */
 const insideInbox =
   (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
   async (db, removed, after) => {
@@ -200,11 +204,11 @@ const members =
     return rows.length === max
   }
 
-/** From the deepest folders up: documents first, then the folders that are empty. */
+/** Removes the deepest folders first: their documents, then the empty folders. */
 const insideFolder =
   (apiKey: string, organizationId: string, folderId: string): Remover =>
   async (db, touched) => {
-    const together = documentsTogether * paceOf(db).factor
+    const together = documentsPerStep * paceOf(db).factor
     const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
     const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
     const folderIds = leaves.length > 0 ? leaves : [folderId]

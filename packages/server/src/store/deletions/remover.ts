@@ -2,19 +2,19 @@ import type { Cursor, Db } from '../engine/db.ts'
 import { paceOf } from '../engine/pace.ts'
 
 /**
- * Removes some rows, few enough to take no more than a few milliseconds. True: there may be more; a cursor: there may be
- * more behind it, and the next call gets it as `after`. `ids` gets the documents of a folder that lost something, and the
+ * Removes a few rows, in a few milliseconds. Returns true if there may be more rows. Returns a cursor if there may be more
+ * rows behind it; the next call receives it as `after`. Adds to `ids` the documents of a folder that lost rows, and the
  * members and notifications that were removed.
  */
 export type Remover = (db: Db, ids: string[], after: Cursor | undefined) => Promise<boolean | Cursor>
 
-/** Where a removal goes on. A transaction that runs again begins at the same place again. */
+/** Where a removal continues. A transaction that runs again starts from the same position. */
 export interface Position {
   remover: number
   after?: Cursor
 }
 
-/** Runs removers from the position on, for as long as one transaction may take. Undefined: nothing is left. */
+/** Runs removers from the position on, as long as one transaction may take. Returns undefined when nothing is left. */
 export async function removeSome(
   db: Db,
   removers: readonly Remover[],

@@ -8,8 +8,8 @@ import { someRows } from '../engine/some-rows.ts'
 import { tablesMovedAtOnce } from '../schema/tables.ts'
 
 /**
- * Moves a document with its editors, live states and presence to another id. What the other one has already stays as it
- * is there. The caller has the rest moved: by `moveRest`, or by a deletion in steps. False: there is no such document.
+ * Moves a document with its editors, live states and presence to another id. Rows that the target already has stay as they
+ * are. The caller moves the rest with `moveRest` or by a deletion in steps. False: the document does not exist.
  */
 export async function mergeInto(
   db: Db,
@@ -24,7 +24,7 @@ export async function mergeInto(
   const target = found.find((document) => document.documentId === newDocumentId)
   if (!source) return false
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
-  await countOn(db, apiKey, organizationId, documentId, newDocumentId)
+  await countMove(db, apiKey, organizationId, documentId, newDocumentId)
 
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
@@ -43,7 +43,7 @@ export async function mergeInto(
   return true
 }
 
-/** Does the rest of a move: grants and notifications move as well, and what is then left of the document is deleted. */
+/** Finishes a move: moves grants and notifications, and deletes what is left of the source. */
 export async function moveRest(
   db: Db,
   apiKey: string,
@@ -56,7 +56,7 @@ export async function moveRest(
   await documents.remove(db, apiKey, organizationId, [documentId])
 }
 
-/** Runs a statement until it changes fewer rows than it may. */
+/** Repeats a statement until it changes fewer rows than its limit. */
 async function inSteps(
   rowsPerUpdate: number,
   change: () => Promise<{ numAffectedRows?: bigint }>,
@@ -67,7 +67,7 @@ async function inSteps(
   }
 }
 
-/** What the target does not say, the source does. A document that was shut stays shut. */
+/** The target's values win over the source's. A document that was disabled stays disabled. */
 const merge = (source: documents.Document, target: documents.Document | undefined): documents.Document => ({
   documentId: source.documentId,
   folderId: target?.folderId ?? source.folderId,
@@ -108,8 +108,8 @@ async function putTarget(
     .execute()
 }
 
-/** What moves is the newest change of the target, whatever number either document has come to. */
-async function countOn(
+/** Makes the move the newest change of the target: its number is above those of both documents. */
+async function countMove(
   db: Db,
   apiKey: string,
   organizationId: string,

@@ -12,8 +12,8 @@ export interface Migration {
 
 const running = ['pending', 'in_progress'] as const
 
-/** How long a migration that ended can be asked for (spec 10.9). */
-const keptMs = 30 * 24 * 60 * 60 * 1000
+/** The state of a migration can be read this long after it ended (spec 10.9). */
+const retentionMs = 30 * 24 * 60 * 60 * 1000
 
 export async function add(
   db: Db,
@@ -60,7 +60,7 @@ export async function find(
   )
 }
 
-/** Whether a migration that has not ended takes from or gives to one of the documents. */
+/** Whether a running migration moves one of the documents, or moves another document to it. */
 export async function isRunning(
   db: Db,
   apiKey: string,
@@ -79,7 +79,7 @@ export async function isRunning(
   return row !== undefined
 }
 
-/** Changes the state of a migration that has not ended; one that has, or that is gone, gives false. */
+/** Changes the state of a running migration; false if it has ended or does not exist. */
 export async function advance(
   db: Db,
   apiKey: string,
@@ -99,8 +99,8 @@ export async function advance(
   return numUpdatedRows > 0n
 }
 
-/** Removes those that ended long ago, of every tenant; at most so many, and tells how many. */
-export async function prune(db: Db, now: number, most: number): Promise<number> {
+/** Removes migrations of every tenant that ended long ago, at most `maxRows`. Returns their number. */
+export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
   const key = ['api_key', 'organization_id', 'migration_id'] as const
   const { numDeletedRows } = await db
     .deleteFrom('document_migrations')
@@ -112,8 +112,8 @@ export async function prune(db: Db, now: number, most: number): Promise<number> 
           .selectFrom('document_migrations')
           .select(key)
           .where('status', 'not in', running)
-          .where('last_updated', '<', now - keptMs)
-          .limit(most)
+          .where('last_updated', '<', now - retentionMs)
+          .limit(maxRows)
           .$asTuple(...key),
       ),
     )

@@ -82,7 +82,7 @@ export async function exists(
   return (await countOf(db, apiKey, organizationId, [documentId])) > 0
 }
 
-/** How many of them exist. */
+/** Counts the documents that exist. */
 export async function countOf(
   db: Db,
   apiKey: string,
@@ -92,7 +92,7 @@ export async function countOf(
   return (await selectIds(db, { apiKey, organizationId, ids })).length
 }
 
-/** By creation time, then id: all, or those directly in a folder; null are those in none. */
+/** Documents by creation time, then id: all, those directly in a folder, or with null those in no folder. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -116,7 +116,7 @@ export async function list(
   return mapInTurns(await query.execute(), toDocument)
 }
 
-/** Adds those that are not there yet, and tells which. */
+/** Adds the documents that do not exist yet. Returns their ids. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -146,7 +146,7 @@ export async function add(
   return new Set(rows.map((row) => row.document_id))
 }
 
-/** The document and its organization exist afterwards (spec 0.8). */
+/** Creates the document and its organization if they do not exist (spec 0.8). */
 export async function ensure(
   db: Db,
   apiKey: string,
@@ -158,7 +158,7 @@ export async function ensure(
   await add(db, apiKey, organizationId, [{ documentId, folderId: null, accessType: null, data: {} }], now)
 }
 
-/** Merges the keys into those that exist, and tells which. */
+/** Merges the keys into the documents that exist. Returns their ids. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -186,7 +186,7 @@ export async function update(
   return found
 }
 
-/** Sets the same for all of them that exist, and tells which. */
+/** Sets the same values on all documents that exist. Returns their ids. */
 export async function set(
   db: Db,
   apiKey: string,
@@ -211,9 +211,9 @@ export async function set(
   return new Set(rows.map((row) => row.document_id))
 }
 
-/** Where a document is in its changes. */
+/** The newest change of a document. */
 export interface Position {
-  /** Another one when the document was deleted and made anew. */
+  /** Changes when the document is deleted and created again. */
   epoch: string
   seq: number
 }
@@ -223,7 +223,7 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
   seq: row.event_seq,
 })
 
-/** Counts a change of the document, whose number no other change has; undefined if it is gone. */
+/** Gives a change of the document its own number; undefined if the document does not exist. */
 export async function countChange(
   db: Db,
   apiKey: string,
@@ -244,7 +244,7 @@ const updateSeq = prepared((db, of: { apiKey: string; organizationId: string; do
     .returning(['created_at', 'event_seq']),
 )
 
-/** Removes them with everything inside, and tells which were there. */
+/** Removes the documents with everything inside. Returns the ids of those that existed. */
 export async function remove(
   db: Db,
   apiKey: string,
@@ -259,12 +259,12 @@ export async function remove(
     .returning('document_id')
     .execute()
   const removed = rows.map((row) => row.document_id)
-  if (removed.length > 0) await removeKeptById(db, apiKey, organizationId, removed)
+  if (removed.length > 0) await removeWithoutForeignKey(db, apiKey, organizationId, removed)
   return new Set(removed)
 }
 
-/** Removes what belongs to documents but is kept by id alone, without a foreign key that would take it along. */
-export async function removeKeptById(
+/** Removes the rows that name these documents without a foreign key that would delete them. */
+export async function removeWithoutForeignKey(
   db: Db,
   apiKey: string,
   organizationId: string,

@@ -1,17 +1,17 @@
 import type { StoredFolder } from '../access/access.ts'
 import type { Db } from '../engine/db.ts'
-import { removeKeptById } from './documents.ts'
+import { removeWithoutForeignKey } from './documents.ts'
 import * as folders from './folders.ts'
 import { root } from './folders.ts'
 import { notRemoved } from '../access/removed-grants.ts'
 import { slices } from '../engine/slices.ts'
 
-/** Folders by id, with all that stand above them. */
+/** Folders by id, with all folders above them. */
 export type FolderTree = Map<string, StoredFolder>
 
 /**
- * The ids of the folder and of those above it, the nearest first; none for `root`. A tree is read in several steps, so
- * moves in between may have left a circle in it.
+ * The ids of the folder and of the folders above it, the nearest first; empty for `root`. A tree is read in several steps, so
+ * folders that move in between may leave a circle in it.
  */
 export function chain(tree: FolderTree, folderId: string): string[] {
   const ids = new Set<string>()
@@ -19,7 +19,7 @@ export function chain(tree: FolderTree, folderId: string): string[] {
   return [...ids]
 }
 
-/** The ids of the folder and of all inside it, a list for each level. */
+/** The ids of the folder and of all folders below it, one list per level. */
 async function levelsOf(
   db: Db,
   apiKey: string,
@@ -34,32 +34,32 @@ async function levelsOf(
   return levels
 }
 
-/** Some folders below this one that hold no others, at most so many; none if it holds none itself. */
+/** At most `max` folders below this one that contain no folders; empty if the folder itself contains none. */
 export async function leafFolders(
   db: Db,
   apiKey: string,
   organizationId: string,
   folderId: string,
-  most: number,
+  max: number,
 ): Promise<string[]> {
   const childrenOf = async (ids: readonly string[], limit: number) =>
     folders.someChildren(db, apiKey, organizationId, ids, limit)
-  let children = await childrenOf([folderId], most)
+  let children = await childrenOf([folderId], max)
   for (;;) {
     const ids = children.map((child) => child.folderId)
     const [below] = ids.length > 0 ? await childrenOf(ids, 1) : []
     if (!below) return ids
-    children = await childrenOf([below.parentFolderId], most)
+    children = await childrenOf([below.parentFolderId], max)
   }
 }
 
-/** How many levels of folders are inside the folder. */
+/** The number of folder levels below the folder. */
 export const levelsBelow = async (db: Db, apiKey: string, organizationId: string, folderId: string) =>
   (await levelsOf(db, apiKey, organizationId, folderId)).length - 1
 
 /**
- * Removes the folder with its subfolders, their documents and the grants on all of them. Gives the ids of the documents;
- * undefined if there is no such folder.
+ * Removes the folder with its subfolders, their documents and the grants on all of them. Returns the ids of the documents;
+ * undefined if the folder does not exist.
  */
 export async function remove(
   db: Db,
@@ -77,7 +77,7 @@ export async function remove(
       .where('organization_id', '=', organizationId)
       .where('folder_id', 'in', folderIds)
     for (const { document_id: id } of await documents.execute()) removed.push(id)
-    await removeKeptById(db, apiKey, organizationId, documents)
+    await removeWithoutForeignKey(db, apiKey, organizationId, documents)
     await db
       .deleteFrom('grants')
       .where('api_key', '=', apiKey)

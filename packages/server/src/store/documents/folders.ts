@@ -64,7 +64,7 @@ export interface Window {
   after: Cursor | undefined
 }
 
-/** All folders, or those directly inside one or inside `root`: by creation time, then id. */
+/** All folders, or those directly inside a folder or `root`, by creation time, then id. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -80,7 +80,7 @@ export async function list(
     .limit(limit)
   if (parentFolderId !== undefined) {
     const parent = parentColumn(parentFolderId)
-    // Also by the parent, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
+    // Ordered by the parent too, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
     query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
   }
   query = query.orderBy('created_at').orderBy('folder_id')
@@ -91,7 +91,7 @@ export async function list(
   return (await query.execute()).map(toFolder)
 }
 
-/** What is directly inside the folders, in any order. */
+/** The folders directly inside these folders, in any order. */
 export async function children(
   db: Db,
   apiKey: string,
@@ -105,7 +105,7 @@ export async function children(
   return found
 }
 
-/** The same for few folders, and at most `limit` of them. */
+/** As `children`, for few folders. Returns at most `limit`. */
 export async function someChildren(
   db: Db,
   apiKey: string,
@@ -123,7 +123,7 @@ export async function someChildren(
   return (await query.execute()).map(toFolder)
 }
 
-/** Adds folders of which none exists yet. */
+/** Adds folders. None of them may exist. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -135,12 +135,12 @@ export async function add(
   await db
     .insertInto('folders')
     .values(folders.map((folder) => toRow(apiKey, organizationId, folder, now)))
-    // Never meets a folder it can see; one that is added at the same time makes the transaction run again.
+    // No folder that this transaction can see conflicts. If one is added at the same time, the transaction runs again.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }
 
-/** The folder exists afterwards, at the top and named by its id if it is new (spec 0.8). */
+/** Creates the folder at the top level, named by its id, if it does not exist (spec 0.8). */
 export async function addRoot(
   db: Db,
   apiKey: string,
@@ -196,7 +196,7 @@ export async function update(
     .execute()
 }
 
-/** Gives the folders a type of their own, or none with null; tells which were there. */
+/** Sets the access type of the folders; with null they inherit it. Returns the ids of those that exist. */
 export async function setAccessType(
   db: Db,
   apiKey: string,

@@ -15,16 +15,16 @@ export interface Stored {
   lastUpdated: number
 }
 
-/** Larger values are read by statements of their own. 1,000 of this size take 2 ms. */
-const smallBytes = 1024
-/** What one statement reads of larger values, unless a single one is larger. */
-const maxBytesAtOnce = 1024 * 1024
-/** A value that changes again and again while it is read is taken as it is then. */
+/** Larger values are read by separate statements. 1,000 values of this size take 2 ms. */
+const maxSmallValueBytes = 1024
+/** One statement reads at most this of larger values, unless a single value is larger. */
+const maxBytesPerStatement = 1024 * 1024
+/** After this many attempts a value that keeps changing is returned as it was last read. */
 const maxAttempts = 5
 
 /**
- * Where the document is in its changes, and the live states that changes after that one have set; undefined if it is
- * gone. `pause` is called before each part of large values.
+ * The newest change of the document, and the live states that were set after change `seq`; undefined if the document does
+ * not exist. `pause` is called before each batch of large values.
  */
 export async function readSince(
   db: Db,
@@ -36,7 +36,7 @@ export async function readSince(
   const document = { apiKey, organizationId, documentId }
   const large = new Map<string, Stored>()
   for (let attempt = 1; ; attempt++) {
-    // The position and what has changed come from one statement: between two, another change could be made.
+    // One statement reads the position and the changes: another change could happen between two statements.
     const rows = await selectSince(db, { ...document, seq })
     const [first] = rows
     if (!first) return undefined
@@ -45,7 +45,7 @@ export async function readSince(
     )
     const isRead = (row: { id: string; seq: number; data: string | null }) =>
       row.data !== null || large.get(row.id)?.seq === row.seq
-    for (const ids of parts(changed.filter((row) => !isRead(row)))) {
+    for (const ids of inBatches(changed.filter((row) => !isRead(row)))) {
       await pause()
       for (const row of await selectMany(db, document, ids)) large.set(row.live_state_data_id, toStored(row))
     }
@@ -57,12 +57,12 @@ export async function readSince(
   }
 }
 
-/** Ids of values that are read together. */
-function* parts(values: readonly { id: string; bytes: number }[]): Generator<string[]> {
+/** The ids of values, in batches that one statement reads. */
+function* inBatches(values: readonly { id: string; bytes: number }[]): Generator<string[]> {
   let ids: string[] = []
   let sum = 0
   for (const { id, bytes } of values) {
-    if (ids.length > 0 && sum + bytes > maxBytesAtOnce) {
+    if (ids.length > 0 && sum + bytes > maxBytesPerStatement) {
       yield ids
       ids = []
       sum = 0
@@ -95,7 +95,7 @@ type Document = Pick<DocumentRef, keyof DocumentRef> & { apiKey: string }
 const bytesOfData = sql<number | null>`octet_length(live_states.data)`
 const smallData = sql<
   string | null
->`case when ${bytesOfData} <= ${sql.lit(smallBytes)} then live_states.data end`
+>`case when ${bytesOfData} <= ${sql.lit(maxSmallValueBytes)} then live_states.data end`
 
 const selectSince = prepared((db, of: Document & { seq: number }) =>
   db

@@ -10,7 +10,7 @@ import { inLockOrder } from '../engine/lock-order.ts'
 import { prepared } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 
-/** A value that everyone in a document shares, under a name of the caller's (spec 16.1). */
+/** A value that all clients of a document share, under a name that the caller chooses (spec 16.1). */
 export interface LiveState {
   id: string
   liveStateDataId: string
@@ -32,7 +32,7 @@ export async function find(
   return row && toLiveState(row)
 }
 
-/** All of a document, by name. */
+/** All live states of a document, by name. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -42,28 +42,28 @@ export async function list(
   return (await inDocument(db, apiKey, organizationId, documentId).execute()).map(toLiveState)
 }
 
-/** What a live state is to become. */
+/** A write to a live state. */
 export interface Change {
   liveStateDataId: string
-  /** An object, as `JSON.stringify` writes it. */
+  /** A JSON object, as `JSON.stringify` writes it. */
   data: string
-  /** Lays the keys over the stored value instead of replacing it; one level deep. */
+  /** Whether the keys are merged into the stored value, one level deep, instead of replacing it. */
   merge: boolean
   userId: string
-  /** A large value that was merged before the transaction. Counts only if `below` is still what is stored. */
+  /** A large value that was merged before the transaction. Used only if `below` is still the stored value. */
   merged?: {
     below: string
-    /** Undefined: it would be too large. */
+    /** Undefined if it would be too large. */
     json: string | undefined
   }
 }
 
-/** Merging adds up: without a bound a value would grow past what a client can be sent. */
+/** Merging makes values grow: without a limit a value could become too large to send to a client. */
 export const maxValueBytes = 1024 * 1024
-/** All live states of a document: a client that opens it is sent everything. */
+/** All live states of a document together: a client that opens the document receives all of them. */
 export const maxOfDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
 
-/** Why a change was not made. */
+/** Why a change was refused. */
 export interface Refusal {
   status: ErrorStatus
   message: string
@@ -78,23 +78,23 @@ export const documentFull: Refusal = {
     'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
 }
 
-/** What one call may work on: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
-const maxBytesOfCall = 1024 * 1024
+/** The limit of one call: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
+const maxBytesPerCall = 1024 * 1024
 
 export interface Made {
   /** Undefined if all changes were refused. */
   position: documents.Position | undefined
   refused: ReadonlyMap<Change, Refusal>
-  /** The first of the changes are made or refused; the others are left, because the values are large. */
+  /** How many of the changes are made or refused. The others are left for the next call, because the values are large. */
   count: number
-  /** The stored value, if the first change that is left has to be merged with it before the next call. */
+  /** The stored value that the caller must merge with the first change that is left, before the next call. */
   mergeWith?: string
 }
 
 /**
- * Makes these changes one after the other, as one change of the document; at most 500. Those that would make a value or
- * all values of the document too large are refused. Values of more than `maxMergeBytes` are not merged here. Undefined if
- * the document is gone.
+ * Makes at most 500 changes in their order, as one change of the document. Refuses changes that would make a value, or all
+ * values of the document together, too large. Does not merge values of more than `maxMergeBytes`. Undefined if the document
+ * does not exist.
  */
 export async function set(
   db: Db,
@@ -109,7 +109,7 @@ export async function set(
   const values = new Map<string, Value>()
   let count = 0
   let mergeWith: string | undefined
-  for (let bytes = 0; count < changes.length && bytes < maxBytesOfCall; count++) {
+  for (let bytes = 0; count < changes.length && bytes < maxBytesPerCall; count++) {
     const change = changes[count] as Change
     const { liveStateDataId: id, data, merge, merged, userId } = change
     const made = values.get(id)?.members
@@ -118,9 +118,9 @@ export async function set(
     bytes += data.length + members.bytes
     let fits: boolean
     if (members.isEmpty || data.length + members.bytes <= maxMergeBytes)
-      fits = members.lay(data, maxValueBytes)
+      fits = members.merge(data, maxValueBytes)
     else {
-      // What was made of the value here is stored first.
+      // Earlier changes of this value are stored first.
       if (made) break
       const below = String(members)
       if (merged?.below !== below) {
@@ -153,8 +153,8 @@ export async function set(
 }
 
 /**
- * The values for which the document has no room. Concurrent changes of a document collide when they are counted, so what
- * is read here still holds at the end of the transaction.
+ * The values for which the document has no room. Concurrent changes of a document collide when they increment its number, so
+ * the sizes read here are still true at the end of the transaction.
  */
 async function findExcess(
   db: Db,
@@ -174,7 +174,7 @@ async function findExcess(
     const growth = members.bytes - (known ?? 0)
     if (known === undefined) states++
     bytes += growth
-    // A value that does not grow is accepted in any case: that is the way back below the limits.
+    // A value that does not grow is always accepted, so that a document can get back below its limits.
     if (fits() || (known !== undefined && growth <= 0)) continue
     excess.add(id)
     if (known === undefined) states--
@@ -183,7 +183,7 @@ async function findExcess(
   return excess
 }
 
-/** Neither database reads the values for that. */
+/** Neither database reads the values to compute this. */
 const bytesOfData = sql<number>`octet_length(data)`
 
 const selectTotal = prepared((db, key: DocumentKey) =>
@@ -203,7 +203,7 @@ const selectSizes = prepared((db, key: DocumentKey) =>
     .where((eb) => eb.and(key)),
 )
 
-/** What a value becomes, and by whom. */
+/** The new value, and the user who sets it. */
 interface Value {
   members: JsonMembers
   userId: string
@@ -250,7 +250,7 @@ const inDocument = (db: Db, apiKey: string, organizationId: string, documentId: 
 
 type Row = Awaited<ReturnType<ReturnType<typeof inDocument>['execute']>>[number]
 
-/** The id that a live state has beside its name. */
+/** The id of a live state, derived from its name. */
 export const idOf = (liveStateDataId: string) => hash('sha256', liveStateDataId, 'hex').slice(0, 32)
 
 const toLiveState = (row: Row): LiveState => ({

@@ -1,6 +1,9 @@
 import type { Db } from '../engine/db.ts'
 
-/** Documents that clients of an API key created on one day by opening them, and those that servers have reserved. */
+/**
+ * Reserves documents that clients of an API key may create by opening them. `max` limits those of one day, created or reserved.
+ * Returns how many of the wanted documents are reserved.
+ */
 export async function reserve(
   db: Db,
   apiKey: string,

@@ -10,17 +10,17 @@ export interface Present {
   userId: string
   name?: string
   email?: string
-  /** From the profile when the entry was written. */
+  /** The look in the profile when the entry was written. */
   look: Look
   status: PresenceStatus
   source: 'rest'
   lastUpdated: number
 }
 
-/** Entries of the REST interface have no heartbeat, so they end after this long without a word (spec 15). */
+/** Entries of the REST interface have no heartbeat, so they expire this long after their last update (spec 15). */
 export const keptMs = 24 * 60 * 60 * 1000
 
-/** How many a document has, counted up to `max`. */
+/** Counts the entries of a document, up to `max`. */
 export async function count(
   db: Db,
   apiKey: string,
@@ -35,7 +35,7 @@ export async function count(
   return entries
 }
 
-/** Sets the entries of these users, whatever they were. */
+/** Adds or replaces the entries of these users. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -69,7 +69,7 @@ export async function put(
     .execute()
 }
 
-/** Everyone present, by user id. */
+/** The present users, by user id. */
 export async function list(
   db: Db,
   apiKey: string,
@@ -80,7 +80,7 @@ export async function list(
   return (await current(db, apiKey, { organizationId, documentId }, now).execute()).map(toPresent)
 }
 
-/** Those of these users who are present. */
+/** The entries of these users, of those who are present. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -107,8 +107,8 @@ export async function remove(
     .execute()
 }
 
-/** Removes entries whose time is over, of every tenant; at most so many, and tells how many. */
-export async function prune(db: Db, now: number, most: number): Promise<number> {
+/** Removes expired entries of every tenant, at most `maxRows`. Returns their number. */
+export async function prune(db: Db, now: number, maxRows: number): Promise<number> {
   const key = ['api_key', 'organization_id', 'document_id', 'user_id'] as const
   const { numDeletedRows } = await db
     .deleteFrom('presence')
@@ -120,7 +120,7 @@ export async function prune(db: Db, now: number, most: number): Promise<number> 
           .selectFrom('presence')
           .select(key)
           .where('last_updated', '<=', now - keptMs)
-          .limit(most)
+          .limit(maxRows)
           .$asTuple(...key),
       ),
     )

@@ -17,7 +17,7 @@ const keyNames = sql.join(Object.keys(keyColumns).map((column) => sql.ref(column
 const keyValues = (row: Record<KeyColumn, RawBuilder<unknown>>) =>
   sql`${row.api_key}, ${row.organization_id}, ${row.document_id}, ${row.editor_id}`
 
-/** An entry is named by its place in the batch. */
+/** `entry` is the index of the entry in the batch. */
 interface Numbered {
   entry: number
   seq: number
@@ -29,7 +29,7 @@ const isEditorOf = (row: Record<KeyColumn | 'created_at', RawBuilder<unknown>>) 
   and editors.document_id = ${row.document_id} and editors.editor_id = ${row.editor_id}
   and (${row.created_at} is null or editors.created_at = ${row.created_at})`
 
-const advanceThose = (whenLocked: RawBuilder<unknown>) =>
+const advanceEditors = (whenLocked: RawBuilder<unknown>) =>
   batched<KeyColumn | 'entry' | 'user_id' | 'session_id' | 'created_at' | 'now', Numbered>(
     {
       ...keyColumns,
@@ -39,7 +39,7 @@ const advanceThose = (whenLocked: RawBuilder<unknown>) =>
       created_at: 'bigint',
       now: 'bigint',
     },
-    // Two servers that append to the same editors take their rows in one order.
+    // Two servers that append to the same editors lock their rows in the same order.
     ({ row, fromRows }) => sql`
       update editors
       set seq = editors.seq + 1, last_updated = ${row.now}, last_updated_by = ${row.user_id}, session_id = ${row.session_id}
@@ -51,10 +51,10 @@ const advanceThose = (whenLocked: RawBuilder<unknown>) =>
   )
 
 const advance = {
-  wait: advanceThose(sql``),
-  skip: advanceThose(sql`skip locked`),
+  wait: advanceEditors(sql``),
+  skip: advanceEditors(sql`skip locked`),
 }
-/** What to do about editors that other transactions write, and documents that they delete. */
+/** What to do with editors that other transactions write, and with documents that they delete. */
 type WhenLocked = keyof typeof advance
 
 const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: number }>(
@@ -64,7 +64,7 @@ const selectPresent = batched<KeyColumn | 'entry' | 'created_at', { entry: numbe
     where ${isEditorOf(row)}`,
 )
 
-const createThose = (whenLocked: RawBuilder<unknown>) =>
+const createEditors = (whenLocked: RawBuilder<unknown>) =>
   batched<
     KeyColumn | 'type' | 'content_key' | 'user_id' | 'session_id' | 'now',
     Key & { seq: number; created_at: number }
@@ -90,8 +90,8 @@ const createThose = (whenLocked: RawBuilder<unknown>) =>
   )
 
 const create = {
-  wait: createThose(sql``),
-  skip: createThose(sql`skip locked`),
+  wait: createEditors(sql``),
+  skip: createEditors(sql`skip locked`),
 }
 
 const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
@@ -101,8 +101,8 @@ const insertUpdates = batched<KeyColumn | 'seq' | 'bytes' | 'user_id' | 'now'>(
     select ${keyValues(row)}, ${row.seq}, ${row.bytes}, ${row.user_id}, ${row.now} ${fromRows}`,
 )
 
-/** An update of more bytes has a statement of its own: lists of bytes travel as text of twice their length. */
-const maxListedBytes = 64 * 1024
+/** A larger update has its own statement: bytes in arrays are sent as text of twice their length. */
+const maxBatchedUpdateBytes = 64 * 1024
 
 const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
   { ...keyColumns, client_id: 'bigint', user_id: 'text' },
@@ -114,13 +114,13 @@ const insertOwners = batched<KeyColumn | 'client_id' | 'user_id'>(
 
 interface Pending {
   entry: Entry
-  /** The editor, as one string. */
+  /** Identifies the editor as the key of a map. */
   id: string
   row: Key & { user_id: string; session_id: string | null; now: number }
   appended: Appended | 'locked' | undefined
 }
 
-/** All at once: every statement is a way to the database and back. */
+/** Appends all entries with few statements, because every statement is a round trip to the database. */
 export async function appendOnPostgres(
   db: Db,
   entries: readonly Entry[],
@@ -149,7 +149,7 @@ export async function appendOnPostgres(
 
 const idOf = (key: Key) => JSON.stringify([key.api_key, key.organization_id, key.document_id, key.editor_id])
 
-/** At most one update for each editor. */
+/** Appends at most one update to each editor. */
 async function appendRound(
   db: Db,
   round: ReadonlyMap<string, Pending>,
@@ -170,15 +170,15 @@ async function appendRound(
   }
 
   const missing = ordered.filter(({ entry, appended }) => !appended && entry.create !== null)
-  const made = missing.map(({ entry, row }) => ({
+  const created = missing.map(({ entry, row }) => ({
     ...row,
     type: entry.create?.type ?? null,
     content_key: entry.create?.contentKey ?? null,
   }))
-  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, made)) {
+  for (const { seq, created_at: createdAt, ...key } of await create[whenLocked](db, created)) {
     ;(round.get(idOf(key)) as Pending).appended = { seq, createdAt }
   }
-  // If the document is not locked but gone, that shows when it is waited for.
+  // The document may not be locked but deleted. A caller that waits for the lock finds out.
   if (whenLocked === 'skip') for (const one of missing) one.appended ??= 'locked'
 
   const written = ordered.flatMap(({ entry, row, appended }) =>
@@ -187,10 +187,10 @@ async function appendRound(
   const updates = written.map(({ entry, row, seq }) => ({ ...row, seq, bytes: entry.update }))
   await insertUpdates(
     db,
-    updates.filter(({ bytes }) => bytes.length <= maxListedBytes),
+    updates.filter(({ bytes }) => bytes.length <= maxBatchedUpdateBytes),
   )
   for (const { session_id: _, now: created_at, ...update } of updates) {
-    if (update.bytes.length <= maxListedBytes) continue
+    if (update.bytes.length <= maxBatchedUpdateBytes) continue
     await db
       .insertInto('editor_updates')
       .values({ ...update, created_at })

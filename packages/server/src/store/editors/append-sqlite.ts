@@ -1,7 +1,7 @@
 import type { Appended, Entry } from './log-entry.ts'
 import type { SqliteConnection } from '../engine/sqlite-driver.ts'
 
-/** Found, then updated by its `rowid`: one statement with `returning` takes longer. */
+/** The editor is found first and then updated by its `rowid`: one statement with `returning` takes longer. */
 const find = `
   select rowid, seq, created_at from editors
   where api_key = ? and organization_id = ? and document_id = ? and editor_id = ?`
@@ -26,7 +26,7 @@ const insertOwner = `
   values (?, ?, ?, ?, ?, ?)
   on conflict do nothing`
 
-/** One after the other: nothing has to be sent anywhere, and whoever writes has the whole database. */
+/** Appends one entry after the other: SQLite has no round trips, and a writer has the database to itself. */
 export const appendOnSqlite = (db: SqliteConnection, entries: readonly Entry[], now: number) =>
   entries.map((entry) => appendOne(db, entry, now))
 
@@ -36,7 +36,7 @@ function appendOne(db: SqliteConnection, entry: Entry, now: number): Appended | 
   const key = [entry.apiKey, organizationId, documentId, editorId] as const
   const found = db.run<Row & { rowid: number }>(find, key).rows[0]
   if (found && entry.createdAt !== undefined && found.created_at !== entry.createdAt) return undefined
-  const row = found ? { ...found, seq: found.seq + 1 } : created(db, entry, now)
+  const row = found ? { ...found, seq: found.seq + 1 } : createEditor(db, entry, now)
   if (row === undefined) return undefined
   const { seq, created_at: createdAt } = row
   if (found) db.run(advance, [seq, now, userId, sessionId, found.rowid])
@@ -50,7 +50,7 @@ interface Row {
   created_at: number
 }
 
-function created(db: SqliteConnection, { apiKey, place, writer, create: contents }: Entry, now: number) {
+function createEditor(db: SqliteConnection, { apiKey, place, writer, create: contents }: Entry, now: number) {
   if (contents === null) return undefined
   const { organizationId, documentId, editorId } = place
   const { userId, sessionId } = writer

@@ -5,8 +5,8 @@ import type { Appended, Entry } from './log-entry.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 
 /**
- * Appends each update to the log of its editor; undefined where the editor, or the document that one would be made in, is
- * gone. For any number of editors of any tenants at once.
+ * Appends each update to the log of its editor, for any number of editors of any tenants. Returns undefined for an entry whose
+ * editor does not exist, or whose document does not exist where the editor would be created.
  */
 export async function append(
   db: Db,
@@ -18,7 +18,7 @@ export async function append(
   return (await appendOnPostgres(db, entries, now, 'wait')) as (Appended | undefined)[]
 }
 
-/** The same, but waits for nobody: `locked` where another transaction writes the editor. */
+/** As `append`, but waits for no lock. Returns `locked` for an entry whose editor another transaction writes. */
 export async function appendFree(
   db: Db,
   entries: readonly Entry[],

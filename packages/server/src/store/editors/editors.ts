@@ -7,13 +7,13 @@ export type { EditorRef as Place } from '../refs.ts'
 
 export type ContentType = NonNullable<EditorTable['type']>
 
-/** What an editor is declared to hold, and under which name; null as long as nobody has declared it. */
+/** The declared type and name of an editor's root; null until a client or backend declares them. */
 export interface Contents {
   type: ContentType | null
   contentKey: string | null
 }
 
-/** Who wrote, and in which session of a client. */
+/** The user who writes, and the client's session. */
 export interface Writer {
   userId: string
   sessionId: string | null
@@ -28,7 +28,7 @@ export const keyOf = (apiKey: string, { organizationId, documentId, editorId }: 
   editor_id: editorId,
 })
 
-/** Ids of a document's editors, in order. */
+/** The ids of a document's editors, in order. */
 export async function listIds(
   db: Db,
   apiKey: string,
@@ -47,7 +47,7 @@ export async function listIds(
   return rows.map((row) => row.editor_id)
 }
 
-/** How many editors a document has; counts no further than `max`. */
+/** Counts the editors of a document, up to `max`. */
 export async function count(
   db: Db,
   apiKey: string,
@@ -74,7 +74,7 @@ const countUpTo = prepared(
       .select((eb) => eb.fn.countAll<number>().as('editors')),
 )
 
-/** Adds an editor with an empty log; false if it is there already. */
+/** Adds an editor with an empty log; false if it exists. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -102,7 +102,7 @@ export async function add(
   return added !== undefined
 }
 
-/** Whether the editor that was made then is still there. */
+/** Whether the editor that was created at this time still exists. */
 export async function exists(db: Db, apiKey: string, ref: EditorRef, createdAt: number): Promise<boolean> {
   const row = await db
     .selectFrom('editors')
@@ -113,7 +113,7 @@ export async function exists(db: Db, apiKey: string, ref: EditorRef, createdAt: 
   return row !== undefined
 }
 
-/** What an editor that was made then is declared to hold. */
+/** The declaration of the editor that was created at this time. */
 export interface Declared extends Contents {
   createdAt: number
 }
@@ -126,7 +126,7 @@ export async function findDeclared(db: Db, apiKey: string, ref: EditorRef): Prom
     .executeTakeFirst()
 }
 
-/** Replaces a declaration; false if the editor has another one by now. */
+/** Replaces a declaration; false if it has changed in the meantime. */
 export async function declare(
   db: Db,
   apiKey: string,
@@ -146,7 +146,7 @@ export async function declare(
   return declared !== undefined
 }
 
-/** Notes who wrote, and what the editor holds. */
+/** Stores the last writer, and the declared contents. */
 export async function touch(
   db: Db,
   apiKey: string,

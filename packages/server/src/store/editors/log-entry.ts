@@ -1,21 +1,21 @@
 import type { Contents, Writer } from './editors.ts'
 import type { EditorRef } from '../refs.ts'
 
-/** An update to append. */
+/** An update to append to the log of an editor. */
 export interface Entry {
   apiKey: string
   place: EditorRef
   update: Uint8Array
   writer: Writer
-  /** What an editor holds that is made if there is none; null: it must be there. */
+  /** The contents with which a missing editor is created; null: the editor must exist. */
   create: Contents | null
-  /** The one that was loaded: another editor under the same id counts as gone. */
+  /** When the loaded editor was created. An editor that was created again under the same id is not the same one. */
   createdAt?: number
-  /** Client ids that write here for the first time. */
+  /** Yjs client ids that write to this editor for the first time. */
   owners: readonly (readonly [clientId: number, userId: string])[]
 }
 
-/** The number that an update got, in the editor that was made then. */
+/** The number of an appended update, and when its editor was created. */
 export interface Appended {
   seq: number
   createdAt: number

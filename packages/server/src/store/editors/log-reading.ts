@@ -13,15 +13,15 @@ export interface Update {
 
 /** The bytes of a Yjs document: a snapshot, if there is one, and the updates after it, in order. */
 export interface StoredLog extends Contents {
-  /** Tells the editor from one that is made under the same id after it was deleted. */
+  /** Distinguishes the editor from one that is created under the same id after its deletion. */
   createdAt: number
-  /** Number of the newest update. */
+  /** The number of the newest update. */
   seq: number
-  /** The snapshot holds every update up to this one. */
+  /** The snapshot contains every update up to this one. */
   snapshotSeq: number
   snapshot: Uint8Array | null
   updates: Update[]
-  /** False when updates are missing. */
+  /** False if the snapshot or updates are missing. */
   complete: boolean
   lastUpdated: number
   lastUpdatedBy: string
@@ -29,13 +29,13 @@ export interface StoredLog extends Contents {
 }
 
 export interface EditorLog extends StoredLog {
-  /** Whose the client ids are that wrote here. */
+  /** The users who own the client ids that wrote to this editor. */
   owners: Map<number, string>
 }
 
 /**
- * Updates that are few bytes come with the editor. One statement: between two, a compaction could move updates out of the
- * sight of both. The snapshot comes first.
+ * Reads the editor together with its updates, if these are not too large. One statement: between two, a compaction could move
+ * updates so that neither statement sees them. The snapshot is the first row.
  */
 const selectLog = prepared((db, key: Key) =>
   db
@@ -75,7 +75,7 @@ const selectLog = prepared((db, key: Key) =>
 
 type LogRow = Awaited<ReturnType<typeof selectLog>>[number]
 
-/** A log that is read in several statements may be compacted in between. Then it is read again. */
+/** A log that is read with several statements may be compacted in between. Then it is read again. */
 const maxAttempts = 5
 
 export async function read(db: Db, apiKey: string, ref: EditorRef): Promise<StoredLog | undefined> {
@@ -114,7 +114,7 @@ async function readRest(db: Db, key: Key, editor: LogRow, rows: readonly LogRow[
   }
 }
 
-/** Whether these are all updates after the one up to the other. */
+/** Whether the updates are complete: all after `after`, up to and including `upTo`. */
 export const follows = (updates: readonly Update[], after: number, upTo: number) =>
   updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
 
@@ -127,22 +127,22 @@ const selectSizes = prepared((db, { after, ...key }: Key & { after: number }) =>
     .orderBy('seq'),
 )
 
-/** The bytes of an update and their number; null if they are too many for one statement. */
-export const bytesIfFew = sql<Uint8Array | null>`
+/** The bytes of an update; null if they are too many for one statement. */
+export const bytesIfSmall = sql<Uint8Array | null>`
   case when length(editor_updates.bytes) <= ${sql.lit(maxPartBytes)} then editor_updates.bytes end`
 export const byteCount = sql<number>`length(editor_updates.bytes)`
 
 const selectUpdates = prepared((db, { from, to, ...key }: Key & { from: number; to: number }) =>
   db
     .selectFrom('editor_updates')
-    .select(['seq', bytesIfFew.as('bytes'), byteCount.as('size')])
+    .select(['seq', bytesIfSmall.as('bytes'), byteCount.as('size')])
     .where((eb) => eb.and(key))
     .where('seq', '>=', from)
     .where('seq', '<=', to)
     .orderBy('seq'),
 )
 
-/** Those that are too many bytes for one statement. */
+/** Reads updates that are too large for one statement. */
 async function readUpdates(db: Db, key: Key, after: number, upTo: number): Promise<Update[]> {
   const updates: Update[] = []
   const sizes = (await selectSizes(db, { ...key, after })).filter(({ seq }) => seq <= upTo)
@@ -169,7 +169,7 @@ const selectPiece = prepared((db, { seq, from, ...key }: Key & { seq: number; fr
     .where('seq', '=', seq),
 )
 
-/** An update that a backend wrote may have 10 MiB. Undefined if it is gone, which a compaction may do at any time. */
+/** Reads an update in pieces: a backend may write 10 MiB. Undefined if a compaction removed it in the meantime. */
 export async function readLargeUpdate(
   db: Db,
   key: Key,
@@ -195,7 +195,7 @@ const selectPart = prepared((db, { snapshotId, part, ...key }: Key & { snapshotI
     .where('part', '=', part),
 )
 
-/** Null also when parts are missing. */
+/** Null if there is no snapshot, or if parts of it are missing. */
 async function readSnapshot(db: Db, key: Key, row: LogRow | undefined): Promise<Uint8Array | null> {
   const { bytes, parts, snapshot_id: snapshotId } = row ?? {}
   if (!bytes) return null
@@ -205,8 +205,8 @@ async function readSnapshot(db: Db, key: Key, row: LogRow | undefined): Promise<
   })
 }
 
-/** Rows of one statement; these take some 5 ms. */
-const maxOwnersAtOnce = 4_096
+/** Reading this many rows takes about 5 ms. */
+const maxOwnersPerStatement = 4_096
 
 const selectOwners = prepared((db, { after, ...key }: Key & { after: number }) =>
   db
@@ -215,10 +215,10 @@ const selectOwners = prepared((db, { after, ...key }: Key & { after: number }) =
     .where((eb) => eb.and(key))
     .where('client_id', '>', after)
     .orderBy('client_id')
-    .limit(maxOwnersAtOnce),
+    .limit(maxOwnersPerStatement),
 )
 
-/** Whose the client ids are that wrote in it. There may be 100,000 of them. */
+/** The users who own the client ids that wrote to the editor. There may be 100,000 of them. */
 export async function readOwners(db: Db, apiKey: string, ref: EditorRef): Promise<Map<number, string>> {
   const owners = new Map<number, string>()
   const key = keyOf(apiKey, ref)
@@ -226,7 +226,7 @@ export async function readOwners(db: Db, apiKey: string, ref: EditorRef): Promis
     const rows = await selectOwners(db, { ...key, after })
     for (const row of rows) owners.set(row.client_id, row.user_id)
     const last = rows.at(-1)
-    if (last === undefined || rows.length < maxOwnersAtOnce) return owners
+    if (last === undefined || rows.length < maxOwnersPerStatement) return owners
     after = last.client_id
     await setImmediate()
   }

@@ -1,5 +1,5 @@
 import type { Db } from '../engine/db.ts'
-import { byteCount, bytesIfFew, follows, readLargeUpdate, type Update } from './log-reading.ts'
+import { byteCount, bytesIfSmall, follows, readLargeUpdate, type Update } from './log-reading.ts'
 import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
@@ -22,7 +22,7 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
     )
     .select(['editors.created_at', 'editors.seq as newest'])
     .select(['editor_updates.seq', 'editor_updates.user_id'])
-    .select([bytesIfFew.as('bytes'), byteCount.as('size')])
+    .select([bytesIfSmall.as('bytes'), byteCount.as('size')])
     .where('editors.api_key', '=', key.api_key)
     .where('editors.organization_id', '=', key.organization_id)
     .where('editors.document_id', '=', key.document_id)
@@ -31,8 +31,8 @@ const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
 )
 
 /**
- * The updates after that one, of the editor that was made then if that is known; `compacted` when they are not all there
- * any more, so that the log must be loaded; undefined when the editor is gone, or begins anew.
+ * The updates after `seq`. Returns `compacted` if a compaction removed some of them, so that the log must be loaded. Returns
+ * undefined if the editor does not exist, or was created again: at another time than `createdAt`, or with fewer updates.
  */
 export async function readAfter(
   db: Db,
@@ -54,9 +54,9 @@ export async function readAfter(
 }
 
 /**
- * Whether a change that was computed from the log up to `seq` can still be appended: the editor is the same one, and `writer`
- * has appended nothing since. What others appended does not matter: Yjs merges it, as it merges what two clients write at
- * the same time. Nobody else appends until the transaction ends.
+ * Whether a change that was computed from the log up to `seq` can still be appended: the editor is the same, and `writer` has
+ * appended nothing since. Updates of others do not matter: Yjs merges them like concurrent updates of two clients. No other
+ * transaction appends until this one ends.
  */
 export async function stillFits(
   db: Db,
@@ -71,7 +71,7 @@ export async function stillFits(
     .select('seq')
     .where((eb) => eb.and(key))
     .where('created_at', '=', createdAt)
-    // A later snapshot does not tell who wrote what it holds.
+    // A later snapshot does not show which updates of the writer it contains.
     .where('snapshot_seq', '<=', seq)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -90,20 +90,21 @@ export async function stillFits(
 }
 
 /**
- * Opening a document costs as much as its tail is long; making a snapshot costs as much as it is large. So the tail may
- * grow with the snapshot, and all snapshots together cost no more than what was written.
+ * Whether a snapshot is due. The cost of opening a document grows with its tail, and the cost of a snapshot with its size. So
+ * the tail may grow as large as the snapshot: then all snapshots together write no more bytes than the updates did.
  */
 export const isLong = (tail: Tail, snapshotBytes: number): boolean =>
-  tail.updates >= longTail.updates || tail.bytes > bytesBeside(snapshotBytes)
+  tail.updates >= maxTail.updates || tail.bytes > maxTailBytes(snapshotBytes)
 
-/** From how many bytes on one more update makes a tail long. */
+/** The size from which on one more update makes the tail long. */
 export const longFrom = (tail: Tail, snapshotBytes: number): number =>
-  tail.updates + 1 >= longTail.updates ? 0 : bytesBeside(snapshotBytes) + 1 - tail.bytes
+  tail.updates + 1 >= maxTail.updates ? 0 : maxTailBytes(snapshotBytes) + 1 - tail.bytes
 
+/** The updates after the snapshot. */
 interface Tail {
   updates: number
   bytes: number
 }
 
-const longTail = { updates: 500, leastBytes: 64 * 1024 }
-const bytesBeside = (snapshotBytes: number) => Math.max(longTail.leastBytes, snapshotBytes)
+const maxTail = { updates: 500, minBytes: 64 * 1024 }
+const maxTailBytes = (snapshotBytes: number) => Math.max(maxTail.minBytes, snapshotBytes)

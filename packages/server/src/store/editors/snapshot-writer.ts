@@ -2,10 +2,10 @@ import type { Database } from '../engine/db.ts'
 import { compact, type NewSnapshot } from './snapshots.ts'
 import type { EditorRef } from '../refs.ts'
 
-/** Snapshots that are held in memory until they are written. */
+/** Limits the snapshots that are held in memory until they are written. */
 const maxInProgress = 2
 
-/** Writes large snapshots in the background. Nobody waits for one: without it, the next write makes one again. */
+/** Writes large snapshots in the background. A snapshot may be skipped: the next write makes one again. */
 export class SnapshotWriter {
   readonly #database: Database
   readonly #onError: (error: unknown) => void
@@ -16,7 +16,7 @@ export class SnapshotWriter {
     this.#onError = onError
   }
 
-  /** Leaves it out if others are in progress. */
+  /** Skips the snapshot if too many others are in progress. */
   write(apiKey: string, ref: EditorRef, change: NewSnapshot): void {
     if (this.#inProgress.size >= maxInProgress) return
     const { organizationId, documentId, editorId } = ref
@@ -26,6 +26,7 @@ export class SnapshotWriter {
     this.#inProgress.add(writing)
   }
 
+  /** Resolves when no snapshot is in progress. */
   async idle(): Promise<void> {
     await Promise.all(this.#inProgress)
   }

@@ -4,7 +4,7 @@ import type { Database, Db } from '../engine/db.ts'
 import { type Key, keyOf } from './editors.ts'
 import type { EditorRef } from '../refs.ts'
 
-/** A snapshot of the updates from the last snapshot (`snapshotSeq`) up to `seq`. */
+/** A snapshot of all updates up to `seq`, built from the snapshot with `snapshotSeq` and the updates after it. */
 export interface NewSnapshot {
   snapshotSeq: number
   seq: number
@@ -12,12 +12,12 @@ export interface NewSnapshot {
   createdAt?: number
 }
 
-/** Whether it has several parts. */
+/** Whether the snapshot is stored in several parts. */
 export const isLarge = (snapshot: Uint8Array): boolean => countParts(snapshot) > 1
 
 /**
- * Puts a snapshot in the place of the updates it was built from, if the snapshot below them is still the one it was built
- * on; false if not. A large snapshot is written in several transactions: nobody uses its parts before the last one.
+ * Replaces the updates that a snapshot was built from by the snapshot; false if another snapshot was stored in the meantime.
+ * A large snapshot is written in several transactions. No reader uses its parts before the last transaction.
  */
 export async function compact(
   database: Pick<Database, 'read' | 'write'>,
@@ -44,8 +44,8 @@ export async function compact(
 }
 
 /**
- * Removes the parts of other snapshots, or of this one if it was not put in place. One by one: all at once take as long as
- * to write them. Parts that another server stages meanwhile are of no use, as the snapshot below them is gone.
+ * Removes the parts of other snapshots, or of this one if it was not stored. One by one, because removing them together would
+ * take as long as writing them. Parts that another server writes meanwhile are useless: their base snapshot is replaced.
  */
 async function removeParts(
   database: Pick<Database, 'read' | 'write'>,
@@ -70,7 +70,7 @@ async function removeParts(
   }
 }
 
-/** The same for a snapshot that is not large, in one transaction; or for a large one, all parts but the first of which are there. */
+/** As `compact`, in one transaction: for a small snapshot, or for a large one whose further parts are already stored. */
 export async function compactIf(
   db: Db,
   apiKey: string,
@@ -104,7 +104,7 @@ export async function compactIf(
       conflict.columns(['api_key', 'organization_id', 'document_id', 'editor_id']).doUpdateSet(values),
     )
     .execute()
-  // Those below a large snapshot are removed one by one.
+  // Parts of the snapshot below a large one are removed one by one.
   if (!isSplit) {
     await db
       .deleteFrom('editor_snapshot_parts')

@@ -7,7 +7,7 @@ import { parse } from '../engine/json.ts'
 import type { EditorVersionTable } from '../schema/schema.ts'
 import type { EditorRef } from '../refs.ts'
 
-/** A state of an editor that somebody gave a name. */
+/** A saved state of an editor, with a name. */
 export interface EditorVersion {
   versionId: string
   name: string
@@ -16,14 +16,14 @@ export interface EditorVersion {
   createdBy?: VersionUser
 }
 
-/** Characters of an author's name that are kept. A token may carry more. */
+/** Longer names of authors, which a token may contain, are truncated. */
 const maxNameLength = 200
 
 export function authorOf(userId: string, name: string | undefined): VersionUser {
   return name === undefined ? { userId } : { userId, name: Array.from(name).slice(0, maxNameLength).join('') }
 }
 
-/** The same with the bytes of its Yjs document. */
+/** A version with the bytes of its Yjs document. */
 export interface StoredVersion extends EditorVersion {
   contentKey: string
   bytes: Uint8Array
@@ -109,11 +109,11 @@ export async function find(
       .executeTakeFirst()
     return found?.bytes
   })
-  // Without all of its parts it was deleted meanwhile.
+  // A part is missing if the version was deleted in the meantime.
   return bytes ? { ...toVersion(row), contentKey: row.content_key, bytes } : undefined
 }
 
-/** Adds one to an editor that exists. */
+/** Adds a version to an existing editor. */
 export async function add(db: Db, apiKey: string, ref: EditorRef, version: StoredVersion): Promise<void> {
   const key = { ...keyOf(apiKey, ref), version_id: version.versionId }
   let part = 0

@@ -4,15 +4,15 @@ import { bind, Parameter, sqliteOf, type Value } from './prepared.ts'
 
 type ColumnType = 'text' | 'bigint' | 'bytea'
 
-/** What a statement is written with: the values of a row, and the clause that the rows come from, if one is needed. */
+/** The parts of a statement: the values of a row, and the `from` clause of the rows where the database needs one. */
 export interface Batch<Column extends string> {
   row: Readonly<Record<Column, RawBuilder<unknown>>>
   fromRows: RawBuilder<unknown>
 }
 
 /**
- * A statement of the hot path for many rows, compiled once. PostgreSQL is sent them together, as an array for each column;
- * SQLite, which nothing has to be sent to, runs it for one row after the other.
+ * A statement of the hot path for many rows, compiled once. PostgreSQL receives all rows together, as one array per column.
+ * SQLite runs in this process, so it executes the statement row by row.
  */
 export function batched<Column extends string, Result = never>(
   columns: Readonly<Record<Column, ColumnType>>,
@@ -43,8 +43,8 @@ export function batched<Column extends string, Result = never>(
     }
     const query = (compiled.postgres ??= build(byArray()).compile(db))
     const results: Result[] = []
-    for (const part of parts(rows)) {
-      const values = record(names, (name) => part.map((row) => row[name]))
+    for (const batch of inBatches(rows)) {
+      const values = record(names, (name) => batch.map((row) => row[name]))
       results.push(...(await db.executeQuery<Result>({ ...query, parameters: bind(query, values) })).rows)
     }
     return results
@@ -52,17 +52,18 @@ export function batched<Column extends string, Result = never>(
 }
 
 /**
- * Rows and bytes of one statement to PostgreSQL: bytes in arrays travel as text of twice their length, which holds the event
+ * The limits of one statement to PostgreSQL. Bytes in arrays are sent as text of twice their length: 1 MiB holds the event
  * loop for 5 to 10 ms.
  */
-const most = { rows: 5000, bytes: 1024 * 1024 }
+const maxRowsPerStatement = 5000
+const maxBytesPerStatement = 1024 * 1024
 
-function* parts<Row extends Record<string, Value>>(rows: readonly Row[]): Generator<readonly Row[]> {
+function* inBatches<Row extends Record<string, Value>>(rows: readonly Row[]): Generator<readonly Row[]> {
   let start = 0
   let bytes = 0
   for (const [index, row] of rows.entries()) {
     const size = sizeOf(row)
-    if (index > start && (bytes + size > most.bytes || index - start === most.rows)) {
+    if (index > start && (bytes + size > maxBytesPerStatement || index - start === maxRowsPerStatement)) {
       yield rows.slice(start, index)
       start = index
       bytes = 0

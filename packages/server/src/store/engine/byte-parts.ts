@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** What one statement reads or writes: 1 MiB takes 5 to 10 ms of the event loop, on SQLite and on PostgreSQL. */
+/** One statement reads or writes at most this: 1 MiB takes 5 to 10 ms of the event loop, on SQLite and on PostgreSQL. */
 export const maxPartBytes = 1024 * 1024
 
-/** In parts of the same length; the last one may be shorter. */
+/** Splits bytes into parts of the same length. The last part may be shorter. */
 export function* inParts(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at === 0 || at < bytes.length; at += maxPartBytes) {
     yield bytes.subarray(at, at + maxPartBytes)
@@ -12,14 +12,14 @@ export function* inParts(bytes: Uint8Array): Generator<Uint8Array> {
 
 export const countParts = (bytes: Uint8Array): number => Math.max(1, Math.ceil(bytes.length / maxPartBytes))
 
-/** All parts as they were; null if one is missing. The parts after the first are read one by one. */
+/** Joins the parts; null if one is missing. The parts after the first are read one by one. */
 export async function joinParts(
   first: Uint8Array,
   count: number,
   read: (part: number) => Promise<Uint8Array | undefined>,
 ): Promise<Uint8Array | null> {
   if (count === 1) return first
-  // Put together as they come: at the end it would take 30 ms for 32 MiB.
+  // Each part is copied when it arrives: to copy 32 MiB at the end would take 30 ms.
   const whole = new Uint8Array(first.length * count)
   whole.set(first)
   let length = first.length

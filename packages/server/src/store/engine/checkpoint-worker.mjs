@@ -1,5 +1,5 @@
-// Copies the write-ahead log into the database file, so that the event loop never waits for that.
-// One message in, one out; stops by itself when told, because terminating a thread inside SQLite aborts the process.
+// Copies the write-ahead log into the database file, so that the event loop never waits for it.
+// It answers each message with one. It stops itself on `stop`: terminating a thread inside SQLite aborts the process.
 import { parentPort, workerData } from 'node:worker_threads'
 import { DatabaseSync } from '@photostructure/sqlite'
 

@@ -1,12 +1,12 @@
 import { ApiError } from '@plenum/protocol'
 
 /**
- * What callers may keep with one organization, document, user or notification, in bytes of JSON. Hundreds of them are read
- * and written at a time, while others wait.
+ * The limit for the data that a caller stores with one organization, document, user or notification, in bytes of JSON.
+ * Hundreds of them are read and written in one call, while other calls wait.
  */
 const maxDataBytes = 16 * 1024
 
-/** JSON of what callers keep with that item. */
+/** The JSON of the caller's data. `item` names the organization, document, user or notification in the error. */
 export function stringifyData(data: object, item: string): string {
   const text = JSON.stringify(data)
   const bytes = Buffer.byteLength(text)
@@ -15,12 +15,12 @@ export function stringifyData(data: object, item: string): string {
   throw new ApiError('INVALID_ARGUMENT', message)
 }
 
-/** Reads what the server itself stored as JSON text. */
+/** Parses JSON that the server itself stored. */
 export const parse = <T>(text: string): T => JSON.parse(text) as T
 
 /**
- * The stored object with the sent keys laid over it; `null` removes a key. Spreading defines own properties, so no key
- * of a caller reaches a prototype.
+ * Merges the sent keys into the stored object; `null` removes a key. Spreading defines own properties, so no key of a
+ * caller reaches a prototype.
  */
 export function mergeKeys(
   stored: Record<string, unknown>,

@@ -5,7 +5,7 @@ import { DirectSqliteAdapter, type SqliteConnection } from './sqlite-driver.ts'
 export type Value = string | number | Uint8Array | null
 type Values = Record<string, Value | readonly Value[]>
 
-/** Stands in a built query where a value will be bound. */
+/** The placeholder of a value in a compiled query. */
 export class Parameter {
   readonly name: string
   readonly index: number | undefined
@@ -24,15 +24,15 @@ export class Parameter {
 export const bind = ({ parameters }: CompiledQuery, values: Values): unknown[] =>
   parameters.map((one) => (one instanceof Parameter ? one.of(values) : one))
 
-/** The connection to run at once on; undefined on PostgreSQL. */
+/** The connection on which a query runs synchronously; undefined on PostgreSQL. */
 export function sqliteOf(db: Db): SqliteConnection | undefined {
   const { adapter } = db.getExecutor()
   return adapter instanceof DirectSqliteAdapter ? adapter.connection : undefined
 }
 
 /**
- * A query of the hot path, built and compiled once (for each database and each length of its lists) and then only bound:
- * building costs more than the read it builds.
+ * A query of the hot path. It is compiled once for each database and each length of its lists; later calls only bind values.
+ * Building a query costs more than running it.
  */
 export function prepared<V extends Values, Row>(
   build: (db: Db, values: V) => Compilable<Row>,

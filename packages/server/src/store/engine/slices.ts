@@ -1,11 +1,12 @@
-/** Rows and ids of one statement: far below the number of parameters that either database takes. */
-const atOnce = 1000
+/** Far below the number of parameters that either database accepts. */
+const maxItemsPerStatement = 1000
 
 export function* slices<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += atOnce) yield items.slice(start, start + atOnce)
+  for (let start = 0; start < items.length; start += maxItemsPerStatement)
+    yield items.slice(start, start + maxItemsPerStatement)
 }
 
-/** With the last id repeated up to a power of two: few queries are compiled, not one for each number of ids. */
+/** Repeats the last id until their number is a power of two, so that few queries are compiled and not one for each number. */
 export function padded(ids: readonly string[]): string[] {
   const filled = [...ids]
   const last = filled.at(-1)

@@ -3,7 +3,7 @@ import type { Db } from './db.ts'
 import { sqliteOf } from './prepared.ts'
 import type { Table } from '../schema/tables.ts'
 
-/** At most `max` rows that match, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
+/** A condition for at most `max` matching rows, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
 export function someRows(
   db: Db,
   table: Table,
@@ -16,8 +16,8 @@ export function someRows(
 }
 
 /**
- * Grants, looked up by user. SQLite, which keeps no statistics here, would rather read all grants of the organization from
- * an index that holds every column.
+ * The grants table for look-ups by user. Without the hint SQLite, which has no statistics, would read all grants of the
+ * organization from an index that covers every column.
  */
 export const grantsByUser = (db: Db): RawBuilder<unknown> =>
   sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

@@ -11,16 +11,16 @@ import type { DatabaseObserver } from '../../platform/metrics/metrics.ts'
 type Statement = ReturnType<InstanceType<typeof DatabaseSync>['prepare']>
 interface Prepared {
   statement: Statement
-  /** Undefined if the statement gives no rows. */
+  /** Undefined if the statement returns no rows. */
   toRow: RowMaker | undefined
 }
 
-/** Preparing costs more than running: keep as many statements as the interface has, with room for `in` lists. */
-const statementsKept = 1000
-/** Lists of hundreds of values: seldom alike, and megabytes when kept. */
-const longStatement = 2000
+/** Preparing costs more than running. Enough for all statements of the interface, with room for `in` lists. */
+const maxCachedStatements = 1000
+/** Longer statements are not cached: lists of hundreds of values are rarely equal, and would take megabytes. */
+const maxCachedStatementLength = 2000
 
-/** How long the statements of a transaction may hold the event loop in one piece; the last one may take longer. */
+/** The statements of a transaction hold the event loop this long before they yield. One statement may take longer. */
 const maxBusyMs = 8
 
 export class SqliteConnection implements DatabaseConnection {
@@ -28,11 +28,11 @@ export class SqliteConnection implements DatabaseConnection {
   readonly #observer: DatabaseObserver | undefined
   readonly #sharesSnapshots: boolean
   #snapshotOpen = false
-  /** How long statements took since the event loop had its turn, as far as it is known here. */
+  /** How long statements took since this connection last yielded to the event loop. */
   #busyMs = 0
   readonly #statements = new Map<string, Prepared>()
 
-  /** With `sharesSnapshots`, reads that happen together share the price of taking and leaving a snapshot. */
+  /** With `sharesSnapshots`, reads in the same turn of the event loop share one snapshot and its cost. */
   constructor(file: string, pragmas: string, observer?: DatabaseObserver, sharesSnapshots = false) {
     this.raw = new DatabaseSync(file)
     this.raw.exec(pragmas)
@@ -40,7 +40,7 @@ export class SqliteConnection implements DatabaseConnection {
     this.#sharesSnapshots = sharesSnapshots
   }
 
-  /** The next read sees everything that is committed by then. */
+  /** Ends the snapshot, so that the next read sees every commit before it. */
   readonly leaveSnapshot = (): void => {
     if (!this.#snapshotOpen) return
     this.#snapshotOpen = false
@@ -54,7 +54,7 @@ export class SqliteConnection implements DatabaseConnection {
     setImmediate(this.leaveSnapshot)
   }
 
-  /** Runs at once, without the promises that Kysely puts around it: what the hot path uses. */
+  /** Runs synchronously, without Kysely's promises. For the hot path. */
   run<R>(
     sql: string,
     values: readonly unknown[],
@@ -78,12 +78,12 @@ export class SqliteConnection implements DatabaseConnection {
     this.run('commit', [], this.#observer?.commit)
   }
 
-  /** A transaction begins. */
+  /** Called when a transaction begins. */
   resetBusyTime(): void {
     this.#busyMs = 0
   }
 
-  /** A transaction with many statements lets the event loop do other things in between. */
+  /** A transaction with many statements yields to the event loop between them. */
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
     if (this.#busyMs >= maxBusyMs && this.raw.isTransaction && !this.#sharesSnapshots) {
       this.#busyMs = 0
@@ -102,18 +102,18 @@ export class SqliteConnection implements DatabaseConnection {
     let entry = this.#statements.get(sql)
     if (!entry) {
       const statement = this.raw.prepare(sql)
-      // Naming values here is cheaper than letting the addon make objects.
+      // Building objects here is cheaper than letting the addon build them.
       statement.setReturnArrays(true)
       const columns = statement.columns().map(({ name }) => name)
       entry = { statement, toRow: columns.length > 0 ? rowMaker(columns) : undefined }
-      if (sql.length > longStatement) return entry
-      if (this.#statements.size >= statementsKept) this.#forgetOldest()
+      if (sql.length > maxCachedStatementLength) return entry
+      if (this.#statements.size >= maxCachedStatements) this.#dropOldest()
       this.#statements.set(sql, entry)
     }
     return entry
   }
 
-  #forgetOldest(): void {
+  #dropOldest(): void {
     const [oldest] = this.#statements.keys()
     if (oldest !== undefined) this.#statements.delete(oldest)
   }
@@ -121,17 +121,17 @@ export class SqliteConnection implements DatabaseConnection {
 
 type RowMaker = (values: unknown[]) => unknown
 
-/** Makes an object of a row. With the names in its code it takes a fraction of the time of a loop over them. */
+/** Builds an object from a row. A function with the column names in its code is several times as fast as a loop. */
 function rowMaker(columns: readonly string[]): RowMaker {
   const fields = columns.map((name, index) => `${JSON.stringify(name)}: values[${index}]`)
-  // oxlint-disable-next-line no-implied-eval -- the code holds nothing but column names of our own statements, as quoted strings
+  // oxlint-disable-next-line no-implied-eval -- the code contains only the quoted column names of our own statements
   return new Function('values', `return { ${fields.join(', ')} }`) as RowMaker
 }
 
 const toSqlite = (value: unknown) =>
   value === undefined ? null : typeof value === 'boolean' ? Number(value) : value
 
-/** Gives every user of a Kysely instance its one connection. Whoever writes has taken the writer's turn before. */
+/** Gives every query of a Kysely instance the same connection. Migrations and reads use it; writes take turns before. */
 export class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection
 
@@ -172,7 +172,7 @@ export function begin(connection: SqliteConnection): void {
 export const commit = (connection: SqliteConnection) => connection.commit()
 
 export function rollback(connection: SqliteConnection): void {
-  // A statement that found the disk full has rolled back by itself; a second rollback would hide that error.
+  // A statement that finds the disk full rolls back by itself. A second rollback would hide that error.
   if (connection.raw.isTransaction) connection.run('rollback', [])
 }
 
@@ -193,7 +193,7 @@ export class DirectSqliteAdapter extends SqliteAdapter {
     return this.#connection
   }
 
-  /** A migration that is killed half-way leaves nothing behind. */
+  /** Migrations run in a transaction, so a migration that is killed leaves nothing behind. */
   override get supportsTransactionalDdl(): boolean {
     return true
   }

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { ddl } from './ddl.ts'
 import type { ColumnTypes } from './migration.ts'
 
-/** Foreign keys carry the cascades: what is inside goes with what holds it. */
+/** Foreign keys cascade: a row is deleted together with the row that holds it. */
 export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside, index } = ddl(db, types)
   const inKey = ['api_key']
@@ -177,7 +177,7 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
   ).execute()
   await index('users', ['api_key', 'email'])
 
-  // Grants are kept by id and need no existing resource (spec 0.8), so only the key holds them.
+  // A grant needs no existing resource (spec 0.8), so its only foreign key is the API key.
   await inside(
     table('grants', 5, {
       api_key: 'id',
@@ -195,13 +195,13 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     inKey,
   ).execute()
   await index('grants', ['api_key', 'organization_id', 'user_id'])
-  // The users of a level, and of all documents, in the order of their lists.
+  // Lists the users of one resource, and of all documents, in their order.
   await db.schema
     .createIndex('grants_in_order')
     .on('grants')
     .columns(['api_key', 'organization_id', 'resource_type', 'resource_id', 'created_at', 'user_id'])
     .execute()
-  // What housekeeping looks through: few grants end.
+  // Housekeeping reads this index. Few grants have an expiry.
   await db.schema
     .createIndex('grants_ending')
     .on('grants')

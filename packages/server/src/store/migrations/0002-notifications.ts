@@ -47,7 +47,7 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     .on('notification_recipients')
     .columns(['api_key', 'organization_id', 'recipient', 'by_email', 'timestamp', 'notification_id'])
     .execute()
-  // Small beside the table: most recipients of a large organization are not named.
+  // Much smaller than the table: most recipients in a large organization are not named.
   await db.schema
     .createIndex('notification_recipients_named')
     .on('notification_recipients')

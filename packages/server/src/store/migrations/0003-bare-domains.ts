@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Allowed domains were stored with `www.` in front when they were entered with two. Delete Domains looks for the form
- * without any, so it would never find them.
+ * A domain that was entered with `www.www.` was stored with one `www.`. Delete Domains looks for the form without `www.`, so
+ * it never found such a domain.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (;;) {

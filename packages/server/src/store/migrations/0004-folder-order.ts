@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely'
 import type { ColumnTypes } from './migration.ts'
 
 /**
- * What is inside a folder is read in the order in which it is shown, in slices. PostgreSQL sorts by the last part of that
- * order, the id, itself: it takes at most 2,704 bytes in an index, and three ids may have more.
+ * Folders inside a folder are read in the order of the list, in slices. PostgreSQL sorts by the last column of that order,
+ * the id, without the index: an index entry has at most 2,704 bytes, and three ids may have more.
  */
 export async function up(db: Kysely<unknown>, { dialect }: ColumnTypes): Promise<void> {
   const columns = ['api_key', 'organization_id', 'parent_folder_id', 'created_at']

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { ddl } from './ddl.ts'
 import type { ColumnTypes } from './migration.ts'
 
-/** What is large is stored in parts. The first one stays where it was. */
+/** Large snapshots and versions are stored in parts. The first part stays in its table. */
 export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside } = ddl(db, types)
   const editor = ['api_key', 'organization_id', 'document_id', 'editor_id']

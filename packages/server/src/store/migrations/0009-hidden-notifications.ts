@@ -4,7 +4,7 @@ import type { ColumnTypes } from './migration.ts'
 
 /**
  * A notification with very many recipients is written and removed in steps. Meanwhile it is hidden: it has no public id.
- * `notification_id` stays the key of its rows. Lists read from indexes that leave out what is hidden.
+ * `notification_id` stays the key of its rows. The indexes of lists leave out hidden notifications.
  */
 export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { index } = ddl(db, types)
@@ -16,7 +16,7 @@ export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void>
     .columns(['api_key', 'organization_id', 'public_id'])
     .unique()
     .execute()
-  // For what removes a document.
+  // For the deletion of documents.
   await index('notifications', ['api_key', 'organization_id', 'document_id'])
   await db.schema.dropIndex('notifications_of_document').execute()
   await db.schema.dropIndex('notifications_by_organization_id_timestamp_notification_id').execute()

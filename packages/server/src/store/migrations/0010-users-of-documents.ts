@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The users of all documents of an organization, each found with one look, and whether one of their grants is live. It
- * says `like`, not `=`: SQLite would prepare every query with `resource_type = ?` anew whenever it runs, for the value would
- * decide whether this index fits.
+ * Finds each user of any document of an organization with one index look-up, and whether one of their grants is live. The
+ * condition is `like` and not `=`: with `=` the value of `resource_type = ?` would decide whether this index applies, and
+ * SQLite would prepare every such query again on every run.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -3,8 +3,8 @@ import { ddl } from './ddl.ts'
 import type { ColumnTypes } from './migration.ts'
 
 /**
- * Who saved a version, if a user did. A table of its own: SQLite appends new columns to a row, and to read one behind the
- * bytes of a version it walks over all of them.
+ * The user who saved a version. A separate table: SQLite appends new columns to a row, and to read a column behind the bytes
+ * of a version it walks over all of the bytes.
  */
 export async function up(db: Kysely<unknown>, types: ColumnTypes): Promise<void> {
   const { table, inside } = ddl(db, types)

@@ -3,11 +3,11 @@ import type { ColumnTypes } from './migration.ts'
 
 type Column = 'id' | 'id?' | 'text' | 'text?' | 'integer' | 'bigint' | 'bigint?' | 'bytes' | 'bytes?'
 
-/** The words in which migrations describe tables. */
+/** The functions with which migrations create tables. */
 export function ddl(db: Kysely<unknown>, { id, bytes }: ColumnTypes) {
   const types = { id, text: 'text', integer: 'integer', bigint: 'bigint', bytes } as const
 
-  /** Columns by name and type (`?` may be null); the first `key` of them are the primary key. */
+  /** Columns by name and type (`?`: may be null). The first `key` columns are the primary key. */
   const table = (name: string, key: number, columns: Record<string, Column>) => {
     let builder: CreateTableBuilder<string, string> = db.schema.createTable(name)
     for (const [column, type] of Object.entries(columns)) {
@@ -18,7 +18,7 @@ export function ddl(db: Kysely<unknown>, { id, bytes }: ColumnTypes) {
     }
     return builder.addPrimaryKeyConstraint(`${name}_pk`, Object.keys(columns).slice(0, key))
   }
-  /** Rows end with the row of `parent` that has the same first columns. */
+  /** A foreign key deletes the rows with the row of `parent` that has the same values in `key`. */
   const inside = <T extends CreateTableBuilder<string, string>>(
     builder: T,
     name: string,

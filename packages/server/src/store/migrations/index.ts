@@ -18,7 +18,7 @@ const types: Record<ColumnTypes['dialect'], ColumnTypes> = {
   postgres: { dialect: 'postgres', id: sql`text collate "C"`, bytes: 'bytea' },
 }
 
-/** Forward only, in this order, each in its own transaction. */
+/** They run in this order, forward only, each in its own transaction. */
 const migrations: Record<string, Migration> = {
   '0001-foundation': foundation,
   '0002-notifications': notifications,
@@ -34,7 +34,7 @@ const migrations: Record<string, Migration> = {
   '0012-version-authors': versionAuthors,
 }
 
-/** Brings the database to the newest schema. Servers that start together wait for each other. */
+/** Migrates the database to the newest schema. Servers that start at the same time wait for each other. */
 export async function migrate(db: Kysely<unknown>, dialect: ColumnTypes['dialect']): Promise<void> {
   const provider = {
     getMigrations: async () =>

@@ -5,18 +5,18 @@ import { inLockOrder } from '../engine/lock-order.ts'
 import { parse } from '../engine/json.ts'
 import { slices } from '../engine/slices.ts'
 
-/** Stands for the organization where a document's id would. */
+/** The `document_id` of a choice for the whole organization. */
 const organizationDefault = ''
 
-/** What users chose in one organization. */
+/** The choices of users in one organization. */
 export interface Choices {
-  /** Channel by channel: the document's, else the organization's, else everything. */
+  /** For each channel: the choice for the document. Defaults: the choice for the organization, then `ALL`. */
   effective(userId: string, documentId?: string): NotificationPreferences
 }
 
 const everything: NotificationPreferences = { inbox: 'ALL', email: 'ALL' }
 
-/** What was chosen for these documents and for the organization, by these users or by all. */
+/** The choices for these documents and for the organization, of these users or of all. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -35,8 +35,8 @@ export async function find(
 }
 
 /**
- * Lays the channels over what each user chose before, for each document or, without documents, for the organization.
- * Tells the largest number of channels that anybody has now.
+ * Merges the channels into the choices of each user, for each document or, without documents, for the organization. Returns
+ * the largest number of channels that one of the users has now.
  */
 export async function put(
   db: Db,
@@ -45,12 +45,12 @@ export async function put(
   { userIds, documentIds }: { userIds: readonly string[]; documentIds?: readonly string[] },
   config: NotificationPreferences,
 ): Promise<number> {
-  let most = 0
+  let maxChannels = 0
   for (const documentId of documentIds ?? [organizationDefault]) {
     const stored = await findStored(db, apiKey, organizationId, [documentId], userIds)
     const rows = userIds.map((userId) => {
       const merged = { ...stored.get(keyOf(userId, documentId)), ...config }
-      most = Math.max(most, Object.keys(merged).length)
+      maxChannels = Math.max(maxChannels, Object.keys(merged).length)
       return {
         api_key: apiKey,
         organization_id: organizationId,
@@ -71,7 +71,7 @@ export async function put(
         .execute()
     }
   }
-  return most
+  return maxChannels
 }
 
 const keyOf = (userId: string, documentId: string) => JSON.stringify([userId, documentId])

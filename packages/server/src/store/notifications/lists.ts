@@ -15,7 +15,7 @@ import { sqliteOf } from '../engine/prepared.ts'
 import type { NotificationTable } from '../schema/notification-tables.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** What is kept of a notification as it was sent. */
+/** The stored content of a notification. */
 export type Content = Omit<
   Notification,
   'id' | 'notifyUsers' | 'notifyUsersByUserId' | 'metadata' | 'timestamp' | 'isUnread' | 'forYou'
@@ -24,16 +24,16 @@ export type Content = Omit<
 
 export interface StoredNotification {
   id: string
-  /** What the rows of its recipients name it by. */
+  /** Names the notification in the rows of its recipients. */
   key: string
   documentId: string
   content: Content
   timestamp: number
-  /** In reads for one user. */
+  /** Only in lists of one user. */
   state?: { isUnread: boolean; forYou: boolean }
 }
 
-/** All that is given must fit. */
+/** All given conditions must hold. */
 export interface Filter {
   organizationId: string
   documentId?: string
@@ -49,30 +49,30 @@ export interface Window {
   order: 'asc' | 'desc'
 }
 
-/** Rows that one statement looks through for what fits: about 2 ms of SQLite; to PostgreSQL each is a way there and back. */
-const scannedTogether = (db: Db) => (sqliteOf(db) ? 200 : 2000)
+/** One statement scans this many rows: 2 ms on SQLite. On PostgreSQL a statement is a round trip, so it scans more. */
+const rowsPerScan = (db: Db) => (sqliteOf(db) ? 200 : 2000)
 
-/** By timestamp, then key. */
+/** Lists notifications by timestamp, then key. */
 export async function list(
   db: Db,
   apiKey: string,
   filter: Filter,
   window: Window,
 ): Promise<StoredNotification[]> {
-  const places = await findPlaces(db, apiKey, filter, window)
-  const listed = await readPlaces(db, apiKey, filter, places)
-  // One that was overwritten or removed between the two reads: another one may be in its place.
-  return listed.length < places.length ? list(db, apiKey, filter, window) : listed
+  const positions = await findPositions(db, apiKey, filter, window)
+  const listed = await readPositions(db, apiKey, filter, positions)
+  // A notification was overwritten or removed between the two reads, so another one may be in its place.
+  return listed.length < positions.length ? list(db, apiKey, filter, window) : listed
 }
 
-async function readPlaces(
+async function readPositions(
   db: Db,
   apiKey: string,
   { organizationId }: Filter,
-  places: readonly Place[],
+  positions: readonly Position[],
 ): Promise<StoredNotification[]> {
-  if (places.length === 0) return []
-  const keys = places.map(({ key }) => key)
+  if (positions.length === 0) return []
+  const keys = positions.map(({ key }) => key)
   const rows = await db
     .selectFrom('notifications')
     .select(['notification_id', 'public_id', 'document_id', 'data', 'timestamp'])
@@ -83,14 +83,14 @@ async function readPlaces(
     .$narrowType<{ public_id: NotNull }>()
     .execute()
   const found = new Map(rows.map((row) => [row.notification_id, row]))
-  const there = places.flatMap(({ key, state }) => {
+  const there = positions.flatMap(({ key, state }) => {
     const row = found.get(key)
     return row ? [{ row, state }] : []
   })
   return mapInTurns(there, ({ row, state }) => ({ ...toNotification(row), ...(state && { state }) }))
 }
 
-/** Those of the ids that fit the filter. */
+/** The notifications with these ids that fit the filter. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -100,60 +100,60 @@ export async function findMany(
   return new Map(found.map((one) => [one.id, one]))
 }
 
-/** Where a notification stands in a list. */
-interface Place {
+/** A notification in a list: its key and the columns that the list is ordered by. */
+interface Position {
   key: string
   timestamp: number
   state?: StoredNotification['state']
 }
 
-/** Every notification that fits, and is not hidden, in the order of the list. */
-async function findPlaces(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Place[]> {
+/** The positions of notifications that fit and are not hidden, in the order of the list. */
+async function findPositions(db: Db, apiKey: string, filter: Filter, window: Window): Promise<Position[]> {
   const { user, ids, locationId } = filter
   if (ids?.length === 0) return []
   if (!user) {
-    // The indexes hold nothing that is hidden. Locations have none: their ids are too long for one.
-    if (ids) return inWindow(await allPlaces(db, apiKey, filter).execute().then(toPlaces), window)
+    // The indexes contain no hidden notifications. Locations have no index: their ids are too long for one.
+    if (ids) return inWindow(await allPositions(db, apiKey, filter).execute().then(toPositions), window)
     const { locationId: _, ...indexed } = filter
     const step = (window: Window) => {
-      const rows = ordered(allPlaces(db, apiKey, indexed), 'notifications', window)
+      const rows = ordered(allPositions(db, apiKey, indexed), 'notifications', window)
       return rows.select((eb) =>
         flag(locationId === undefined ? eb.lit(true) : eb('location_id', '=', locationId)).as('fits'),
       )
     }
-    return scan(db, window, async (window) => (await step(window).execute()).map(toPlace))
+    return scan(db, window, async (window) => (await step(window).execute()).map(toPosition))
   }
-  // One read for each name keeps to the order of the index. What both find is the same notification.
-  const found = new Map<string, Place>()
+  // One read per name of the user, so that each follows the order of an index. Both may find the same notification.
+  const found = new Map<string, Position>()
   for (const name of namesOf(user)) {
-    const places = ids
-      ? toPlaces(await inbox(db, apiKey, filter, name).select(inboxColumns).execute())
+    const positions = ids
+      ? toPositions(await inbox(db, apiKey, filter, name).select(inboxColumns).execute())
       : await scan(db, window, (window) => scanInbox(db, apiKey, filter, name, window))
-    for (const place of places) if (!found.has(place.key)) found.set(place.key, place)
+    for (const position of positions) if (!found.has(position.key)) found.set(position.key, position)
   }
   return inWindow([...found.values()], window)
 }
 
-/** Looks through rows in order, in short steps, until there are enough that fit. */
+/** Scans rows in order, in short steps, until enough of them fit. */
 async function scan(
   db: Db,
   window: Window,
-  step: (window: Window) => Promise<(Place & { fits: boolean })[]>,
-): Promise<Place[]> {
-  const found: Place[] = []
+  step: (window: Window) => Promise<(Position & { fits: boolean })[]>,
+): Promise<Position[]> {
+  const found: Position[] = []
   let { limit, after } = window
   for (;;) {
     const rows = await step({ ...window, limit, after })
-    for (const { fits, ...place } of rows) if (fits) found.push(place)
+    for (const { fits, ...position } of rows) if (fits) found.push(position)
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
     after = [last.timestamp, last.key]
-    limit = scannedTogether(db)
+    limit = rowsPerScan(db)
     await breathe()
   }
 }
 
-/** The filter without its user. Nothing that is hidden fits. */
+/** The condition of the filter, without its user. Hidden notifications never fit. */
 export function fits(
   apiKey: string,
   { organizationId, documentId, locationId, ids }: Filter,
@@ -169,10 +169,10 @@ export function fits(
   ])
 }
 
-const allPlaces = (db: Db, apiKey: string, filter: Filter) =>
+const allPositions = (db: Db, apiKey: string, filter: Filter) =>
   db.selectFrom('notifications').select(['notification_id', 'timestamp']).where(fits(apiKey, filter))
 
-/** What went to one recipient and fits. */
+/** The notifications of one recipient that fit. */
 export const inbox = (db: Db, apiKey: string, filter: Filter, name: Recipient) =>
   received(db, apiKey, filter, name)
     .innerJoin('notifications', (join) =>
@@ -197,7 +197,7 @@ const received = (db: Db, apiKey: string, { organizationId }: Filter, name: Reci
     .where('notification_recipients.organization_id', '=', organizationId)
     .where(isOneOf([name]))
 
-/** What went to one recipient, and whether it fits. */
+/** The notifications of one recipient, and whether each fits. */
 async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient, window: Window) {
   const rows = await ordered(received(db, apiKey, filter, name), 'notification_recipients', window)
     .select(inboxColumns)
@@ -213,10 +213,10 @@ async function scanInbox(db: Db, apiKey: string, filter: Filter, name: Recipient
       ).as('fits'),
     )
     .execute()
-  return rows.map(toPlace)
+  return rows.map(toPosition)
 }
 
-/** The next notifications that went to one recipient and fit. Looks through few rows; there may be more behind `next`. */
+/** The next notifications of one recipient that fit. Scans few rows: there may be more behind `next`. */
 export async function someInInbox(
   db: Db,
   apiKey: string,
@@ -224,7 +224,7 @@ export async function someInInbox(
   name: Recipient,
   { max, after }: { max: number; after: Cursor | undefined },
 ): Promise<{ keys: string[]; next: Cursor | undefined }> {
-  const limit = scannedTogether(db)
+  const limit = rowsPerScan(db)
   const rows = await scanInbox(db, apiKey, filter, name, { limit, after, order: 'asc' })
   const fitting = rows.filter((row) => row.fits)
   const some = fitting.slice(0, max)
@@ -234,7 +234,7 @@ export async function someInInbox(
 
 const flag = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`
 
-/** One step through the rows, behind the one that `after` names. */
+/** One step through the rows, behind the cursor `after`. */
 function ordered<D, T extends keyof D, O>(
   query: SelectQueryBuilder<D, T, O>,
   table: 'notifications' | 'notification_recipients',
@@ -248,7 +248,7 @@ function ordered<D, T extends keyof D, O>(
   return step.where(sql<boolean>`(${sql.join(columns)}) ${behind} (${sql.join(after)})`)
 }
 
-interface PlaceRow {
+interface PositionRow {
   notification_id: string
   timestamp: number
   is_read?: number
@@ -256,22 +256,22 @@ interface PlaceRow {
   fits?: number
 }
 
-const toPlace = ({ notification_id: key, timestamp, is_read, for_you, fits }: PlaceRow) => ({
+const toPosition = ({ notification_id: key, timestamp, is_read, for_you, fits }: PositionRow) => ({
   key,
   timestamp,
   ...(is_read !== undefined && { state: { isUnread: is_read === 0, forYou: for_you === 1 } }),
   fits: fits === 1,
 })
 
-const toPlaces = (rows: readonly PlaceRow[]): Place[] => rows.map(toPlace)
+const toPositions = (rows: readonly PositionRow[]): Position[] => rows.map(toPosition)
 
-/** The part of the list that the window shows. */
-function inWindow(places: readonly Place[], { limit, after, order }: Window): Place[] {
+/** The part of the list that is in the window. */
+function inWindow(positions: readonly Position[], { limit, after, order }: Window): Position[] {
   const sign = order === 'asc' ? 1 : -1
-  const compare = (a: Pick<Place, 'key' | 'timestamp'>, b: Pick<Place, 'key' | 'timestamp'>) =>
+  const compare = (a: Pick<Position, 'key' | 'timestamp'>, b: Pick<Position, 'key' | 'timestamp'>) =>
     sign * (a.timestamp - b.timestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
   const [timestamp, key] = (after ?? [0, '']) as [number, string]
-  const behind = after ? places.filter((one) => compare(one, { timestamp, key }) > 0) : places
+  const behind = after ? positions.filter((one) => compare(one, { timestamp, key }) > 0) : positions
   return behind.toSorted(compare).slice(0, limit)
 }
 

@@ -13,17 +13,17 @@ import { slices } from '../engine/slices.ts'
 
 type NewNotification = StoredNotification & { organizationId: string }
 
-/** A deletion that the caller names, in case one is needed. */
+/** The id of a deletion, in case that a notification must be removed in steps. */
 export interface Later {
   deletionId: string
   now: number
-  /** There is one, which can be carried on after the commit. */
+  /** Called if a deletion was noted. It can continue after the commit. */
   onHidden: () => void
 }
 
 /**
- * Adds the notification, or overwrites the one that has its id; it is new and unread then. One that is overwritten keeps
- * its key, unless it has many recipients.
+ * Adds the notification, or overwrites the one with the same id, which then is new and unread. An overwritten notification
+ * keeps its key, unless it has many recipients.
  */
 export async function put(
   db: Db,
@@ -53,7 +53,7 @@ export async function put(
   await recipients.replace(db, apiKey, { organizationId, key: stored.key, timestamp }, to)
 }
 
-/** Adds a notification that is hidden. The deletion removes it unless `show` comes first. */
+/** Adds a hidden notification. The deletion removes it, unless `show` is called before. */
 export async function addHidden(
   db: Db,
   apiKey: string,
@@ -75,7 +75,7 @@ export async function addHidden(
   await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: true })
 }
 
-/** Adds recipients to a hidden notification. False: it is gone, or is being removed. */
+/** Adds recipients to a hidden notification; false if it was removed, or is being removed. */
 export async function addRecipients(
   db: Db,
   apiKey: string,
@@ -92,7 +92,7 @@ export async function addRecipients(
   return true
 }
 
-/** Shows a hidden notification in place of the one that has its id. False: it is gone, or is being removed. */
+/** Shows a hidden notification instead of the one with its id; false if it was removed, or is being removed. */
 export async function show(
   db: Db,
   apiKey: string,
@@ -118,8 +118,8 @@ const columnsOf = ({ id, documentId, content, timestamp }: Omit<NewNotification,
 })
 
 /**
- * Hides the notifications if they have so many recipients that removing them would take long. A noted deletion removes
- * them in steps.
+ * Hides the notifications if they have too many recipients to remove them in one transaction. A noted deletion removes them in
+ * steps.
  */
 async function hideIfLarge(
   db: Db,
@@ -162,7 +162,7 @@ export async function setContent(
     .execute()
 }
 
-/** What callers said of the organization and of these documents, as JSON. */
+/** The data of the organization and of these documents, as JSON. */
 export async function surroundings(
   db: Db,
   apiKey: string,
@@ -188,7 +188,7 @@ export async function surroundings(
   }
 }
 
-/** The keys of what fits, by public id. */
+/** The keys of the notifications that fit, by public id. */
 async function findKeys(db: Db, apiKey: string, filter: Filter): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('notifications')
@@ -199,7 +199,7 @@ async function findKeys(db: Db, apiKey: string, filter: Filter): Promise<Map<str
   return new Map(rows.map((row) => [row.public_id, row.notification_id]))
 }
 
-/** Removes what fits, and tells which. */
+/** Removes the notifications that fit. Returns their ids. */
 export async function remove(
   db: Db,
   apiKey: string,
@@ -220,7 +220,7 @@ export async function remove(
   return new Set(found.keys())
 }
 
-/** Takes what fits from the user, and tells which. What has no recipient any more is removed. */
+/** Removes the user from the notifications that fit, and notifications without recipients. Returns their ids. */
 export async function removeForUser(
   db: Db,
   apiKey: string,

@@ -6,21 +6,21 @@ import { organizationLevel } from '../access/grants.ts'
 import type { Schema } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
 
-/** A user, or an address that belongs to none (yet). */
+/** A user, or an address without a known user. */
 export type Recipient = { userId: string; email: string | null } | { userId: null; email: string }
 
 export type NewRecipient = Recipient & {
-  /** By the caller, who wants it in the personal list of this one; others are reached with everybody. */
+  /** Whether the caller named the recipient. Then the notification is in the recipient's personal list. */
   named: boolean
 }
 
-/** A user as the table knows them: by id, and by the address under which a notification came before they did. */
+/** A user with id and address: notifications from before the user existed are stored under the address. */
 export type Addressee = Extract<Recipient, { userId: string }>
 
-/** Rows of one statement: about 5 ms of SQLite. */
-const rowsTogether = 200
+/** One statement reads or writes this many rows, in about 5 ms on SQLite. */
+const rowsPerStatement = 200
 
-/** Sends the notification to these recipients and to nobody else. */
+/** Replaces the recipients of the notification. */
 export async function replace(
   db: Db,
   apiKey: string,
@@ -36,16 +36,16 @@ export async function replace(
   for await (const some of recipients) await add(db, apiKey, notification, some)
 }
 
-/** Adds recipients, which the notification must not have yet. */
+/** Adds recipients. The notification must not have them yet. */
 export async function add(
   db: Db,
   apiKey: string,
   { organizationId, key, timestamp }: { organizationId: string; key: string; timestamp: number },
   recipients: readonly NewRecipient[],
 ): Promise<void> {
-  for (let start = 0; start < recipients.length; start += rowsTogether) {
+  for (let start = 0; start < recipients.length; start += rowsPerStatement) {
     await breathe()
-    const rows = recipients.slice(start, start + rowsTogether).map(({ userId, email, named }) => ({
+    const rows = recipients.slice(start, start + rowsPerStatement).map(({ userId, email, named }) => ({
       apiKey,
       organizationId,
       key,
@@ -77,7 +77,7 @@ const insert = batched(
       ${row.named}, 0, ${row.named}, ${row.timestamp} ${fromRows}`,
 )
 
-/** Users with a grant on the organization that has not expired, some at a time in the order of their ids. */
+/** The members of the organization whose grant has not expired, one page at a time, by id. */
 export async function members(
   db: Db,
   apiKey: string,
@@ -108,7 +108,7 @@ export async function findUsers(db: Db, apiKey: string, userIds: readonly string
   return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
 }
 
-/** The users who have one of these lower-case addresses, some at a time: many users may share an address. */
+/** The users with one of these lower-case addresses, in pages: many users may share an address. */
 export async function* findByEmail(
   db: Db,
   apiKey: string,
@@ -117,17 +117,17 @@ export async function* findByEmail(
   if (emails.length === 0) return
   await breathe()
   const some = users(db, apiKey).where('email', 'in', emails)
-  const rows = await some.limit(rowsTogether + 1).execute()
-  if (rows.length <= rowsTogether) return yield rows.map(toAddressee)
+  const rows = await some.limit(rowsPerStatement + 1).execute()
+  if (rows.length <= rowsPerStatement) return yield rows.map(toAddressee)
   if (emails.length > 1) {
     const middle = emails.length >> 1
     yield* findByEmail(db, apiKey, emails.slice(0, middle))
     yield* findByEmail(db, apiKey, emails.slice(middle))
     return
   }
-  for (let after = '', found = rowsTogether; found === rowsTogether;) {
+  for (let after = '', found = rowsPerStatement; found === rowsPerStatement;) {
     await breathe()
-    const page = await some.where('user_id', '>', after).orderBy('user_id').limit(rowsTogether).execute()
+    const page = await some.where('user_id', '>', after).orderBy('user_id').limit(rowsPerStatement).execute()
     found = page.length
     after = page.at(-1)?.user_id ?? after
     yield page.map(toAddressee)
@@ -162,7 +162,7 @@ export async function addressee(db: Db, apiKey: string, userId: string): Promise
   return known ?? { userId, email: null }
 }
 
-/** Whom the callers named, by the key of the notification. */
+/** The recipients that callers named, by the key of the notification. */
 export async function named(
   db: Db,
   apiKey: string,
@@ -170,7 +170,7 @@ export async function named(
   keys: readonly string[],
 ): Promise<Map<string, Recipient[]>> {
   const rows = await select(db, apiKey, organizationId, keys)
-    // A literal, or SQLite would not see that the index of the named ones is enough.
+    // A literal: with a parameter SQLite would not use the index of named recipients.
     .where('named', '=', sql.lit(1))
     .execute()
   const found = new Map<string, Recipient[]>()
@@ -228,7 +228,7 @@ export async function markRead(
     .execute()
 }
 
-/** Takes these notifications from these recipients. */
+/** Removes these recipients from these notifications. */
 export async function remove(
   db: Db,
   apiKey: string,
@@ -247,7 +247,7 @@ export async function remove(
   }
 }
 
-/** Takes these notifications from the user, and gives their ids. What has no recipient any more is removed. */
+/** Removes the user from these notifications, and those that have no recipient left. Returns their ids. */
 export async function removeFrom(
   db: Db,
   apiKey: string,
@@ -261,7 +261,7 @@ export async function removeFrom(
     eb('organization_id', '=', organizationId),
     eb('notification_id', 'in', keys),
   ])
-  // Writes the rows, so that two who take the last two recipients collide: else each would leave one for the other.
+  // Writes the rows, so that two transactions that remove the last two recipients collide. Otherwise both would see one left.
   const rows = await db
     .updateTable('notifications')
     .set((eb) => ({ timestamp: eb.ref('timestamp') }))
@@ -288,7 +288,7 @@ export async function removeFrom(
   return rows.flatMap((row) => row.public_id ?? [])
 }
 
-/** What a user may stand under in the table. */
+/** The names under which a user may be stored as recipient. */
 export const namesOf = ({ userId, email }: Addressee): readonly Recipient[] =>
   email === null
     ? [{ userId, email }]

@@ -1,13 +1,13 @@
 export interface NotificationTable {
   api_key: string
   organization_id: string
-  /** The key of its rows: the public id, or the public id with `!` and a suffix. */
+  /** The key of the row and of its recipients: the public id, or the public id with `!` and a suffix. */
   notification_id: string
-  /** Null: hidden, because it is being written or removed in steps. */
+  /** Null while the notification is hidden, because it is written or removed in steps. */
   public_id: string | null
   document_id: string
   location_id: string | null
-  /** JSON: the notification as it is read, without what the columns and the recipients say. */
+  /** JSON: the notification as it is returned, without the columns and the recipients. */
   data: string
   timestamp: number
 }
@@ -16,25 +16,25 @@ export interface NotificationRecipientTable {
   api_key: string
   organization_id: string
   notification_id: string
-  /** The user id, or the lower-case address of a recipient who is known by address only. */
+  /** The user id, or the lower-case address of a recipient without a known user id. */
   recipient: string
   /** Whether `recipient` is an address. */
   by_email: number
-  /** Lower-case address, as far as it was known when the notification was added. */
+  /** Lower-case address; null if it was not known when the notification was added. */
   email: string | null
-  /** Named by the caller, and not only reached with all users of the organization. */
+  /** Whether the caller named the recipient. Other recipients are reached as users of the organization. */
   named: number
   is_read: number
-  /** Stands in the user's personal list. */
+  /** Whether the notification is in the user's personal list. */
   for_you: number
-  /** That of the notification, so that an inbox is read in its order. */
+  /** The notification's timestamp, so that an index returns an inbox in its order. */
   timestamp: number
 }
 
 export interface NotificationConfigTable {
   api_key: string
   organization_id: string
-  /** Empty for the organization's default. */
+  /** Empty for the choice that applies to the whole organization. */
   document_id: string
   user_id: string
   /** JSON: channel → ALL, MINE or NONE. */

@@ -5,8 +5,8 @@ import type {
 } from './notification-tables.ts'
 
 /**
- * Rows as they are stored. Portable types only: text, integers (booleans as 0/1), epoch milliseconds as
- * numbers, JSON as text, bytes as blobs. Every table of a tenant begins with its API key.
+ * The rows of every table. All types are portable: text, integers (booleans as 0/1), epoch milliseconds as numbers, JSON as
+ * text, bytes as blobs. Every table of a tenant begins with the API key.
  */
 
 export interface WorkspaceTable {
@@ -16,7 +16,7 @@ export interface WorkspaceTable {
   owner_email: string
   owner_name: string
   owner_avatar: string
-  /** Names the one token that is valid; the token itself is derived, never stored. */
+  /** Names the only valid token. The token itself is derived and never stored. */
   token_id: string
   token_issued_at: number
   created_at: number
@@ -54,7 +54,7 @@ export interface ServiceConfigTable {
   enabled: number
   /** JSON, without secrets. */
   config: string
-  /** The sealed credential of the provider. */
+  /** The sealed credential of the service provider. */
   secret: Uint8Array | null
 }
 
@@ -83,7 +83,7 @@ export interface FolderTable {
   folder_name: string
   /** Null at the top. */
   parent_folder_id: string | null
-  /** Own access type; null inherits. */
+  /** Null inherits from the parent folder. */
   access_type: string | null
   created_at: number
   last_updated: number
@@ -95,12 +95,12 @@ export interface DocumentTable {
   document_id: string
   /** Null at root. */
   folder_id: string | null
-  /** Explicit access type; null inherits from the folder. */
+  /** Null inherits from the folder. */
   access_type: string | null
   disabled: number
   /** JSON: documentName and the caller's own metadata. */
   data: string
-  /** Number of the newest change that clients of the document follow; counted under this row's lock. */
+  /** The number of the document's newest change. It is incremented under this row's lock. */
   event_seq: number
   created_at: number
   last_updated: number
@@ -120,29 +120,29 @@ export interface MigrationTable {
 export interface UserTable {
   api_key: string
   user_id: string
-  /** Lower-case address, for look-ups; null when the profile has none. */
+  /** Lower-case address for look-ups; null if the profile has none. */
   email: string | null
-  /** JSON: the profile as it is read. */
+  /** JSON: the stored profile. */
   profile: string
   created_at: number
   last_updated: number
 }
 
 /**
- * A user at a level: membership, role and expiry in one row (spec 25.1). What was removed stays for a while as a grant
- * that has expired, because it counts against tokens that are older (spec 25.3).
+ * The membership, role and expiry of a user on one resource (spec 25.1). A removed grant stays for a while as an expired one,
+ * because it overrides older tokens (spec 25.3).
  */
 export interface GrantTable {
   api_key: string
   organization_id: string
-  /** `inside` is never granted: removed, it stands for everything that the organization holds. */
+  /** `inside` is never granted. A removed `inside` grant removes the user from everything inside the organization. */
   resource_type: 'organization' | 'folder' | 'document' | 'inside'
   resource_id: string
   user_id: string
   access_role: 'viewer' | 'editor'
-  /** Unix seconds; 0 if it was removed. */
+  /** Unix seconds; 0 if the grant was removed. */
   expires_at: number | null
-  /** When role and expiry were last set, or removed. What sign-in takes from a token has the token's time. */
+  /** When role and expiry were set or removed. For a grant that sign-in reads from a token: the token's time. */
   set_at: number
   created_at: number
 }
@@ -170,7 +170,7 @@ export interface PresenceTable {
   user_id: string
   source: 'rest'
   status: 'online' | 'away' | 'offline'
-  /** JSON: what the caller said of the user. */
+  /** JSON: the user's name, address and look, as the caller sent them. */
   data: string
   last_updated: number
 }
@@ -182,7 +182,7 @@ export interface LiveStateTable {
   live_state_data_id: string
   /** JSON object. */
   data: string
-  /** The change of the document that set it. */
+  /** The number of the document's change that set it. */
   seq: number
   updated_by: string
   last_updated: number
@@ -193,12 +193,12 @@ export interface EditorTable {
   organization_id: string
   document_id: string
   editor_id: string
-  /** What the root holds and its name; null as long as nobody has said so. */
+  /** The type and the name of the root; null until a client or backend declares them. */
   type: 'text' | 'map' | 'array' | 'xml' | null
   content_key: string | null
-  /** Number of the newest update; counted under this row's lock. */
+  /** The number of the newest update. It is incremented under this row's lock. */
   seq: number
-  /** The snapshot holds every update up to this one. */
+  /** The snapshot contains every update up to this one. */
   snapshot_seq: number
   last_updated: number
   last_updated_by: string
@@ -206,20 +206,20 @@ export interface EditorTable {
   created_at: number
 }
 
-/** Apart from the editor's row, which every update rewrites. */
+/** A separate table, because every update rewrites the editor's row. */
 export interface EditorSnapshotTable {
   api_key: string
   organization_id: string
   document_id: string
   editor_id: string
-  /** The first part of the snapshot, mostly all of it. */
+  /** The first part of the snapshot. Most snapshots have only one. */
   bytes: Uint8Array
   parts: number
   /** Names the other parts; null if there are none. */
   snapshot_id: string | null
 }
 
-/** Further parts of large snapshots. Those of another `snapshot_id` than the snapshot has are not used. */
+/** Further parts of large snapshots. Parts with another `snapshot_id` than the snapshot's are not used. */
 export interface EditorSnapshotPartTable {
   api_key: string
   organization_id: string
@@ -243,7 +243,7 @@ export interface EditorUpdateTable {
   created_at: number
 }
 
-/** Whose a Yjs client id is: the user who wrote with it first. */
+/** The owner of a Yjs client id: the user who first wrote with it. */
 export interface EditorClientTable {
   api_key: string
   organization_id: string
@@ -260,23 +260,23 @@ export interface EditorVersionTable {
   editor_id: string
   version_id: string
   name: string
-  /** What the root held and its name, as far as it could be told. */
+  /** The type and the name of the root when the version was saved. */
   type: NonNullable<EditorTable['type']>
   content_key: string
   created_at: number
-  /** The whole state as one Yjs update, or its first part. Lists need not read past it. */
+  /** The whole state as one Yjs update, or its first part. The columns before it are read without it. */
   bytes: Uint8Array
   parts: number
 }
 
-/** Who saved a version; versions of backends that name nobody have no row. */
+/** The user who saved a version. A version that a backend saved without a user has no row. */
 export interface EditorVersionAuthorTable {
   api_key: string
   organization_id: string
   document_id: string
   editor_id: string
   version_id: string
-  /** JSON: `userId`, and `name` if it was known. */
+  /** JSON: `userId`, and `name` if it is known. */
   author: string
 }
 
@@ -292,20 +292,20 @@ export interface EditorVersionPartTable {
   bytes: Uint8Array
 }
 
-/** A deletion that takes more than one transaction, until it is finished. `scope` is JSON: what is deleted. */
+/** A deletion that takes more than one transaction and is not finished. `scope` is JSON: what is deleted. */
 export interface DeletionTable {
   deletion_id: string
   api_key: string
   scope: string
-  /** Another server may carry it on from this time. */
+  /** From this time on another server may continue it. */
   leased_until: number
   created_at: number
 }
 
-/** How many documents clients created by opening them. */
+/** The number of documents that clients created by opening them. */
 export interface OpeningTable {
   api_key: string
-  /** Days since 1970 (UTC); on a later day the count begins anew. */
+  /** Days since 1970 (UTC). On a later day the count restarts. */
   day: number
   documents: number
 }
@@ -318,7 +318,7 @@ export interface JobTable {
   payload: string
   attempts: number
   run_at: number
-  /** Another worker may claim the job from this time on. */
+  /** From this time on another server may claim the job. */
   leased_until: number
   created_at: number
 }
@@ -330,12 +330,12 @@ export interface IdempotencyKeyTable {
   idempotency_key: string
   body_hash: string
   http_status: number
-  /** Sealed answer: it may carry a token. */
+  /** The sealed answer, which may contain a token. */
   response: Uint8Array
   created_at: number
 }
 
-/** Names that transactions take in turn (PostgreSQL only). */
+/** Named locks, which transactions hold one after the other (PostgreSQL only). */
 export interface LockTable {
   name: string
   taken: number

@@ -6,12 +6,12 @@ import { parse } from '../engine/json.ts'
 import type { Member, MemberFilter, MemberPage } from './member.ts'
 import { toUser } from './profiles.ts'
 
-/** In the words of the index `grants_on_documents`, or SQLite does not use it. */
+/** Exactly the condition of the index `grants_on_documents`. Otherwise SQLite does not use it. */
 const onDocuments = sql`resource_type like 'document'`
 
 /**
- * Each user of any document once, in the order of their ids; roles differ between documents and are left out. Reads in
- * short steps, and one row for each user: an organization may have very many grants.
+ * Each user of any document once, by id, without roles, which differ between documents. Reads in short steps, and one row per
+ * user: an organization may have very many grants.
  */
 export async function ofDocuments(
   db: Db,
@@ -21,7 +21,7 @@ export async function ofDocuments(
 ): Promise<Member[]> {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const nowSeconds = Math.floor(now / 1000)
-  const live = (ends: RawBuilder<unknown>) => sql`
+  const hasGrant = (ends: RawBuilder<unknown>) => sql`
     exists (
       select 1 from grants
       where ${inOrganization} and ${onDocuments} and grants.user_id = candidates.user_id
@@ -32,7 +32,7 @@ export async function ofDocuments(
       with recursive ${candidates(inOrganization, filter, after, limit)}
       select candidates.user_id,
         (select profile from users where api_key = ${apiKey} and users.user_id = candidates.user_id) as profile,
-        case when ${live(sql`expires_at is null`)} or ${live(sql`expires_at > ${nowSeconds}`)}
+        case when ${hasGrant(sql`expires_at is null`)} or ${hasGrant(sql`expires_at > ${nowSeconds}`)}
           then 1 else 0 end as is_live
       from candidates where user_id is not null
       order by user_id`.execute(db)
@@ -55,14 +55,14 @@ interface Row {
   is_live: number
 }
 
-/** The next users behind that one who may have a grant on a document. The last one is null if there are no more. */
+/** The next users behind `after` who may have a grant on a document. The last row is null if there are no more. */
 function candidates(
   inOrganization: RawBuilder<boolean>,
   { userIds, groupIds }: MemberFilter,
   after: string,
   limit: number,
 ): RawBuilder<unknown> {
-  const most = sql.lit(limit)
+  const max = sql.lit(limit)
   if (userIds?.length === 0 || groupIds?.length === 0) {
     return sql`candidates(user_id) as (select user_id from users where 1 = 0)`
   }
@@ -76,19 +76,19 @@ function candidates(
     return sql`
       named(user_id) as (values ${named}),
       candidates(user_id) as (
-        select distinct user_id from named where user_id > ${after} and ${isMember} order by user_id limit ${most})`
+        select distinct user_id from named where user_id > ${after} and ${isMember} order by user_id limit ${max})`
   }
   if (groupIds) {
     const members = groupIds.map(
       (groupId) => sql`
         select user_id from (
-          ${inGroup(sql`group_id = ${groupId} and user_id > ${after}`)} order by user_id limit ${most}) as members`,
+          ${inGroup(sql`group_id = ${groupId} and user_id > ${after}`)} order by user_id limit ${max}) as members`,
     )
     return sql`
       candidates(user_id) as (
-        select user_id from (${sql.join(members, sql` union `)}) as members order by user_id limit ${most})`
+        select user_id from (${sql.join(members, sql` union `)}) as members order by user_id limit ${max})`
   }
-  // Jumps from user to user: however many grants one has, one is read.
+  // Jumps from user to user: one grant of each user is read, however many there are.
   const next = (than: RawBuilder<unknown>) => sql`
     (select user_id from grants
       where ${inOrganization} and ${onDocuments} and user_id > ${than}
@@ -98,5 +98,5 @@ function candidates(
       select ${next(sql`${after}`)}, 1
       union all
       select ${next(sql`candidates.user_id`)}, number + 1 from candidates
-      where candidates.user_id is not null and number < ${most})`
+      where candidates.user_id is not null and number < ${max})`
 }

@@ -6,10 +6,10 @@ import { parse } from '../engine/json.ts'
 import type { Member, MemberFilter, MemberPage } from './member.ts'
 import { toUser } from './profiles.ts'
 
-/** Rows that one statement looks through: about 3 ms of SQLite. */
-const scannedTogether = 1000
-/** A filter that leaves no more users is read user by user, whatever else is in the organization. */
-const maxFew = 30
+/** One statement scans this many rows, in about 3 ms on SQLite. */
+const rowsPerScan = 1000
+/** If a filter leaves at most this many users, they are read one by one, without a scan of the organization. */
+const maxFewUsers = 30
 
 export interface Row {
   user_id: string
@@ -18,26 +18,26 @@ export interface Row {
   created_at: number
 }
 
-/** Whether the row is to be shown. */
+/** A row, and whether the list shows it. */
 export type Flagged = Row & { fits: number }
 
-/** Some rows in order, and the place behind which there may be more. */
+/** Some rows in order, and the cursor behind which there may be more. */
 export interface Step {
   rows: readonly Flagged[]
   last: Cursor | undefined
 }
 
-/** The rows that a step looks through. */
+/** The rows that a step scans. */
 export interface Window {
   after: Cursor | undefined
   limit: number
 }
 
-/** The grants of one organization, as statements are told of them. */
+/** SQL conditions for the grants of one organization. */
 export interface Grants {
   inOrganization: RawBuilder<boolean>
   isLive: RawBuilder<boolean>
-  /** What the list is ordered by. */
+  /** The columns that the list is ordered by. */
   order: readonly (keyof Row)[]
 }
 
@@ -52,7 +52,7 @@ export const grantsOf = (
   order,
 })
 
-/** Takes steps until there are enough rows that fit. */
+/** Takes steps until enough rows fit. */
 export async function collect(
   db: Db,
   apiKey: string,
@@ -60,18 +60,18 @@ export async function collect(
   step: (window: Window) => Promise<Step>,
 ): Promise<Member[]> {
   const found: Row[] = []
-  // Often all that comes next fits.
+  // Often all of the next rows fit, so the first step scans no more than the page needs.
   for (let window: Window = { after, limit }; ;) {
     const { rows, last } = await step(window)
     for (const row of rows) if (row.fits === 1) found.push(row)
     if (!last || found.length >= limit) break
-    window = { after: last, limit: scannedTogether }
+    window = { after: last, limit: rowsPerScan }
     await breathe()
   }
   return withProfiles(db, apiKey, found.slice(0, limit))
 }
 
-/** The users whom the filter lets through, if they are few. */
+/** The users whom the filter allows, if they are few. */
 export async function findFew(
   db: Db,
   { inOrganization }: Grants,
@@ -83,11 +83,11 @@ export async function findFew(
   const { rows } = await sql<{ user_id: string }>`
     select distinct user_id from user_group_members
     where ${inOrganization} and group_id in (${sql.join(groupIds)}) and ${among}
-    limit ${sql.lit(maxFew + 1)}`.execute(db)
-  return rows.length <= maxFew ? rows.map((row) => row.user_id) : undefined
+    limit ${sql.lit(maxFewUsers + 1)}`.execute(db)
+  return rows.length <= maxFewUsers ? rows.map((row) => row.user_id) : undefined
 }
 
-/** The next grants of these, and whether each is live and of a user whom the filter lets through. */
+/** The next grants that match `there`, and whether each is live and of a user whom the filter allows. */
 export async function walk(
   db: Db,
   { inOrganization, isLive, order }: Grants,
@@ -105,7 +105,7 @@ export async function walk(
     where ${inOrganization} and ${there} and ${isBehind(order, after)}
     order by ${listed(order)} limit ${sql.lit(limit)}`.execute(db)
   const last = rows.length === limit ? rows.at(-1) : undefined
-  return { rows, last: last && placeOf(order, last) }
+  return { rows, last: last && cursorOf(order, last) }
 }
 
 export const columns = sql.raw('user_id, resource_id, access_role, created_at')
@@ -113,7 +113,7 @@ export const flag = (condition: RawBuilder<unknown>) => sql`case when ${conditio
 export const listed = (order: Grants['order']) => sql.raw(order.join(', '))
 export const isBehind = (order: Grants['order'], after: Cursor | undefined) =>
   after ? sql<boolean>`(${listed(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
-export const placeOf = (order: Grants['order'], row: Row): Cursor =>
+export const cursorOf = (order: Grants['order'], row: Row): Cursor =>
   order.map((column) => row[column] as string | number)
 
 async function withProfiles(db: Db, apiKey: string, rows: readonly Row[]): Promise<Member[]> {

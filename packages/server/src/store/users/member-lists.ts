@@ -16,7 +16,7 @@ import {
 import type { Level } from '../access/grants.ts'
 import type { Member, MemberPage } from './member.ts'
 
-/** The users at a level, by the time they came, then id. Reads in short steps: a level may have very many. */
+/** The users of a level, by the time of their grant, then id. Reads in short steps: a level may have very many users. */
 export async function atLevel(db: Db, apiKey: string, level: Level, read: MemberPage): Promise<Member[]> {
   const { filter, now } = read
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
@@ -35,7 +35,7 @@ async function amongUsers(
   { after }: Window,
 ): Promise<Step> {
   if (userIds.length === 0) return { rows: [], last: undefined }
-  // What is computed has no index, so users are found by their ids and then sorted, instead of walking through all.
+  // `+ created_at` has no index, so SQLite finds the users by their ids and sorts them, instead of scanning all grants.
   const { rows } = await sql<Flagged>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits from grants
     where ${inOrganization} and ${there} and user_id in (${sql.join(userIds)})

@@ -8,7 +8,7 @@ import { padded } from '../engine/slices.ts'
 import * as userGroups from './user-groups.ts'
 import * as users from './users.ts'
 
-/** The grants of these users at one level with their profiles; expired grants do not count (spec 25.8). */
+/** The live grants of these users at one level, with their profiles. Expired grants are ignored (spec 25.8). */
 const selectAt = prepared(
   (
     db,
@@ -35,7 +35,7 @@ const selectAt = prepared(
       .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', at.seconds)])),
 )
 
-/** Merges the fields into the profiles of those who are at the level, and tells who they are. */
+/** Merges the fields into the profiles of the users who are at the level. Returns their ids. */
 export async function update(
   db: Db,
   apiKey: string,
@@ -62,7 +62,7 @@ export async function update(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Takes users from the level and tells who was there. Who leaves an organization leaves all of it (spec 12.4). */
+/** Removes users from the level. Returns the ids of those who were there. Leaving an organization leaves all of it (spec 12.4). */
 export async function remove(
   db: Db,
   apiKey: string,

@@ -2,12 +2,12 @@ import { hash } from 'node:crypto'
 import type { User } from '@plenum/protocol'
 import { mergeKeys } from '../engine/json.ts'
 
-/** What callers said of a user, by field. */
+/** The fields that callers stored for a user. */
 export type Profile = Record<string, unknown>
 
 /**
- * Not for callers to say, for they belong to a level, to a token or to the server (spec 22.1). `isAdmin` counts in a
- * token only; in a profile it could be taken for a right.
+ * Fields that callers cannot set, because they belong to a level, to a token or to the server (spec 22.1). `isAdmin` applies
+ * only in a token; in a profile it could be mistaken for a permission.
  */
 const reserved = new Set([
   'userId',
@@ -21,19 +21,19 @@ const reserved = new Set([
   'clientUserName',
 ])
 
-/** The profile with the sent fields laid over it; `null` removes one. */
+/** Merges the sent fields into the profile; `null` removes a field. */
 export function merged(profile: Profile, sent: Profile): Profile {
   const fields = Object.entries(sent).filter(([field]) => !reserved.has(field))
   return mergeKeys(profile, Object.fromEntries(fields))
 }
 
-/** Dark enough for white text on them. */
+/** Dark enough for white text. */
 const colors =
   '#c92a2a #a61e4d #862e9c #5f3dc4 #364fc7 #1864ab #0b7285 #087f5b #a8480c #4c7a0b #7a4f2b #495057'.split(' ')
 
 /**
- * The profile becomes the user as it is read: what nobody set is derived from the id, so it never changes by itself. To
- * copy a profile with many fields would take longer than to parse it.
+ * Turns the profile into the user that is returned. Missing fields are derived from the id, so they never change by themselves.
+ * Changes the profile in place: copying one with many fields takes longer than parsing it.
  */
 export function toUser(userId: string, profile: Profile): User {
   const name = textOf(profile.name) ?? `User ${digest(userId).slice(0, 4).toUpperCase()}`
@@ -45,10 +45,10 @@ export function toUser(userId: string, profile: Profile): User {
   })
 }
 
-/** What presence shows of a profile. */
+/** The fields of a profile that presence shows. */
 export interface Look {
   photoUrl?: string
-  /** CSS; the one in the profile, or one derived from the id. */
+  /** CSS color from the profile. Default: derived from the id. */
   color: string
 }
 

@@ -5,7 +5,7 @@ export interface UserGroup {
   groupName: string
 }
 
-/** One that exists already gets the new name. */
+/** Adds groups. A group that exists gets the new name. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -72,7 +72,7 @@ export async function addUsers(
     .execute()
 }
 
-/** Removes these members, or all of them, and tells who was one. */
+/** Removes these members, or all. Returns the ids of those who were members. */
 export async function removeUsers(
   db: Db,
   apiKey: string,
@@ -90,7 +90,7 @@ export async function removeUsers(
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** These users are in no group of the organization any more. */
+/** Removes these users from all groups of the organization. */
 export async function removeFromAll(
   db: Db,
   apiKey: string,

@@ -10,7 +10,7 @@ import {
   grantsOf,
   isBehind,
   listed,
-  placeOf,
+  cursorOf,
   type Step,
   walk,
   type Window,
@@ -20,8 +20,8 @@ import type { Member, MemberPage } from './member.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
 
 /**
- * The users of every document, document by document, by the time they came, then id. Reads in short steps: a user, a group
- * and an organization may have very many grants.
+ * The users of every document, document by document, by the time of their grant, then id. Reads in short steps: a user, a
+ * group and an organization may have very many grants.
  */
 export async function byDocument(
   db: Db,
@@ -47,14 +47,14 @@ async function amongUsers(
   { after, limit }: Window,
 ): Promise<Step> {
   if (userIds.length === 0) return { rows: [], last: undefined }
-  const each = Math.max(20, Math.ceil(limit / userIds.length))
-  // In the document that the last step ended with, there may be more users.
+  const grantsPerUser = Math.max(20, Math.ceil(limit / userIds.length))
+  // The document that the last step ended with may have more users.
   const fromDocument = after ? sql`resource_id >= ${after[0]}` : sql`1 = 1`
   const ofUser = (userId: string) => sql`
     select * from (
       select ${columns}, expires_at from ${grantsByUser(db)}
       where ${inOrganization} and user_id = ${userId} and resource_type = 'document' and ${fromDocument}
-      order by resource_id limit ${sql.lit(each)}) as theirs`
+      order by resource_id limit ${sql.lit(grantsPerUser)}) as theirs`
   const { rows } = await sql<Flagged>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits
     from (${sql.join(userIds.map(ofUser), sql` union all `)}) as found
@@ -63,8 +63,8 @@ async function amongUsers(
   for (const [index, row] of rows.entries()) {
     const count = (read.get(row.user_id) ?? 0) + 1
     read.set(row.user_id, count)
-    // This user may have more grants behind this one, which come before the rows that follow.
-    if (count === each) return { rows: rows.slice(0, index + 1), last: placeOf(order, row) }
+    // This user may have more grants, which belong before the rows that follow.
+    if (count === grantsPerUser) return { rows: rows.slice(0, index + 1), last: cursorOf(order, row) }
   }
   return { rows, last: undefined }
 }

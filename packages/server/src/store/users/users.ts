@@ -8,10 +8,10 @@ import { type Look, lookOf, merged, type Profile, toUser } from './profiles.ts'
 import { notRemoved } from '../access/removed-grants.ts'
 import type { UserTable } from '../schema/schema.ts'
 
-/** Profiles that one statement writes: up to 1 MiB. */
-const writtenAtOnce = 64
+/** One statement writes this many profiles: up to 1 MiB. */
+const maxProfilesPerStatement = 64
 
-/** The users with these ids; one who has no profile is left out. */
+/** The users with these ids, without those who have no profile. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -29,7 +29,7 @@ const selectOne = prepared((db, { apiKey, userId }: { apiKey: string; userId: st
     .where('user_id', '=', userId),
 )
 
-/** What callers said of the user, and when that changed last. */
+/** The stored profile, and when it last changed. */
 export async function findProfile(
   db: Db,
   apiKey: string,
@@ -39,7 +39,7 @@ export async function findProfile(
   return row && { profile: parse(row.profile), lastUpdated: row.last_updated }
 }
 
-/** How each of these users looks, also those who have no profile. */
+/** The look of each of these users, also of those without a profile. */
 export async function findLooks(
   db: Db,
   apiKey: string,
@@ -50,7 +50,7 @@ export async function findLooks(
   return new Map(userIds.map((userId, index) => [userId, looks[index] as Look]))
 }
 
-/** Profiles for those who have none yet (spec 0.8: stubs). */
+/** Creates profiles for users who have none (spec 0.8: stubs). */
 export async function ensure(
   db: Db,
   apiKey: string,
@@ -69,7 +69,7 @@ export async function ensure(
     .execute()
 }
 
-/** Merges the fields into the profiles, new or known. */
+/** Merges the fields into the profiles, and creates missing ones. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -79,20 +79,20 @@ export async function put(
   await save(db, apiKey, await stored(db, apiKey, [...sent.keys()]), sent, now)
 }
 
-/** What a token says of its user: a few short fields, which always fit. */
+/** Stores the fields of a user token: few and short, so they always fit. */
 export async function putSignedIn(
   db: Db,
   apiKey: string,
   userId: string,
-  said: Profile,
+  fields: Profile,
   now: number,
 ): Promise<void> {
   const before = (await stored(db, apiKey, [userId])).get(userId)
-  const profile = merged(before === undefined ? {} : parse(before), said)
+  const profile = merged(before === undefined ? {} : parse(before), fields)
   await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
 }
 
-/** As `put`, for profiles that were read already as JSON; writes those that change. */
+/** As `put`, for profiles that the caller has read as JSON. Writes only those that change. */
 export async function save(
   db: Db,
   apiKey: string,
@@ -108,17 +108,17 @@ export async function save(
     const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
     if (row.profile !== before) rows.push(row)
   }
-  // In one order, so that two calls never wait for each other's rows.
+  // In the same order in every call, so that two calls never wait for each other's rows.
   rows.sort((a, b) => (a.user_id < b.user_id ? -1 : 1))
   const [first] = rows
   if (first && rows.length === 1) return void (await upsertOne(db, first))
-  for (let from = 0; from < rows.length; from += writtenAtOnce) {
+  for (let from = 0; from < rows.length; from += maxProfilesPerStatement) {
     await breathe()
-    await upsert(db, rows.slice(from, from + writtenAtOnce)).execute()
+    await upsert(db, rows.slice(from, from + maxProfilesPerStatement)).execute()
   }
 }
 
-/** Removes the profiles of those who are nowhere any more. */
+/** Removes the profiles of users who have no grant left. */
 export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
   await db
     .deleteFrom('users')
@@ -139,7 +139,7 @@ export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly s
     .execute()
 }
 
-// A type and not the interface, so that it fits the values of a prepared query.
+// A type and not an interface, so that it fits the values of a prepared query.
 type Row = Pick<UserTable, keyof UserTable>
 
 const toRow = (apiKey: string, userId: string, profile: Profile, text: string, now: number): Row => ({
