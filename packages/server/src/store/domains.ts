@@ -12,7 +12,7 @@ export async function all(db: Db, apiKey: string): Promise<string[]> {
   return rows.map((row) => row.domain)
 }
 
-/** Adds missing domains at the end. Returns those that were added, in the given order. */
+/** Adds missing domains at the end. Returns the added domains in the given order. */
 export async function add(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
   if (domains.length === 0) return []
   const last = await db
@@ -30,7 +30,7 @@ export async function add(db: Db, apiKey: string, domains: readonly string[]): P
   return among(domains, rows)
 }
 
-/** Removes domains. Returns those that existed, in the given order. */
+/** Removes domains. Returns the removed domains in the given order. */
 export async function remove(db: Db, apiKey: string, domains: readonly string[]): Promise<string[]> {
   const rows = await db
     .deleteFrom('allowed_domains')

@@ -6,7 +6,7 @@ export interface IdempotencyKey {
   key: string
 }
 
-export interface KeptAnswer {
+export interface StoredAnswer {
   bodyHash: string
   httpStatus: number
   /** Sealed. */
@@ -14,9 +14,9 @@ export interface KeptAnswer {
 }
 
 /** A stored answer is replayed this long. */
-export const keptMs = 24 * 60 * 60 * 1000
+export const retentionMs = 24 * 60 * 60 * 1000
 
-export async function find(db: Db, id: IdempotencyKey, now: number): Promise<KeptAnswer | undefined> {
+export async function find(db: Db, id: IdempotencyKey, now: number): Promise<StoredAnswer | undefined> {
   const row = await db
     .selectFrom('idempotency_keys')
     .select(['body_hash', 'http_status', 'response', 'created_at'])
@@ -24,12 +24,12 @@ export async function find(db: Db, id: IdempotencyKey, now: number): Promise<Kep
     .where('operation', '=', id.operation)
     .where('idempotency_key', '=', id.key)
     .executeTakeFirst()
-  if (!row || row.created_at + keptMs <= now) return undefined
+  if (!row || row.created_at + retentionMs <= now) return undefined
   return { bodyHash: row.body_hash, httpStatus: row.http_status, response: row.response }
 }
 
 /** Stores an answer. It replaces an expired answer with the same key; `find` returns one that is not expired. */
-export async function keep(db: Db, id: IdempotencyKey, answer: KeptAnswer, now: number): Promise<void> {
+export async function keep(db: Db, id: IdempotencyKey, answer: StoredAnswer, now: number): Promise<void> {
   const values = {
     body_hash: answer.bodyHash,
     http_status: answer.httpStatus,
@@ -55,7 +55,7 @@ export async function prune(db: Db, now: number, maxRows: number): Promise<numbe
         eb
           .selectFrom('idempotency_keys')
           .select(key)
-          .where('created_at', '<=', now - keptMs)
+          .where('created_at', '<=', now - retentionMs)
           .limit(maxRows)
           .$asTuple(...key),
       ),

@@ -155,7 +155,7 @@ export async function setDisabled(
     .execute()
 }
 
-/** Removes organizations with everything inside, and users without other grants (spec 8.4). Returns the ids of those that existed. */
+/** Removes organizations with everything inside, and users without other grants (spec 8.4). Returns the ids of existing ones. */
 export async function remove(db: Db, apiKey: string, ids: readonly string[]): Promise<ReadonlySet<string>> {
   // These tables have no foreign key that would delete their rows.
   const grants = await db
@@ -166,7 +166,7 @@ export async function remove(db: Db, apiKey: string, ids: readonly string[]): Pr
     .returning('user_id')
     .execute()
   const userIds = new Set(grants.map((grant) => grant.user_id))
-  for (const some of slices([...userIds])) await users.removeUnplaced(db, apiKey, some)
+  for (const some of slices([...userIds])) await users.removeWithoutGrants(db, apiKey, some)
   for (const table of documentTablesWithoutForeignKey) {
     await db.deleteFrom(table).where('api_key', '=', apiKey).where('organization_id', 'in', ids).execute()
   }

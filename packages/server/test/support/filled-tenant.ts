@@ -4,7 +4,7 @@ import type { TestServer } from './harness.ts'
 import { readSchema } from './stored-schema.ts'
 import { table } from './table.ts'
 
-/** Everything that is stored for an API key, by table. */
+/** All rows of an API key, by table. */
 export async function stored(
   { database }: TestServer,
   { apiKey }: given.Tenant,
@@ -26,8 +26,8 @@ const binaryAsHex = (_: string, value: unknown) =>
 const never = Number.MAX_SAFE_INTEGER
 
 /**
- * Runs the examples of everything that adds, so that the tenant has what all examples speak of. Then adds rows to the tables
- * that no example fills. Returns a document that has rows in every table that names documents.
+ * Runs the examples of all operations that add something, so that the tenant has the objects that all examples name. Then adds
+ * rows to the tables that no example fills. Returns a document that has rows in every table with a `document_id`.
  */
 export async function fill(
   server: TestServer,
@@ -89,7 +89,7 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
   })
 }
 
-/** Takes out what differs between two tenants or two calls anyway: ids, tokens and times. */
+/** Replaces ids, tokens and times, which differ between two tenants and between two calls. */
 export function normalized(body: unknown, tenant: given.Tenant): unknown {
   return JSON.parse(
     JSON.stringify(body)

@@ -16,7 +16,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
   }
 
   test(
-    '[P13] whatever another key or workspace calls, nothing is changed, and answers do not tell what exists',
+    '[P13] no call of another key or workspace changes anything, or shows what exists',
     { timeout: 240_000 },
     async () => {
       const { first, sibling, stranger } = await twoKeys(server)
@@ -27,7 +27,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
           .filter(([, rows]) => rows.length === 0)
           .map(([name]) => name),
       ).toEqual([])
-      // On the second server nobody has these objects: there every answer speaks of things that do not exist.
+      // The second server does not have these objects, so its answers show how an unknown object is answered.
       const alone = await twoKeys(pristine)
 
       for (const [outsider, twin] of [
@@ -54,7 +54,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
     return { status, body }
   }
 
-  test('[P13] a key of another workspace is as unknown as none', async () => {
+  test('[P13] a key of another workspace is answered like a key that does not exist', async () => {
     const { first, stranger } = await twoKeys(server)
     for (const entry of table.filter(({ operation }) => operation.access === 'workspace')) {
       const input = entry.operation.example.input as Record<string, unknown>
@@ -75,7 +75,7 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
   const server = useServer(store)
 
   test(
-    '[0.2] every wrong credential is refused by every operation, and nothing is read or changed',
+    '[0.2] every operation refuses every wrong credential, and reads and changes nothing',
     { timeout: 240_000 },
     async () => {
       const tenant = await given.tenant(server)

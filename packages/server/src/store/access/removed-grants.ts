@@ -6,7 +6,7 @@ import type { GrantTable, Schema } from '../schema/schema.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
 
 /** Longer than the lifetime of a user token: afterwards there is no token left that a removal must override. */
-export const keptMs = 49 * 60 * 60 * 1000
+export const retentionMs = 49 * 60 * 60 * 1000
 
 /** The `expires_at` of a removed grant. */
 const removed = 0
@@ -105,7 +105,7 @@ export async function prune(db: Db, now: number, maxRows: number): Promise<numbe
           .selectFrom('grants')
           .select(key)
           .where('expires_at', '<=', Math.floor(now / 1000))
-          .where('set_at', '<=', now - keptMs)
+          .where('set_at', '<=', now - retentionMs)
           .limit(maxRows)
           .$asTuple(...key),
       ),

@@ -17,14 +17,14 @@ export type Scope =
   | { organizationIds: readonly string[] }
   | { organizationId: string; folderId: string }
   | { organizationId: string; documentIds: readonly string[]; movedTo?: string }
-  | Leaving
+  | LeavingUsers
   | { organizationId: string; groupId: string }
   | { organizationId: string; notificationsOf: { documentId: string; locationId?: string } }
   | { organizationId: string; hiddenNotifications: readonly string[] }
   | { organizationId: string; inboxOf: Inbox }
   | { organizationId: string; reserved: readonly string[] }
 
-export interface Leaving {
+export interface LeavingUsers {
   organizationId: string
   userIds: readonly string[]
   /** Unix seconds. Memberships that ended before do not matter. */
@@ -48,7 +48,7 @@ export interface Deletion {
 /** Another server continues a deletion whose server has not renewed the lease for this long. */
 const leaseMs = 30_000
 
-/** With a lease the caller continues the deletion. Without a lease the next server that looks for deletions does. */
+/** Notes a deletion. With a lease the caller continues the deletion. Without a lease the next server that looks for deletions does. */
 export async function add(
   db: Db,
   { deletionId, apiKey, scope }: Deletion,
@@ -85,6 +85,16 @@ export async function finish(db: Db, deletionId: string): Promise<boolean> {
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
+
+/**
+ * Runs a transaction that moves documents or prepares their deletion, and removes in steps the rows that it leaves inside them.
+ * False: the transaction returned false, or did not run because the scope is small enough for one transaction.
+ */
+export type RemoveInSteps = (
+  apiKey: string,
+  scope: Extract<Scope, { movedTo?: string }>,
+  transaction: (db: Db) => Promise<boolean>,
+) => Promise<boolean>
 
 interface Row {
   deletion_id: string

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Inbox, Leaving, Scope } from './deletions.ts'
+import type { Inbox, LeavingUsers, Scope } from './deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moversOf } from './moved-rows.ts'
 import type { Remover } from './remover.ts'
@@ -21,7 +21,7 @@ import {
 } from '../schema/tables.ts'
 import * as users from '../users/users.ts'
 
-/** Documents that are emptied together on SQLite. */
+/** One step empties this many documents on SQLite. */
 const documentsPerStep = 50
 
 /**
@@ -30,33 +30,35 @@ const documentsPerStep = 50
  */
 export function removersOf(apiKey: string, scope: Scope): Remover[] {
   if ('organizationIds' in scope) {
-    const there = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
+    const inside = sql<boolean>`api_key = ${apiKey} and organization_id in (${sql.join(scope.organizationIds)})`
     return [
-      ...tablesInOrganizations.filter((table) => table !== 'folders').map((table) => rows(table, there)),
-      ...documentTablesWithoutForeignKey.map((table) => rows(table, there)),
-      grantsWithUsers(apiKey, there),
-      parentsOfFolders(there),
-      rows('folders', there),
+      ...tablesInOrganizations
+        .filter((table) => table !== 'folders')
+        .map((table) => removeFromTable(table, inside)),
+      ...documentTablesWithoutForeignKey.map((table) => removeFromTable(table, inside)),
+      removeGrantsWithUsers(apiKey, inside),
+      unnestFolders(inside),
+      removeFromTable('folders', inside),
     ]
   }
   if ('reserved' in scope) return []
   const { organizationId } = scope
-  if ('userIds' in scope) return [rows('grants', grantsInside(apiKey, scope), grantsByUser)]
+  if ('userIds' in scope) return [removeFromTable('grants', grantsInside(apiKey, scope), grantsByUser)]
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   if ('groupId' in scope) {
-    return [members(sql`${inOrganization} and group_id = ${scope.groupId}`)]
+    return [removeMembers(sql`${inOrganization} and group_id = ${scope.groupId}`)]
   }
   if ('notificationsOf' in scope)
-    return [withRecipients(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
+    return [removeNotifications(inOrganization, notificationsOf(inOrganization, scope.notificationsOf))]
   if ('hiddenNotifications' in scope) {
     const keys = sql.join(scope.hiddenNotifications)
-    const there = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
-    return [withRecipients(inOrganization, there)]
+    const inside = sql<boolean>`${inOrganization} and notification_id in (${keys}) and public_id is null`
+    return [removeNotifications(inOrganization, inside)]
   }
   if ('inboxOf' in scope) {
-    return [false, true].map((byEmail) => insideInbox(apiKey, organizationId, scope.inboxOf, byEmail))
+    return [false, true].map((byEmail) => emptyInbox(apiKey, organizationId, scope.inboxOf, byEmail))
   }
-  if ('folderId' in scope) return [insideFolder(apiKey, organizationId, scope.folderId)]
+  if ('folderId' in scope) return [emptyFolder(apiKey, organizationId, scope.folderId)]
   const groups = Array.from({ length: Math.ceil(scope.documentIds.length / documentsPerStep) }, (_, index) =>
     scope.documentIds.slice(index * documentsPerStep, (index + 1) * documentsPerStep),
   )
@@ -67,10 +69,11 @@ export function removersOf(apiKey: string, scope: Scope): Remover[] {
       : scope.documentIds.flatMap((documentId) =>
           moversOf({ apiKey, organizationId, documentId, newDocumentId: movedTo }),
         )
-  return [...movers, ...groups.flatMap((ids) => insideDocuments(apiKey, organizationId, ids))]
+  return [...movers, ...groups.flatMap((ids) => emptyDocuments(apiKey, organizationId, ids))]
 }
 
-const rows =
+/** Removes the rows of a table, a limited number of rows and bytes at a time. */
+const removeFromTable =
   (table: TableInOrganization, which: RawBuilder<boolean>, from?: (db: Db) => RawBuilder<unknown>): Remover =>
   async (db) => {
     const { rowsPerDelete } = tables[table]
@@ -108,7 +111,10 @@ async function removeRows(
 }
 
 /** The grants of these users inside the organization, if they are members of it. */
-export const grantsInside = (apiKey: string, { organizationId, userIds, atSeconds }: Leaving) => sql<boolean>`
+export const grantsInside = (
+  apiKey: string,
+  { organizationId, userIds, atSeconds }: LeavingUsers,
+) => sql<boolean>`
   api_key = ${apiKey} and organization_id = ${organizationId} and resource_type in ('folder', 'document')
   and user_id in (
     select user_id from grants
@@ -117,39 +123,39 @@ export const grantsInside = (apiKey: string, { organizationId, userIds, atSecond
       and (expires_at is null or expires_at > ${atSeconds}))`
 
 /** Removes grants, and the users who have no grant left. */
-const grantsWithUsers =
-  (apiKey: string, there: RawBuilder<boolean>): Remover =>
+const removeGrantsWithUsers =
+  (apiKey: string, inside: RawBuilder<boolean>): Remover =>
   async (db) => {
     const max = 100
     const { rows } = await sql<{ user_id: string }>`
-      delete from grants where ${someRows(db, 'grants', sql`${there} and ${areNotRemoved}`, max)}
+      delete from grants where ${someRows(db, 'grants', sql`${inside} and ${areNotRemoved}`, max)}
       returning user_id`.execute(db)
     const userIds = [...new Set(rows.map((row) => row.user_id))]
-    if (userIds.length > 0) await users.removeUnplaced(db, apiKey, userIds)
+    if (userIds.length > 0) await users.removeWithoutGrants(db, apiKey, userIds)
     return rows.length === max
   }
 
 /** Takes folders out of their parents. Then they can be deleted in any order, and none takes others along. */
-const parentsOfFolders =
-  (there: RawBuilder<boolean>): Remover =>
+const unnestFolders =
+  (inside: RawBuilder<boolean>): Remover =>
   async (db) => {
     const max = 100
-    const nested = sql<boolean>`${there} and parent_folder_id is not null`
+    const nested = sql<boolean>`${inside} and parent_folder_id is not null`
     const { numAffectedRows = 0n } = await sql`
       update folders set parent_folder_id = null where ${someRows(db, 'folders', nested, max)}`.execute(db)
     return Number(numAffectedRows) === max
   }
 
-function insideDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): Remover[] {
+function emptyDocuments(apiKey: string, organizationId: string, documentIds: readonly string[]): Remover[] {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
-  const there = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+  const inside = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
   const granted = sql<boolean>`
     ${inOrganization} and resource_type = 'document' and resource_id in (${sql.join(documentIds)}) and ${areNotRemoved}`
   return [
-    withRecipients(inOrganization, there),
-    ...tablesInDocuments.map((table) => rows(table, there)),
-    ...documentTablesWithoutForeignKey.map((table) => rows(table, there)),
-    rows('grants', granted),
+    removeNotifications(inOrganization, inside),
+    ...tablesInDocuments.map((table) => removeFromTable(table, inside)),
+    ...documentTablesWithoutForeignKey.map((table) => removeFromTable(table, inside)),
+    removeFromTable('grants', granted),
   ]
 }
 
@@ -162,26 +168,26 @@ export const notificationsOf = (
 }
 
 /** The rows of recipients do not name the document. Each round removes a few notifications with all their recipients. */
-const withRecipients =
-  (inOrganization: RawBuilder<boolean>, there: RawBuilder<boolean>): Remover =>
+const removeNotifications =
+  (inOrganization: RawBuilder<boolean>, inside: RawBuilder<boolean>): Remover =>
   async (db, removed) => {
     const { factor } = paceOf(db)
     const [max, notificationsPerRound] = [200 * factor, 20 * factor]
     const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
-      select notification_id, public_id from notifications where ${there} limit ${sql.lit(notificationsPerRound)}`.execute(
+      select notification_id, public_id from notifications where ${inside} limit ${sql.lit(notificationsPerRound)}`.execute(
       db,
     )
     if (found.length === 0) return false
     const keys = found.map((row) => row.notification_id)
-    const theirs = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
-    if ((await removeRows(db, 'notification_recipients', theirs, max)) === max) return true
-    await removeRows(db, 'notifications', theirs, notificationsPerRound)
+    const ofThese = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
+    if ((await removeRows(db, 'notification_recipients', ofThese, max)) === max) return true
+    await removeRows(db, 'notifications', ofThese, notificationsPerRound)
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
 
 /** Removes one user from notifications, in the order of the user's list. */
-const insideInbox =
+const emptyInbox =
   (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
   async (db, removed, after) => {
     const user = await addressee(db, apiKey, userId)
@@ -193,36 +199,36 @@ const insideInbox =
     return some.next ?? false
   }
 
-const members =
-  (there: RawBuilder<boolean>): Remover =>
+const removeMembers =
+  (inside: RawBuilder<boolean>): Remover =>
   async (db, removed) => {
     const max = 200 * paceOf(db).factor
     const { rows } = await sql<{ user_id: string }>`
-      delete from user_group_members where ${someRows(db, 'user_group_members', there, max)}
+      delete from user_group_members where ${someRows(db, 'user_group_members', inside, max)}
       returning user_id`.execute(db)
     for (const { user_id: userId } of rows) removed.push(userId)
     return rows.length === max
   }
 
 /** Removes the deepest folders first: their documents, then the empty folders. */
-const insideFolder =
+const emptyFolder =
   (apiKey: string, organizationId: string, folderId: string): Remover =>
   async (db, touched) => {
-    const together = documentsPerStep * paceOf(db).factor
+    const maxDocuments = documentsPerStep * paceOf(db).factor
     const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
     const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
     const folderIds = leaves.length > 0 ? leaves : [folderId]
     const inFolders = sql<boolean>`${inOrganization} and folder_id in (${sql.join(folderIds)})`
     const { rows: found } = await sql<{ document_id: string }>`
-      select document_id from documents where ${inFolders} limit ${sql.lit(together)}`.execute(db)
+      select document_id from documents where ${inFolders} limit ${sql.lit(maxDocuments)}`.execute(db)
     if (found.length > 0) {
       const documentIds = found.map((row) => row.document_id)
       touched.push(...documentIds)
-      for (const remove of insideDocuments(apiKey, organizationId, documentIds)) {
+      for (const remove of emptyDocuments(apiKey, organizationId, documentIds)) {
         if (await remove(db, [], undefined)) return true
       }
-      const those = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
-      await removeRows(db, 'documents', those, together)
+      const emptied = sql<boolean>`${inOrganization} and document_id in (${sql.join(documentIds)})`
+      await removeRows(db, 'documents', emptied, maxDocuments)
       return true
     }
     const granted = sql<boolean>`

@@ -81,7 +81,7 @@ export const documentFull: Refusal = {
 /** The limit of one call: reading, merging and writing 1 MiB holds the event loop for 20 ms on SQLite. */
 const maxBytesPerCall = 1024 * 1024
 
-export interface Made {
+export interface ChangeResult {
   /** Undefined if all changes were refused. */
   position: documents.Position | undefined
   refused: ReadonlyMap<Change, Refusal>
@@ -103,7 +103,7 @@ export async function set(
   changes: readonly Change[],
   now: number,
   maxMergeBytes = Infinity,
-): Promise<Made | undefined> {
+): Promise<ChangeResult | undefined> {
   const key = { api_key: apiKey, organization_id: organizationId, document_id: documentId }
   const refused = new Map<Change, Refusal>()
   const values = new Map<string, Value>()

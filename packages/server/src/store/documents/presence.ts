@@ -80,7 +80,7 @@ export async function list(
   return (await current(db, apiKey, { organizationId, documentId }, now).execute()).map(toPresent)
 }
 
-/** The entries of these users, of those who are present. */
+/** The entries of these users. A user who is not present has none. */
 export async function findMany(
   db: Db,
   apiKey: string,

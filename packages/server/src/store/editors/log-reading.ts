@@ -107,7 +107,7 @@ async function readRest(db: Db, key: Key, editor: LogRow, rows: readonly LogRow[
     snapshotSeq,
     snapshot,
     updates,
-    complete: (snapshot !== null || snapshotSeq === 0) && follows(updates, snapshotSeq, seq),
+    complete: (snapshot !== null || snapshotSeq === 0) && areConsecutive(updates, snapshotSeq, seq),
     lastUpdated: editor.last_updated,
     lastUpdatedBy: editor.last_updated_by,
     sessionId: editor.session_id,
@@ -115,7 +115,7 @@ async function readRest(db: Db, key: Key, editor: LogRow, rows: readonly LogRow[
 }
 
 /** Whether the updates are complete: all after `after`, up to and including `upTo`. */
-export const follows = (updates: readonly Update[], after: number, upTo: number) =>
+export const areConsecutive = (updates: readonly Update[], after: number, upTo: number) =>
   updates.length === upTo - after && updates.every(({ seq }, index) => seq === after + index + 1)
 
 const selectSizes = prepared((db, { after, ...key }: Key & { after: number }) =>

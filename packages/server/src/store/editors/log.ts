@@ -1,5 +1,5 @@
 import type { Db } from '../engine/db.ts'
-import { byteCount, bytesIfSmall, follows, readLargeUpdate, type Update } from './log-reading.ts'
+import { areConsecutive, byteCount, bytesIfSmall, readLargeUpdate, type Update } from './log-reading.ts'
 import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
@@ -50,7 +50,7 @@ export async function readAfter(
     const whole = bytes ?? (await readLargeUpdate(db, keyOf(apiKey, ref), seq, size))
     if (whole) updates.push({ seq, bytes: whole, userId })
   }
-  return follows(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
+  return areConsecutive(updates, seq, editor.newest) ? { createdAt: editor.created_at, updates } : 'compacted'
 }
 
 /**

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 
-/** The pages that the log had when the thread copied it, and those that it could not copy. */
+/** The pages that the log had when the thread copied it, and the pages that it could not copy. */
 interface Progress {
   frames: number
   left: number

@@ -4,7 +4,7 @@
 export class OpenError extends Error {}
 
 /** The database received a statement and did not answer: whether it executed the statement is unknown. */
-export class SilentDatabase extends Error {}
+export class DatabaseTimeoutError extends Error {}
 
 /** Codes for connections, resources such as disk and memory, shutdown, system errors, and a standby that cannot write. */
 const postgresUnavailable = /^(08|53|57P0|58|25006|25P03)/
@@ -39,7 +39,7 @@ const cancelled = '57014'
 
 /** The database did not answer in time. A write may still have been applied, unless PostgreSQL reports the timeout. */
 export const isTooLate = (error: unknown): boolean =>
-  error instanceof SilentDatabase || (error as { code?: string } | undefined)?.code === cancelled
+  error instanceof DatabaseTimeoutError || (error as { code?: string } | undefined)?.code === cancelled
 
 /** Transactions collided until no attempt was left. */
 export function isCollision(error: unknown): boolean {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { SilentDatabase } from './failures.ts'
+import { DatabaseTimeoutError } from './failures.ts'
 
 /**
  * A connection with a timeout for a database that does not answer, for example because its machine froze. The statement may
@@ -9,7 +9,7 @@ import { SilentDatabase } from './failures.ts'
  */
 export const clientWithTimeout = (timeoutMs: number, clock: Clock = systemClock) =>
   class ClientWithTimeout extends pg.Client {
-    #timeout: SilentDatabase | undefined
+    #timeout: DatabaseTimeoutError | undefined
 
     // The driver has several overloads. Callers of a pool use the one that returns a promise.
     override query(...args: never[]): never {
@@ -21,7 +21,7 @@ export const clientWithTimeout = (timeoutMs: number, clock: Clock = systemClock)
     #withTimeout<T>(answer: Promise<T>): Promise<T> {
       return new Promise((resolve, reject) => {
         const stopTimer = clock.setTimeout(() => {
-          this.#timeout = new SilentDatabase(`PostgreSQL did not answer within ${timeoutMs} ms.`)
+          this.#timeout = new DatabaseTimeoutError(`PostgreSQL did not answer within ${timeoutMs} ms.`)
           reject(this.#timeout)
           // The pool does not take back a client that ends. A client with a running statement ends immediately.
           this.end().catch(() => {})

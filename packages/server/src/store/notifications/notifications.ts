@@ -85,8 +85,12 @@ export async function addRecipients(
 ): Promise<boolean> {
   const { organizationId, key } = notification
   if (!(await deletions.renew(db, deletionId, now))) return false
-  const those = areKeys(apiKey, organizationId, [key])
-  const row = await db.selectFrom('notifications').select('timestamp').where(those).executeTakeFirst()
+  const isNotification = hasKeys(apiKey, organizationId, [key])
+  const row = await db
+    .selectFrom('notifications')
+    .select('timestamp')
+    .where(isNotification)
+    .executeTakeFirst()
   if (!row) return false
   await recipients.add(db, apiKey, notification, some)
   return true
@@ -105,7 +109,7 @@ export async function show(
   const { numUpdatedRows } = await db
     .updateTable('notifications')
     .set({ public_id: id })
-    .where(areKeys(apiKey, organizationId, [key]))
+    .where(hasKeys(apiKey, organizationId, [key]))
     .executeTakeFirst()
   return numUpdatedRows > 0n
 }
@@ -130,8 +134,8 @@ async function hideIfLarge(
 ): Promise<boolean> {
   if (keys.length === 0 || (await areFew(db, apiKey, organizationId, keys))) return false
   const scope = { organizationId, hiddenNotifications: keys }
-  const those = areKeys(apiKey, organizationId, keys)
-  await db.updateTable('notifications').set({ public_id: null }).where(those).execute()
+  const isNotification = hasKeys(apiKey, organizationId, keys)
+  await db.updateTable('notifications').set({ public_id: null }).where(isNotification).execute()
   await deletions.add(db, { deletionId, apiKey, scope }, now, { isLeased: false })
   onHidden()
   return true
@@ -158,7 +162,7 @@ export async function setContent(
   await db
     .updateTable('notifications')
     .set({ data: stringifyData(content, `notification ${id}`) })
-    .where(areKeys(apiKey, organizationId, [key]))
+    .where(hasKeys(apiKey, organizationId, [key]))
     .execute()
 }
 
@@ -213,7 +217,7 @@ export async function remove(
     for (const some of slices(keys)) {
       await db
         .deleteFrom('notifications')
-        .where(areKeys(apiKey, organizationId, some))
+        .where(hasKeys(apiKey, organizationId, some))
         .execute()
     }
   }
@@ -239,7 +243,7 @@ export async function removeForUser(
   return removed
 }
 
-function areKeys(apiKey: string, organizationId: string, keys: readonly string[]): Expression<SqlBool> {
+function hasKeys(apiKey: string, organizationId: string, keys: readonly string[]): Expression<SqlBool> {
   const eb = expressionBuilder<Schema, 'notifications'>()
   return eb.and([
     eb('api_key', '=', apiKey),

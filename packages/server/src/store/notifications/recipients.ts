@@ -247,7 +247,7 @@ export async function remove(
   }
 }
 
-/** Removes the user from these notifications, and those that have no recipient left. Returns their ids. */
+/** Removes the user from these notifications, and found that have no recipient left. Returns their ids. */
 export async function removeFrom(
   db: Db,
   apiKey: string,
@@ -256,7 +256,7 @@ export async function removeFrom(
   user: Addressee,
 ): Promise<string[]> {
   const eb = expressionBuilder<Schema, 'notifications'>()
-  const those = eb.and([
+  const found = eb.and([
     eb('api_key', '=', apiKey),
     eb('organization_id', '=', organizationId),
     eb('notification_id', 'in', keys),
@@ -265,13 +265,13 @@ export async function removeFrom(
   const rows = await db
     .updateTable('notifications')
     .set((eb) => ({ timestamp: eb.ref('timestamp') }))
-    .where(those)
+    .where(found)
     .returning('public_id')
     .execute()
   await remove(db, apiKey, organizationId, keys, namesOf(user))
   await db
     .deleteFrom('notifications')
-    .where(those)
+    .where(found)
     .where((eb) =>
       eb.not(
         eb.exists(

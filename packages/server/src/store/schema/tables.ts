@@ -12,7 +12,7 @@ interface TableDescription {
    * together with that row's key.
    */
   parent: Table | null
-  /** Why no foreign key deletes the rows with their organization or document. The code that deletes those does it. */
+  /** Why no foreign key deletes the rows with their organization or document. The code that deletes these deletes the rows. */
   noForeignKey?: string
 }
 
@@ -26,7 +26,7 @@ interface OfDocument {
   onMove:
     | 'cascade'
     | 'in steps'
-    /** `key` tells the rows of one document apart: a row that the target has already stays as it is there. */
+    /** `key` distinguishes the rows of one document. A row that the target already has is not overwritten. */
     | { atOnce: { key: string; rowsPerUpdate: number } }
     /** The row names the document, but does not belong to it. */
     | { stays: string }

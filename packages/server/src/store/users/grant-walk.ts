@@ -87,11 +87,11 @@ export async function findFew(
   return rows.length <= maxFewUsers ? rows.map((row) => row.user_id) : undefined
 }
 
-/** The next grants that match `there`, and whether each is live and of a user whom the filter allows. */
+/** The next grants that match `which`, and whether each is live and of a user whom the filter allows. */
 export async function walk(
   db: Db,
   { inOrganization, isLive, order }: Grants,
-  there: RawBuilder<boolean>,
+  which: RawBuilder<boolean>,
   { groupIds }: MemberFilter,
   { after, limit }: Window,
 ): Promise<Step> {
@@ -102,7 +102,7 @@ export async function walk(
     : sql`1 = 1`
   const { rows } = await sql<Flagged>`
     select ${columns}, ${flag(sql`${isLive} and ${isMember}`)} as fits from grants
-    where ${inOrganization} and ${there} and ${isBehind(order, after)}
+    where ${inOrganization} and ${which} and ${isBehind(order, after)}
     order by ${listed(order)} limit ${sql.lit(limit)}`.execute(db)
   const last = rows.length === limit ? rows.at(-1) : undefined
   return { rows, last: last && cursorOf(order, last) }

@@ -21,16 +21,16 @@ export async function atLevel(db: Db, apiKey: string, level: Level, read: Member
   const { filter, now } = read
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
   const few = await findFew(db, grants, filter)
-  const there = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
+  const atThisLevel = sql<boolean>`resource_type = ${level.type} and resource_id = ${level.id}`
   return collect(db, apiKey, read, (window) =>
-    few ? amongUsers(db, grants, there, few, window) : walk(db, grants, there, filter, window),
+    few ? amongUsers(db, grants, atThisLevel, few, window) : walk(db, grants, atThisLevel, filter, window),
   )
 }
 
 async function amongUsers(
   db: Db,
   { inOrganization, isLive, order }: Grants,
-  there: Grants['isLive'],
+  atThisLevel: Grants['isLive'],
   userIds: readonly string[],
   { after }: Window,
 ): Promise<Step> {
@@ -38,7 +38,7 @@ async function amongUsers(
   // `+ created_at` has no index, so SQLite finds the users by their ids and sorts them, instead of scanning all grants.
   const { rows } = await sql<Flagged>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits from grants
-    where ${inOrganization} and ${there} and user_id in (${sql.join(userIds)})
+    where ${inOrganization} and ${atThisLevel} and user_id in (${sql.join(userIds)})
     order by + created_at, user_id`.execute(db)
   return { rows, last: undefined }
 }

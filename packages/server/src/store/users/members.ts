@@ -70,13 +70,13 @@ export async function remove(
   userIds: readonly string[],
   now: number,
 ): Promise<ReadonlySet<string>> {
-  const there = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
+  const present = [...(await grants.find(db, apiKey, level, userIds, now)).keys()]
   const leaving = userIds.map((userId) => ({ level, userId }))
   await removedGrants.remove(db, apiKey, leaving, now)
-  if (level.type === 'organization' && there.length > 0) {
-    await removedGrants.removeInside(db, apiKey, level.organizationId, there, now)
-    await userGroups.removeFromAll(db, apiKey, level.organizationId, there)
-    await users.removeUnplaced(db, apiKey, there)
+  if (level.type === 'organization' && present.length > 0) {
+    await removedGrants.removeInside(db, apiKey, level.organizationId, present, now)
+    await userGroups.removeFromAll(db, apiKey, level.organizationId, present)
+    await users.removeWithoutGrants(db, apiKey, present)
   }
-  return new Set(there)
+  return new Set(present)
 }

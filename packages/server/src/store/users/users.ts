@@ -11,7 +11,7 @@ import type { UserTable } from '../schema/schema.ts'
 /** One statement writes this many profiles: up to 1 MiB. */
 const maxProfilesPerStatement = 64
 
-/** The users with these ids, without those who have no profile. */
+/** The users with these ids who have a profile. */
 export async function findMany(
   db: Db,
   apiKey: string,
@@ -39,7 +39,7 @@ export async function findProfile(
   return row && { profile: parse(row.profile), lastUpdated: row.last_updated }
 }
 
-/** The look of each of these users, also of those without a profile. */
+/** The look of each of these users. A user without a profile has the default look. */
 export async function findLooks(
   db: Db,
   apiKey: string,
@@ -92,7 +92,7 @@ export async function putSignedIn(
   await upsertOne(db, toRow(apiKey, userId, profile, JSON.stringify(profile), now))
 }
 
-/** As `put`, for profiles that the caller has read as JSON. Writes only those that change. */
+/** As `put`, for profiles that the caller has read as JSON. Writes only changed profiles. */
 export async function save(
   db: Db,
   apiKey: string,
@@ -119,7 +119,7 @@ export async function save(
 }
 
 /** Removes the profiles of users who have no grant left. */
-export async function removeUnplaced(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
+export async function removeWithoutGrants(db: Db, apiKey: string, userIds: readonly string[]): Promise<void> {
   await db
     .deleteFrom('users')
     .where('api_key', '=', apiKey)

@@ -9,7 +9,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const mebibyte = 1024 * 1024
 const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
 
-/** Bytes of which each part differs from the others. */
+/** Bytes whose parts all differ. */
 const bytesOf = (length: number, seed: number) => {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length; at += 997) bytes[at] = (at / 997 + seed) % 251
@@ -42,7 +42,7 @@ describe.each(stores)('large editors on %s', (store) => {
     return { ...tenant, append, compact }
   }
 
-  test('[R7.1] a large snapshot is written and read in parts, which end with it', async () => {
+  test('[R7.1] a large snapshot is written and read in parts, which are removed with it', async () => {
     const { apiKey, compact, append } = await editor(bytesOf(1, 1), bytesOf(2, 2))
     const large = bytesOf(2.5 * mebibyte, 3)
     expect(await compact({ snapshotSeq: 0, seq: 1, snapshot: large })).toBe(true)
@@ -64,7 +64,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(isSame((await read(apiKey))?.snapshot, bytesOf(10, 6))).toBe(true)
   })
 
-  test('[R7.1] parts of a snapshot that was not finished are never used, and end with the next one', async () => {
+  test('[R7.1] parts of an unfinished snapshot are never used, and the next snapshot removes them', async () => {
     const { apiKey, compact } = await editor(bytesOf(1, 1))
     let writes = 0
     const failing: Database = {
@@ -105,7 +105,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await reads).toBeGreaterThan(0)
   })
 
-  test('[R7.1] a snapshot in parts goes with its document, wherever it goes', async () => {
+  test('[R7.1] a snapshot in parts is moved and deleted with its document', async () => {
     const { apiKey, compact, client } = await editor(bytesOf(1, 1))
     const large = bytesOf(2 * mebibyte, 3)
     await compact({ snapshotSeq: 0, seq: 1, snapshot: large })
@@ -133,7 +133,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await parts.where('api_key', '=', apiKey).execute()).toEqual([])
   }, 60_000)
 
-  test('[S2] to read the owners of 100,000 client ids does not hold the event loop', async () => {
+  test('[S2] reading the owners of 100,000 client ids does not hold the event loop', async () => {
     const { apiKey } = await editor(bytesOf(1, 1))
     const writer = { userId: 'u1', sessionId: null }
     for (let at = 0; at < 100_000; at += 10_000) {
@@ -150,16 +150,16 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
   }, 60_000)
 
-  test('[S2] to append the largest update that a backend may write does not hold the event loop', async () => {
+  test('[S2] appending the largest update that a backend may write does not hold the event loop', async () => {
     const { apiKey, append } = await editor(bytesOf(1, 1))
     const large = bytesOf(10 * mebibyte, 3)
-    // Written as text, it would take PostgreSQL's driver twice as long as that.
+    // If it were sent as text, PostgreSQL's driver would take twice as long.
     expectFreeLoop(await leastHeld(() => append(large)), { promisedMs: store === 'postgres' ? 15 : 50 })
     const [, second] = (await read(apiKey))?.updates ?? []
     expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)
 
-  test('[S2] to read and to compact 32 MiB does not hold the event loop', async () => {
+  test('[S2] reading and compacting 32 MiB does not hold the event loop', async () => {
     const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
     const snapshot = bytesOf(32 * mebibyte, 7)
     expectFreeLoop(await heldDuring(() => read(apiKey)))

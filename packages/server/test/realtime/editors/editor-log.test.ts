@@ -8,7 +8,7 @@ const document = { organizationId: 'o1', documentId: 'd1' }
 const inEditor = (editorId: string, documentId = 'd1') => ({ ...document, documentId, editorId })
 const place = inEditor('e1')
 
-describe.each(stores)('the log of editors on %s', (store) => {
+describe.each(stores)('the editor log on %s', (store) => {
   const server = useServer(store)
   const read = () => server.database.read
 
@@ -37,7 +37,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
   const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
 
-  test('[R7] an append makes the editor, counts on and keeps writer, session and owners', async () => {
+  test('[R7] an append creates the editor, increments its number and stores writer, session and owners', async () => {
     const { apiKey } = await tenant()
     const create = { type: 'xml', contentKey: 'default' } as const
     expect(await append([entry(apiKey, { create, owners: [[7, 'u1']] })])).toEqual([1])
@@ -73,7 +73,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     ])
   })
 
-  test('[R7] one call appends to editors of several tenants, also twice to one of them', async () => {
+  test('[R7] one call appends to editors of several tenants, and twice to the same editor', async () => {
     const [one, two] = [await tenant(), await tenant()]
     await append([entry(one.apiKey, { place: inEditor('e2') })])
     const entries = [
@@ -92,7 +92,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     ])
   })
 
-  test('[R7] what is gone has no number and does not fail the others', async () => {
+  test('[R7] an update for a deleted editor gets no number, and does not fail the other updates', async () => {
     const { apiKey } = await tenant()
     const entries = [
       entry(apiKey, { place: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
@@ -106,7 +106,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await append([])).toEqual([])
   })
 
-  test('[R7] an editor that was deleted and made anew is another one', async () => {
+  test('[R7] an append to an editor that was deleted and created again is refused', async () => {
     const { apiKey, client } = await tenant()
     await append([entry(apiKey, { owners: [[7, 'u1']] })], 1000)
     const { createdAt } = (await load(apiKey))!
@@ -127,7 +127,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
   })
 
-  test('[R7] a thousand editors at once, with large updates among them', async () => {
+  test('[R7] one call appends to a thousand editors, with large updates among them', async () => {
     const { apiKey } = await tenant()
     const entries = Array.from({ length: 1000 }, (_, index) =>
       entry(apiKey, {
@@ -146,7 +146,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R7] calls that meet count on from each other, and keep what every one of them wrote', async () => {
+  test('[R7] concurrent calls number their updates one after the other, and store all of them', async () => {
     const { apiKey } = await tenant()
     const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
     const calls = Array.from({ length: 12 }, (_, call) =>
@@ -165,7 +165,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R14] an append that waits for nobody leaves out the editors that another transaction writes', async () => {
+  test('[R14] an append that waits for no lock skips the editors that another transaction writes', async () => {
     const { apiKey } = await tenant()
     const places = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
     await append(places.slice(0, 2).map((place) => entry(apiKey, { place })))
@@ -200,7 +200,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
   })
 
-  test('[17.3] a change still fits if others wrote since, but not the same writer, and not without a snapshot', async () => {
+  test('[17.3] a change can still be appended if others wrote since, but not after the same writer, and not after a snapshot', async () => {
     const { apiKey } = await tenant()
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
     const fits = (seq: number, createdAt = 1000) =>
@@ -216,7 +216,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await fits(2)).toBe(true)
   })
 
-  test('[R7] reads what came after a number, unless a snapshot has swallowed it or the editor is gone', async () => {
+  test('[R7] readAfter returns the updates after a number, unless a snapshot replaced them or the editor was deleted', async () => {
     const { apiKey } = await tenant()
     const readAfter = async (seq: number, createdAt?: number) => {
       const rows = await editorLog.readAfter(read(), apiKey, place, { seq, createdAt })
@@ -237,7 +237,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect(await readAfter(4)).toEqual([])
   })
 
-  test('[R7.1] a snapshot takes the place of its rows, if the one below it is still the same', async () => {
+  test('[R7.1] a snapshot replaces its updates, if the snapshot that it is based on is still stored', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
     expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)
@@ -257,7 +257,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     expect((await load(apiKey))!.complete).toBe(true)
   })
 
-  test('[R7] snapshot, updates and owners go with their document, wherever it goes', async () => {
+  test('[R7] snapshot, updates and owners are moved and deleted with their document', async () => {
     const { apiKey, client } = await tenant()
     await append([1, 2].map((byte) => entry(apiKey, { update: bytes(byte), owners: [[byte, 'u1']] })))
     await compactIf(apiKey, { snapshotSeq: 0, seq: 1, snapshot: bytes(9) })
@@ -272,7 +272,7 @@ describe.each(stores)('the log of editors on %s', (store) => {
     }
   })
 
-  test('[R7.1] what is written over all snapshots stays in proportion to what is written', () => {
+  test('[R7.1] a snapshot is due after 500 updates, or when the updates are larger than the last snapshot', () => {
     expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
     expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
     expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
