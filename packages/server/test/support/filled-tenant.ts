@@ -53,7 +53,8 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
     const { version_id: _, ...editor } = version
     const { organization_id, document_id } = editor
     const document = { api_key: apiKey, organization_id, document_id }
-    const now = { created_at: 1, last_updated: 1 }
+    // Recent, so that housekeeping does not remove the migration.
+    const times = { created_at: Date.now(), last_updated: Date.now() }
     await db
       .insertInto('editor_snapshots')
       .values({ ...editor, bytes, parts: 2, snapshot_id: 's' })
@@ -72,7 +73,7 @@ async function addRowsWithoutExample({ database }: TestServer, { apiKey }: given
       .execute()
     await db
       .insertInto('document_migrations')
-      .values({ ...document, migration_id: 'm', new_document_id: 'n', status: 'completed', ...now })
+      .values({ ...document, migration_id: 'm', new_document_id: 'n', status: 'completed', ...times })
       .execute()
     await db.insertInto('openings').values({ api_key: apiKey, day: 1, documents: 1 }).execute()
     const scope = JSON.stringify({ organizationId: organization_id, hiddenNotifications: ['none'] })
