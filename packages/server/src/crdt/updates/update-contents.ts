@@ -1,5 +1,6 @@
+import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { checkJson } from '../../platform/json/json-scanner.ts'
-import type { UpdateReader } from './update-reader.ts'
+import { Refusal, type UpdateReader } from './update-reader.ts'
 
 export interface ValueBounds {
   depth: number
@@ -137,5 +138,11 @@ function readJsonOrUndefined(reader: UpdateReader, bounds: ValueBounds): void {
 
 function checkLastJson(reader: UpdateReader, bounds: ValueBounds): void {
   const { from, to } = reader.lastString
-  checkJson(reader.bytes, from, to, { depth: bounds.depth })
+  try {
+    checkJson(reader.bytes, from, to, { depth: bounds.depth })
+  } catch (error) {
+    if (!(error instanceof InvalidJson)) throw error
+    const { code, message, at } = error
+    throw new Refusal({ code, message, at })
+  }
 }

@@ -2,10 +2,11 @@ import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
 import { UnparsedJson } from '../../calls/call.ts'
-import { parseSafely, UnfitJson } from '../../platform/json/safe-json.ts'
+import { InvalidJson } from '../../platform/json/invalid-json.ts'
+import { JsonScanner, openBrace, openBracket, type Span } from '../../platform/json/json-scanner.ts'
+import { notJson, parseSafely, UnfitJson } from '../../platform/json/safe-json.ts'
 import type { BodyBytes } from './body-bytes.ts'
 import { bodyTooLarge } from '../errors.ts'
-import { BodyScanner, openBrace, openBracket, type Span } from '../../platform/json/body-scanner.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -60,11 +61,7 @@ function joined({ chunks, length }: BodyBytes): Buffer {
 
 function readAtOnce(body: BodyBytes, limits: BodyLimits): unknown {
   const bytes = joined(body)
-  if (!isSimple(bytes, limits)) {
-    const scanner = new BodyScanner(bytes)
-    scanner.scan()
-    checkLimits(scanner, limits)
-  }
+  if (!isSimple(bytes, limits)) scanSome(scannerOf(bytes, limits), limits)
   return parse(bytes)
 }
 
@@ -88,9 +85,8 @@ async function readInPieces(
   await turn
   const bytes = joined(arrived)
   await enterTurn()
-  const scanner = new BodyScanner(bytes, unparsedField)
-  while (!scanner.scan(stepBytes)) await enterTurn()
-  checkLimits(scanner, limits)
+  const scanner = scannerOf(bytes, limits, unparsedField)
+  while (!scanSome(scanner, limits, stepBytes)) await enterTurn()
   const { found } = scanner
   const parsed = found.length === 0 ? bytes : withPlaceholders(bytes, found)
   if (parsed.length > limits.maxBytes) {
@@ -102,15 +98,31 @@ async function readInPieces(
   return found.length === 0 ? body : withUnparsed(body, unparsedField as string, bytes, found)
 }
 
-function checkLimits(
-  { depth, keys, values }: BodyScanner,
-  { maxDepth, maxKeys, maxValues }: BodyLimits,
-): void {
-  if (depth > maxDepth) throw invalid(`Request body must not nest deeper than ${maxDepth} levels.`)
-  if (keys > maxKeys) throw invalid(`Request body must not have more than ${maxKeys} keys.`)
-  if (values > maxValues) {
-    throw invalid(`Request body must not have more than ${maxValues} strings, arrays and objects.`)
+/** The parser skips it, too. */
+const byteOrderMark = Buffer.from('\uFEFF')
+
+function scannerOf(bytes: Buffer, limits: BodyLimits, field?: string): JsonScanner {
+  const from = bytes.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
+  const { maxDepth: depth, maxKeys: keys, maxValues: values } = limits
+  return new JsonScanner(bytes, { depth, keys, values }, { skipsStrings: true, field }, from)
+}
+
+/** Scans about that many bytes further; true when all are scanned. */
+function scanSome(scanner: JsonScanner, limits: BodyLimits, maxBytes?: number): boolean {
+  try {
+    return scanner.scan(maxBytes)
+  } catch (error) {
+    throw error instanceof InvalidJson ? invalid(messageOf(error, limits)) : error
   }
+}
+
+function messageOf({ limit }: InvalidJson, { maxDepth, maxKeys, maxValues }: BodyLimits): string {
+  if (limit === 'depth') return `Request body must not nest deeper than ${maxDepth} levels.`
+  if (limit === 'keys') return `Request body must not have more than ${maxKeys} keys.`
+  if (limit === 'values') {
+    return `Request body must not have more than ${maxValues} strings, arrays and objects.`
+  }
+  return notJson
 }
 
 function parse(bytes: Buffer): unknown {

@@ -1,237 +1,396 @@
-import { Refusal } from '../../crdt/updates/update-reader.ts'
+import { InvalidJson, type JsonLimits } from './invalid-json.ts'
+import {
+  behindNumber,
+  behindNumbers,
+  behindSimpleString,
+  isDigit,
+  isEscaped,
+  isProto,
+  proto,
+  protoBytes,
+  maxSimpleStringBytes,
+  startsNumber,
+} from './json-tokens.ts'
 
-interface JsonLimits {
-  depth: number
-  keys?: number
-  values?: number
+export interface JsonOptions {
+  /** The name of the value in messages. Default: `A value`. */
+  subject?: string
+  /**
+   * Does not look inside strings, which is faster. A parser must read the text afterwards: it finds bad characters, and it
+   * removes the `__proto__` keys, which are allowed then.
+   */
+  skipsStrings?: boolean
+  /** Finds the values of this field inside the object that is the field of the same name at the top. */
+  field?: string
 }
 
-/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. Throws a `Refusal`. */
+/** Where a value begins and ends. */
+export interface Span {
+  from: number
+  to: number
+}
+
+/** Accepts what `JSON.parse` accepts, from bytes known to be UTF-8, without making the value. Throws `InvalidJson`. */
 export function checkJson(bytes: Uint8Array, from: number, to: number, limits: JsonLimits): void {
-  new JsonScanner(bytes, from, to, limits).document()
+  new JsonScanner(bytes, limits, undefined, from, to).scan()
 }
 
-const proto = '__proto__'
 const quote = 0x22
 const backslash = 0x5c
-/** Of `\\udc00`. */
+const colon = 0x3a
+const comma = 0x2c
+const minus = 0x2d
+export const openBrace = 0x7b
+export const openBracket = 0x5b
+const closeBrace = 0x7d
+const closeBracket = 0x5d
+
+/** The length of an escape such as `\\udc00`. */
 const escapeLength = 6
 const simpleEscapes = '"\\/bfnrt'
+const words = ['true', 'false', 'null']
 
-const isDigit = (byte: number) => byte >= 0x30 && byte <= 0x39
-
-function behindDigits(bytes: Uint8Array, start: number, end: number): number {
-  let at = start
-  while (at < end && isDigit(bytes[at] as number)) at++
-  return at
-}
-
-/** Behind the number that begins there; −1 if none does. */
-function behindNumber(bytes: Uint8Array, start: number, end: number): number {
-  const first = bytes[start] === 0x2d ? start + 1 : start
-  let at = behindDigits(bytes, first, end)
-  if (at === first || (bytes[first] === 0x30 && at > first + 1)) return -1
-  if (at < end && bytes[at] === 0x2e) {
-    const fraction = at + 1
-    at = behindDigits(bytes, fraction, end)
-    if (at === fraction) return -1
-  }
-  if (at < end && ((bytes[at] as number) | 0x20) === 0x65) {
-    const sign = bytes[at + 1]
-    const exponent = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1
-    at = behindDigits(bytes, exponent, end)
-    if (at <= exponent) return -1
-  }
-  return at
-}
+/** What may come next. */
+const expectsValue = 0
+/** After `[`. */
+const expectsValueOrClose = 1
+const expectsKey = 2
+/** After `{`. */
+const expectsKeyOrClose = 3
+const expectsColon = 4
+/** Behind a value. */
+const expectsCommaOrClose = 5
 
 /**
- * Behind the numbers that begin there, each with a comma. A message can hold half a million of them; a thread that has
- * just started needs 100 ms for them if each is read as a value.
+ * Reads JSON in UTF-8 before a parser spends memory, stack and time on it: checks its grammar and its limits, and finds
+ * the value of one field. A loop, not a recursion, that can pause: 10 MiB of objects take 60 ms. Throws `InvalidJson`.
  */
-function behindNumbers(bytes: Uint8Array, start: number, end: number): number {
-  let behind = start
-  for (;;) {
-    const at = behindNumber(bytes, behind, end)
-    if (at < 0 || at >= end || bytes[at] !== 0x2c) return behind
-    behind = at + 1
-  }
-}
-
 export class JsonScanner {
+  /** Keys, without those inside the field that is searched. */
+  keys = 0
+  /** Strings that are not keys, arrays and objects, without those inside the field that is searched. */
+  values = 0
+  /** How deep the text nests. */
+  depth = 0
+
   private readonly bytes: Uint8Array
-  private at: number
   private readonly end: number
   private readonly maxDepth: number
   private readonly maxKeys: number
   private readonly maxValues: number
-  /** How messages call the value. */
   private readonly subject: string
-  private keys = 0
-  /** Strings that are no keys, arrays and objects. */
-  private values = 0
-  private fieldFrom = 0
-  private fieldTo = 0
+  private readonly skipsStrings: boolean
+  /** The key of the field that is searched, in quotes. */
+  private readonly field: Buffer | undefined
+  private at: number
+  private expected = expectsValue
+  private open = 0
+  /** One bit for each of the innermost open brackets, the innermost last: 1 for a brace. */
+  private kinds = 0
+  /** The bits of the brackets around those, 32 in each number. */
+  private outerKinds: number[] | undefined
+  private isInString = false
+  private isKey = false
+  private hasEscape = false
+  private stringFrom = 0
+  private stringTo = 0
+  private topKeyFrom = 0
+  private topKeyTo = 0
   private hasNul = false
-  private unpaired = 0
-  /** Where the escape of a high surrogate has ended. */
-  private highEnd = -1
+  private unpairedSurrogates = 0
+  /** Where the escape of a high surrogate ended. */
+  private highSurrogateEnd = -1
+  /** Whether the value at the top that is being read belongs to the field. */
+  private isInField = false
+  /** Whether the next value is the one that is searched. */
+  private isSpanNext = false
+  /** Where the value begins that is searched and being read; −1 outside. */
+  private spanFrom = -1
+  private spans: Span[] | undefined
 
-  constructor(bytes: Uint8Array, from: number, to: number, limits: JsonLimits, subject = 'A value') {
+  constructor(
+    bytes: Uint8Array,
+    limits: JsonLimits,
+    options?: JsonOptions,
+    from = 0,
+    to: number = bytes.length,
+  ) {
     this.bytes = bytes
     this.at = from
     this.end = to
     this.maxDepth = limits.depth
     this.maxKeys = limits.keys ?? Infinity
     this.maxValues = limits.values ?? Infinity
-    this.subject = subject
+    this.subject = options?.subject ?? 'A value'
+    this.skipsStrings = options?.skipsStrings ?? false
+    this.field = options?.field === undefined ? undefined : Buffer.from(`"${options.field}"`)
   }
 
-  document(): void {
-    this.value(this.maxDepth)
-    if (this.at < this.end) this.malformed()
+  /** Reads about that many bytes further; true when all are read. */
+  scan(maxBytes = Infinity): boolean {
+    const until = Math.min(this.end, this.at + maxBytes)
+    while (this.at < until) {
+      if (!this.isInString) this.scanStructure(until)
+      else if (this.skipsStrings) this.skipString(until)
+      else this.checkString(until)
+    }
+    if (this.at < this.end) return false
+    if (this.isInString || this.open > 0 || this.expected !== expectsCommaOrClose) this.malformed()
+    return true
+  }
+
+  /** Values of the field, each a string, an array or an object. A repeated field has several. */
+  get found(): readonly Span[] {
+    return this.spans ?? []
   }
 
   /** Whether a string or a key has a NUL character or an unpaired surrogate: UTF-8 JSON has them as escapes only. */
   get hasUnstorableText(): boolean {
-    return this.hasNul || this.unpaired > 0
+    return this.hasNul || this.unpairedSurrogates > 0
   }
 
-  /** The key at the top that is being read, as it is written. */
-  get field(): string {
-    return Buffer.from(this.bytes.subarray(this.fieldFrom, this.fieldTo)).toString()
+  /** The last key at the top, as it is written. */
+  get topKey(): string {
+    return Buffer.from(this.bytes.subarray(this.topKeyFrom, this.topKeyTo)).toString()
   }
 
-  private value(depth: number): void {
-    this.space()
-    const byte = this.peek()
-    if (byte === quote || byte === 0x7b || byte === 0x5b) this.countValue()
-    if (byte === quote) this.string()
-    else if (byte === 0x7b || byte === 0x5b) this.members(byte === 0x7b, depth)
-    else if (byte === 0x2d || isDigit(byte)) this.number()
-    else if (byte === 0x74) this.word('true')
-    else if (byte === 0x66) this.word('false')
-    else this.word('null')
-    this.space()
+  /** Its state is in variables while it runs: with fields, brackets take three times as long. */
+  private scanStructure(until: number): void {
+    const { bytes } = this
+    let { at, expected, open, kinds } = this
+    while (at < until) {
+      const byte = bytes[at] as number
+      if (byte === quote) {
+        const behind = behindSimpleString(bytes, at + 1, until)
+        const isKey = (expected & 6) === expectsKey
+        const isSimple = isKey ? open > 2 && behind - at !== protoBytes : !this.isSpanNext
+        if (behind > 0 && isSimple && expected <= expectsKeyOrClose) {
+          if (this.spanFrom < 0) {
+            if (isKey) this.countKey(at)
+            else this.countValue(at)
+          }
+          expected = isKey ? expectsColon : expectsCommaOrClose
+          at = behind
+          continue
+        }
+        this.at = at
+        this.expected = expected
+        this.open = open
+        this.kinds = kinds
+        return this.beginString()
+      }
+      if (byte === comma) {
+        if (expected !== expectsCommaOrClose || open === 0) this.malformed(at)
+        if (open === 1) this.isInField = false
+        at++
+        if ((kinds & 1) === 1) expected = expectsKey
+        else {
+          expected = expectsValue
+          if (startsNumber(bytes[at])) at = behindNumbers(bytes, at, until)
+        }
+      } else if (byte === colon) {
+        if (expected !== expectsColon) this.malformed(at)
+        expected = expectsValue
+        at++
+      } else if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
+        at++
+      } else if (byte === openBracket || byte === openBrace) {
+        if (expected > expectsValueOrClose) this.malformed(at)
+        if (this.isSpanNext) this.beginSpan(at)
+        if (this.spanFrom < 0) this.countValue(at)
+        if (open === this.maxDepth) this.refuseDepth(at)
+        if ((open & 31) === 0 && open > 0) kinds = this.spillKinds(kinds)
+        if (++open > this.depth) this.depth = open
+        at++
+        if (byte === openBrace) {
+          kinds = (kinds << 1) | 1
+          expected = expectsKeyOrClose
+        } else {
+          kinds <<= 1
+          expected = expectsValueOrClose
+          if (startsNumber(bytes[at])) {
+            const behind = behindNumbers(bytes, at, until)
+            if (behind > at) expected = expectsValue
+            at = behind
+          }
+        }
+      } else if (byte === closeBracket || byte === closeBrace) {
+        const isEmpty = expected === (byte === closeBrace ? expectsKeyOrClose : expectsValueOrClose)
+        if (!isEmpty && expected !== expectsCommaOrClose) this.malformed(at)
+        if (open === 0 || (kinds & 1) !== (byte === closeBrace ? 1 : 0)) this.malformed(at)
+        kinds >>>= 1
+        if ((--open & 31) === 0 && open > 0) kinds = this.outerKinds?.pop() ?? 0
+        at++
+        expected = expectsCommaOrClose
+        if (open === 2 && this.spanFrom >= 0) this.endSpan(at)
+      } else {
+        if (expected > expectsValueOrClose) this.malformed(at)
+        at = this.behindScalar(at, byte)
+        expected = expectsCommaOrClose
+      }
+    }
+    this.at = at
+    this.expected = expected
+    this.open = open
+    this.kinds = kinds
   }
 
-  private countValue(): void {
+  /** Makes room for 32 more brackets. */
+  private spillKinds(kinds: number): number {
+    const outer = (this.outerKinds ??= [])
+    outer.push(kinds)
+    return 0
+  }
+
+  private behindScalar(at: number, first: number): number {
+    const { bytes, end } = this
+    this.isSpanNext = false
+    if (first === minus || isDigit(first)) {
+      const behind = behindNumber(bytes, at, end)
+      return behind < 0 ? this.malformed(at) : behind
+    }
+    const word = words.find((one) => one.charCodeAt(0) === first) ?? this.malformed(at)
+    if (at + word.length > end) this.malformed(at)
+    for (let i = 1; i < word.length; i++) if (bytes[at + i] !== word.charCodeAt(i)) this.malformed(at)
+    return at + word.length
+  }
+
+  private beginSpan(at: number): void {
+    this.isSpanNext = false
+    this.spanFrom = at
+  }
+
+  private endSpan(to: number): void {
+    const spans = (this.spans ??= [])
+    spans.push({ from: this.spanFrom, to })
+    this.spanFrom = -1
+  }
+
+  private countValue(at: number): void {
     if (++this.values <= this.maxValues) return
-    this.refuse('too_large', `${this.subject} has more than ${this.maxValues} strings, arrays and objects.`)
+    const message = `${this.subject} has more than ${this.maxValues} strings, arrays and objects.`
+    throw new InvalidJson('too_large', message, at, 'values')
   }
 
-  private members(hasKeys: boolean, depth: number): void {
-    if (depth === 0) this.refuse('too_large', `${this.subject} is nested deeper than ${this.maxDepth}.`)
-    const close = hasKeys ? 0x7d : 0x5d
-    this.at++
-    this.space()
-    if (this.skips(close)) return
-    do {
-      if (hasKeys) this.key(depth === this.maxDepth)
-      else this.at = behindNumbers(this.bytes, this.at, this.end)
-      this.value(depth - 1)
-    } while (this.skips(0x2c))
-    this.take(close)
+  private countKey(at: number): void {
+    if (++this.keys <= this.maxKeys) return
+    throw new InvalidJson('too_large', `${this.subject} has more than ${this.maxKeys} keys.`, at, 'keys')
   }
 
-  private key(isAtTop: boolean): void {
-    if (++this.keys > this.maxKeys) {
-      this.refuse('too_large', `${this.subject} has more than ${this.maxKeys} keys.`)
+  private refuseDepth(at: number): never {
+    const message = `${this.subject} is nested deeper than ${this.maxDepth}.`
+    throw new InvalidJson('too_large', message, at, 'depth')
+  }
+
+  private beginString(): void {
+    const { at, expected } = this
+    this.isKey = expected === expectsKey || expected === expectsKeyOrClose
+    if (!this.isKey && expected > expectsValueOrClose) this.malformed(at)
+    if (this.isSpanNext) this.beginSpan(at)
+    if (this.spanFrom < 0) {
+      if (this.isKey) this.countKey(at)
+      else this.countValue(at)
     }
-    this.space()
-    const from = this.at
-    if (this.string() === proto.length) this.refuse('forbidden', `${proto} is not allowed as a key.`)
-    if (isAtTop) {
-      this.fieldFrom = from + 1
-      this.fieldTo = this.at - 1
-    }
-    this.space()
-    this.take(0x3a)
+    this.isInString = true
+    this.hasEscape = false
+    this.stringFrom = at
+    this.at = at + 1
   }
 
-  /** Answers how many characters it has of `__proto__`; −1 when it is another string. */
-  private string(): number {
-    let matched = 0
-    this.take(quote)
-    for (;;) {
-      const byte = this.peek()
-      if (byte < 0x20) this.malformed()
-      this.at++
-      if (byte === quote) return matched
-      const unit = byte === backslash ? this.escape() : byte
-      matched = matched >= 0 && unit === proto.charCodeAt(matched) ? matched + 1 : -1
+  private endString(behind: number): void {
+    this.isInString = false
+    this.stringTo = behind
+    this.at = behind
+    if (this.isKey) {
+      this.expected = expectsColon
+      return this.endKey()
     }
+    this.expected = expectsCommaOrClose
+    if (this.spanFrom === this.stringFrom) this.endSpan(behind)
   }
 
-  private escape(): number {
-    const byte = this.peek()
-    this.at++
+  private endKey(): void {
+    if (!this.skipsStrings && isProto(this.bytes, this.stringFrom, this.stringTo, this.hasEscape)) {
+      throw new InvalidJson('forbidden', `${proto} is not allowed as a key.`, this.at)
+    }
+    if (this.open === 1) {
+      this.topKeyFrom = this.stringFrom + 1
+      this.topKeyTo = this.stringTo - 1
+    }
+    if (this.field === undefined || this.open > 2 || this.spanFrom >= 0) return
+    const isField = this.field.equals(this.bytes.subarray(this.stringFrom, this.stringTo))
+    if (this.open === 1) this.isInField = isField
+    else this.isSpanNext = isField && this.isInField
+  }
+
+  private checkString(until: number): void {
+    const { bytes } = this
+    let at = this.at
+    while (at < until) {
+      const byte = bytes[at++] as number
+      if (byte === quote) return this.endString(at)
+      if (byte === backslash) {
+        this.at = at
+        this.checkEscape()
+        at = this.at
+      } else if (byte < 0x20) {
+        this.at = at - 1
+        this.malformed()
+      }
+    }
+    this.at = at
+  }
+
+  private checkEscape(): void {
+    this.hasEscape = true
+    const byte = this.at < this.end ? (this.bytes[this.at++] as number) : -1
     if (byte !== 0x75) {
       if (byte < 0 || !simpleEscapes.includes(String.fromCharCode(byte))) this.malformed()
-      // None of them stands for a character of the forbidden key.
-      return 0
+      return
     }
     let unit = 0
     for (let i = 0; i < 4; i++) unit = unit * 16 + this.hexDigit()
     if (unit === 0) this.hasNul = true
-    else if (unit >= 0xd800 && unit <= 0xdfff) this.surrogate(unit)
-    return unit
+    else if (unit >= 0xd800 && unit <= 0xdfff) this.pairSurrogate(unit)
   }
 
-  private surrogate(unit: number): void {
+  private pairSurrogate(unit: number): void {
     if (unit < 0xdc00) {
-      this.unpaired++
-      this.highEnd = this.at
-    } else if (this.highEnd === this.at - escapeLength) this.unpaired--
-    else this.unpaired++
+      this.unpairedSurrogates++
+      this.highSurrogateEnd = this.at
+    } else if (this.highSurrogateEnd === this.at - escapeLength) this.unpairedSurrogates--
+    else this.unpairedSurrogates++
   }
 
   private hexDigit(): number {
-    const byte = this.peek()
-    this.at++
+    const byte = this.at < this.end ? (this.bytes[this.at++] as number) : -1
     if (isDigit(byte)) return byte - 0x30
     const letter = byte | 0x20
     if (letter < 0x61 || letter > 0x66) this.malformed()
     return letter - 0x57
   }
 
-  private number(): void {
-    const behind = behindNumber(this.bytes, this.at, this.end)
-    if (behind < 0) this.malformed()
-    this.at = behind
-  }
-
-  private word(word: string): void {
-    for (let i = 0; i < word.length; i++) this.take(word.charCodeAt(i))
-  }
-
-  private space(): void {
-    let byte = this.peek()
-    while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) {
-      this.at++
-      byte = this.peek()
+  private skipString(until: number): void {
+    const { bytes, end } = this
+    let plain = 0
+    for (let at = this.at; at < until; at++) {
+      const byte = bytes[at] as number
+      if (byte === quote) return this.endString(at + 1)
+      if (byte === backslash) {
+        at++
+        plain = 0
+      } else if (++plain === maxSimpleStringBytes) {
+        const next = bytes.indexOf(quote, at)
+        if (next < 0 || next >= end) return void (this.at = end)
+        if (!isEscaped(bytes, next)) return this.endString(next + 1)
+        at = next
+        plain = 0
+      }
+      this.at = at + 1
     }
   }
 
-  private skips(byte: number): boolean {
-    if (this.peek() !== byte) return false
-    this.at++
-    return true
-  }
-
-  private take(byte: number): void {
-    if (!this.skips(byte)) this.malformed()
-  }
-
-  private peek(): number {
-    return this.at < this.end ? (this.bytes[this.at] as number) : -1
-  }
-
-  private malformed(): never {
-    this.refuse('malformed', `${this.subject} is not JSON.`)
-  }
-
-  private refuse(code: 'malformed' | 'too_large' | 'forbidden', message: string): never {
-    throw new Refusal({ code, message, at: this.at })
+  private malformed(at = this.at): never {
+    throw new InvalidJson('malformed', `${this.subject} is not JSON.`, at)
   }
 }

@@ -1,24 +1,26 @@
 import { parse } from 'secure-json-parse'
 
-/** The text is no JSON, or it holds strings that cannot be stored. */
+export const notJson = 'Request body is not valid JSON.'
+
+/** The text is not JSON, or it has strings that cannot be stored. */
 export class UnfitJson extends Error {
   override name = 'UnfitJson'
 }
 
-/** Parses JSON of a caller. Keys that would reach a prototype are dropped; of a repeated key the last counts. */
+/** Parses JSON of a caller. Drops keys that would reach a prototype; the last one of a repeated key wins. */
 export function parseSafely(text: string): unknown {
   let value: unknown
   try {
     value = parse(text, null, { protoAction: 'remove', constructorAction: 'remove' })
   } catch {
-    throw new UnfitJson('Request body is not valid JSON.')
+    throw new UnfitJson(notJson)
   }
-  // PostgreSQL cannot store the one, UTF-8 not the other; both databases refuse them alike.
+  // PostgreSQL cannot store NUL, and UTF-8 has no unpaired surrogates. Both databases refuse both.
   if (/\\u(?:0000|[dD][89a-fA-F])/.test(text)) refuseUnstorable(value)
   return value
 }
 
-/** Why neither database is given that text to store, if so. */
+/** Why a text cannot be stored, or undefined. The rules are the same for both databases. */
 export function textFault(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the NUL character.'
   return /\p{Surrogate}/u.test(text) ? 'must not contain unpaired surrogates.' : undefined

@@ -1,9 +1,9 @@
 import { textFault } from './safe-json.ts'
 
-/** A path is cut where it gets longer. */
+/** Longer paths are cut. */
 const maxPathLength = 200
 
-/** Names the first string or key that the databases cannot store, and says why; the same rules as for REST. */
+/** Names the first string or key that the databases cannot store, and says why. REST has the same rules. */
 export function unstorableText(value: unknown, path: string): string | undefined {
   if (typeof value === 'string') {
     const fault = textFault(value)

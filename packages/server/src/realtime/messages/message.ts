@@ -6,9 +6,9 @@ import {
   type Position,
   type Topic,
 } from '@plenum/protocol/realtime'
+import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
-import { Refusal } from '../../crdt/updates/update-reader.ts'
 
 /** A frame that is no message; says which field is wrong. */
 export class Malformed extends Error {}
@@ -71,14 +71,14 @@ const maxFieldLength = 32
 
 /** Whether it has strings that cannot be stored. */
 function scan(bytes: Buffer): boolean {
-  const scanner = new JsonScanner(bytes, 0, bytes.length, { depth, keys, values }, 'The message')
+  const scanner = new JsonScanner(bytes, { depth, keys, values }, { subject: 'The message' })
   try {
-    scanner.document()
+    scanner.scan()
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const { field } = scanner
+    if (!(error instanceof InvalidJson)) throw error
+    const { topKey } = scanner
     throw new Malformed(
-      field !== '' && field.length <= maxFieldLength ? `${field}: ${error.message}` : error.message,
+      topKey !== '' && topKey.length <= maxFieldLength ? `${topKey}: ${error.message}` : error.message,
     )
   }
   return scanner.hasUnstorableText
