@@ -44,7 +44,7 @@ async function buildServer(dist, programs = []) {
   rmSync(dist, { recursive: true, force: true })
   await bundle(entries, dist, 'node')
   // Threads start again and again. With their dependencies in one file they do it in half the time.
-  const worker = { 'document-worker': 'packages/server/src/crdt/document-worker.ts' }
+  const worker = { worker: 'packages/server/src/worker.ts' }
   await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
   copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
   // The one file of its package that the server needs.

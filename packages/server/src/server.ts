@@ -35,7 +35,8 @@ import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log/log.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
-import { createDocumentThreads } from './crdt/create-document-threads.ts'
+import { DocumentThreads } from './crdt/document-threads.ts'
+import { startWorker } from './platform/threads/worker.ts'
 import { createGateway } from './realtime/index.ts'
 import { docIdPattern, placeOfDocId } from './realtime/documents/place.ts'
 import type { Database } from './store/engine/db.ts'
@@ -72,7 +73,7 @@ export function createServer(parts: Parts): Server {
   const newRequestId = createRequestIds()
 
   const credentials = new Credentials(database, secrets.authTokenKey)
-  const threads = createDocumentThreads()
+  const threads = new DocumentThreads(() => startWorker('worker', import.meta.url))
   const snapshots = new SnapshotWriter(database, (error) =>
     log.error({ err: error }, 'a snapshot could not be written'),
   )

@@ -4,16 +4,17 @@ import { TookTooLong } from '../platform/threads/thread.ts'
 import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform/threads/thread-pool.ts'
 import { valueOf } from '../platform/threads/worker.ts'
 import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './content/errors.ts'
-import { pack, type PackedParts, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
+import { pack, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
 import { XmlError } from './content/xml.ts'
+import type { TaskMessage } from './document-tasks.ts'
 
-/** Whose document it is, and which state of it. */
+/** The owner of a document, and a name for its state: the same work on the same state gives the same result. */
 export interface Source {
   apiKey: string
   content: string
 }
 
-/** The state of a stored editor after the update with that number. */
+/** The state of a stored editor after the row with number `seq`. */
 export const sourceOf = (
   apiKey: string,
   { organizationId, documentId, editorId }: { organizationId: string; documentId: string; editorId: string },
@@ -23,21 +24,15 @@ export const sourceOf = (
   content: JSON.stringify([organizationId, documentId, editorId, createdAt, seq]),
 })
 
-/** What a thread is sent. */
-export interface Task extends PackedParts {
-  kind: string
-  args: readonly unknown[]
-}
-
 export interface DocumentWork<T> {
-  /** The name of the work in the thread. */
+  /** The name of the task, one of the worker's `ThreadTasks`. */
   kind: string
   source: Source
   parts: Parts
   args?: readonly unknown[]
-  /** What the arguments hold beside the parts. */
+  /** The size of the arguments; that of the parts is known. */
   argsBytes?: number
-  /** The same work on the event loop, for at most `inlineBytes`. */
+  /** The same work on the event loop. Used for up to `inlineBytes`. */
   inline: () => T
   inlineBytes: number
   isBackground?: boolean
@@ -45,11 +40,14 @@ export interface DocumentWork<T> {
 }
 
 export interface DocumentThreadsOptions extends PoolOptions {
-  /** Work that takes longer fails; small documents have less time. */
+  /** Work that takes longer fails. Small documents have a shorter limit. */
   limitMs?: number
 }
 
-/** Work on stored documents: small ones at once, others in threads that all API keys share fairly. */
+/**
+ * Runs work on stored documents: on small ones at once, on others in threads that all API keys share fairly. REST and open
+ * editors use the same threads.
+ */
 export class DocumentThreads {
   readonly #pool: ThreadPool
   readonly #limitMs: number
@@ -59,15 +57,15 @@ export class DocumentThreads {
     this.#limitMs = limitMs
   }
 
-  /** Fails with one of the errors in `errors.ts`, and anything else if the thread dies of it. */
+  /** Fails with one of the errors in `content/errors.ts`, or with another error if the work ends the thread. */
   async run<T>(work: DocumentWork<T>): Promise<T> {
     const { kind, source, parts, args = [], argsBytes = 0, isBackground, waitMs } = work
     const bytes = sizeOf(parts) + argsBytes
-    // Many small documents in a row hold the event loop as long as a large one.
+    // Many small documents in a row block the event loop as long as a large one.
     if (bytes <= work.inlineBytes && !isLoopHeld()) return work.inline()
     const message = () => {
       const packed = pack(parts)
-      const task: Task = { kind, args, ...packed }
+      const task: TaskMessage = { kind, args, ...packed }
       const transfer = [packed.bytes.buffer, packed.sizes.buffer] as ArrayBuffer[]
       return { value: task, transfer, limitMs: Math.min(this.#limitMs, timeLimitFor(bytes)) }
     }
@@ -90,7 +88,7 @@ export class DocumentThreads {
     }
   }
 
-  /** What is in progress fails. */
+  /** Work in progress fails. */
   close(): Promise<void> {
     return this.#pool.close()
   }

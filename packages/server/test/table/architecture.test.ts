@@ -23,10 +23,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   // Yjs documents: pure, and the threads in which they are built.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/crdt/updates': { ours: ['server/crdt/content', 'server/platform'], theirs: ['yjs', 'lib0'] },
-  'server/crdt': {
-    ours: ['protocol', 'server/platform', 'server/realtime/messages', 'server/store'],
-    theirs: ['yjs'],
-  },
+  'server/crdt': { ours: ['server/platform'], theirs: ['yjs'] },
 
   // The database.
   'server/store/schema': { ours: [], theirs: [] },
@@ -84,6 +81,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
 
   // What puts the parts together.
   'server/start': { ours: ['server/config.ts'], theirs: [] },
+  'server/worker.ts': { ours: ['server/crdt', 'server/realtime/messages'], theirs: [] },
   'server/server.ts': { ours: ['protocol', 'server'], theirs: ['fastify'] },
   'server/main.ts': { ours: ['server'], theirs: [] },
 }

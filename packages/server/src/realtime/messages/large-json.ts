@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '@plenum/protocol/realtime'
+import type { ThreadTasks } from '../../crdt/document-tasks.ts'
 import type { DocumentThreads, DocumentWork } from '../../crdt/document-threads.ts'
 import { TooMuchWork } from '../../crdt/content/errors.ts'
 import { type Reading, tryReadMessage } from './message.ts'
@@ -17,6 +18,15 @@ export interface LargeJson {
   read(apiKey: string, bytes: Buffer): Promise<Reading>
   /** One object with the keys of another laid over it; undefined if that would be larger than `maxBytes`. */
   merge(apiKey: string, below: string, above: string, maxBytes: number): Promise<string | undefined>
+}
+
+const nothing = new Uint8Array()
+
+/** What the threads do for `createLargeJson`. */
+export const largeJsonTasks: ThreadTasks = {
+  readMessage: ([bytes = nothing]) =>
+    tryReadMessage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), limits.jsonBytes),
+  mergeJson: (_parts, ...texts: Parameters<typeof mergeJson>) => ({ json: mergeJson(...texts) }),
 }
 
 export function createLargeJson(threads: Pick<DocumentThreads, 'run'>): LargeJson {

@@ -3,7 +3,7 @@ import * as Y from 'yjs'
 import { CommittedLog } from './committed-log.ts'
 import { createCrdt, type Crdt } from '../../crdt/crdt.ts'
 import { DocumentIndex } from '../../crdt/updates/document-index.ts'
-import { createDocumentThreads } from '../../crdt/create-document-threads.ts'
+import { createDocumentThreads } from '../../../test/support/updates/document-work.ts'
 import { type Content, RoomContent } from './room-content.ts'
 
 const nothing = Uint8Array.of(0)
@@ -13,7 +13,7 @@ const threads = createDocumentThreads()
 const own = createCrdt(threads)
 afterAll(() => threads.close())
 
-/** A room with a writer whose every change is a row. */
+/** A room with one writer. Each of its changes is a row. */
 function scene(crdt: Partial<Crdt> = {}) {
   const doc = new Y.Doc()
   const log = new CommittedLog(undefined)
@@ -29,7 +29,7 @@ function scene(crdt: Partial<Crdt> = {}) {
   return { doc, log, text, content }
 }
 
-/** What a client has that was sent this. */
+/** The text of a client that received this content. */
 function textOf({ recent, body }: Content, known?: Y.Doc): string {
   const doc = known ?? new Y.Doc()
   if (recent) Y.applyUpdate(doc, recent)
@@ -40,7 +40,7 @@ function textOf({ recent, body }: Content, known?: Y.Doc): string {
 const large = 'x'.repeat(300_000)
 
 describe('the content of a room', () => {
-  test('[R14.2] a large document is the same bytes for every reader, and changes since it was joined come apart', async () => {
+  test('[R14.2] all readers of a large document share its bytes, and get the changes since its merge as a second update', async () => {
     const { text, content, log } = scene()
     text.insert(0, large)
     const first = await content.missingFor(nothing, anything)
@@ -56,11 +56,11 @@ describe('the content of a room', () => {
     expect(third.body).toBe(first.body)
     expect(textOf(third)).toBe(text.toString())
     expect(third.isHeld()).toBe(true)
-    log.compacted(log.seq, Y.encodeStateAsUpdate(new Y.Doc()))
+    log.replaceWithSnapshot(log.seq, Y.encodeStateAsUpdate(new Y.Doc()))
     expect(third.isHeld()).toBe(false)
   })
 
-  test('[R14.2] a small document comes as one update, with nothing before it', async () => {
+  test('[R14.2] a small document is sent as one update', async () => {
     const { text, content } = scene()
     expect(textOf(await content.missingFor(nothing, anything))).toBe('')
     text.insert(0, 'one ')
@@ -70,11 +70,11 @@ describe('the content of a room', () => {
     expect(textOf(answer)).toBe('one two')
   })
 
-  test('[R14.2] readers who ask together wait for the same work, and miss nothing that came meanwhile', async () => {
-    let joins = 0
+  test('[R14.2] concurrent readers share one merge and miss no rows that are stored meanwhile', async () => {
+    let merges = 0
     const { text, content } = scene({
       merge: async (source, parts) => {
-        joins++
+        merges++
         const merged = await own.merge(source, parts)
         await new Promise((resolve) => setImmediate(resolve))
         return merged
@@ -85,12 +85,12 @@ describe('the content of a room', () => {
     text.insert(0, 'late ')
     const late = content.missingFor(nothing, anything)
     const answers = await Promise.all([...early, late])
-    expect(joins).toBe(1)
+    expect(merges).toBe(1)
     expect(answers[1]?.body).toBe(answers[0]?.body)
     expect(textOf(answers[2] as Content)).toBe(text.toString())
   })
 
-  test('[R14.3] a reader that knows most of it gets what it lacks; if there is no room for that, all of it', async () => {
+  test('[R14.3] a reader that has most of a document gets the difference, or the whole when there is no room for the difference', async () => {
     const { doc, text, content } = scene()
     text.insert(0, large)
     const known = new Y.Doc()
@@ -106,7 +106,7 @@ describe('the content of a room', () => {
     expect(textOf(whole, known)).toBe(text.toString())
   })
 
-  test('[R14.3] a reader that knows little of a large document gets all of it, without work for this reader alone', async () => {
+  test('[R14.3] a reader that has little of a large document gets the shared bytes, without computing a difference', async () => {
     const { doc, text, content } = scene({ diff: () => Promise.reject(new Error('not needed')) })
     text.insert(0, large)
     for (const clock of [1, 100_000]) {

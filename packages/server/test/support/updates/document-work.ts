@@ -1,8 +1,14 @@
-import type { DocumentThreadsOptions } from '../../../src/crdt/document-threads.ts'
+import { DocumentThreads, type DocumentThreadsOptions } from '../../../src/crdt/document-threads.ts'
 import { sizeOf } from '../../../src/crdt/content/parts.ts'
 import { createStoredDocuments, type StoredDocuments } from '../../../src/crdt/stored-documents.ts'
 import { createCrdt, type Crdt } from '../../../src/crdt/crdt.ts'
-import { createDocumentThreads } from '../../../src/crdt/create-document-threads.ts'
+import { startWorker } from '../../../src/platform/threads/worker.ts'
+
+const server = new URL('../../../src/server.ts', import.meta.url).href
+
+/** The threads of a server. */
+export const createDocumentThreads = (options?: DocumentThreadsOptions): DocumentThreads =>
+  new DocumentThreads(() => startWorker('worker', server), options)
 
 interface Options extends DocumentThreadsOptions {
   inlineBytes?: number
