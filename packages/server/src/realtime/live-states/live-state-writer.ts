@@ -2,24 +2,24 @@ import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
 import type { Bus } from '../../platform/bus.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Log } from '../../platform/log/log.ts'
-import { LaneQueue } from '../../platform/turns/lane-queue.ts'
-import * as stored from '../../store/documents/live-states.ts'
-import { whenCertain } from '../../store/engine/certainty.ts'
-import type { Database, Db } from '../../store/engine/db.ts'
-import { inLockOrder } from '../../store/engine/lock-order.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
-import { AccessChanged, type Commits, type Sender } from '../authorization/commits.ts'
-import { type LargeJson, maxInlineJsonBytes } from '../messages/large-json.ts'
+import { LaneQueue } from '../../platform/turns/lane-queue.ts'
+import type { Log } from '../../platform/log/log.ts'
+import type { Database, Db } from '../../store/engine/db.ts'
+import * as stored from '../../store/documents/live-states.ts'
+import { inLockOrder } from '../../store/engine/lock-order.ts'
+import type { Commits, Sender } from '../authorization/commits.ts'
+import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { readOnly } from '../rooms/member.ts'
+import { type LargeJson, maxInlineJsonBytes } from '../messages/large-json.ts'
 
 export interface LiveStateWriterDeps {
   commits: Commits
   database: Pick<Database, 'ping'>
   largeJson: LargeJson
   bus: Bus
-  clock: Clock
   log: Log
+  clock: Clock
 }
 
 /** An open document whose live states are set. */
@@ -50,77 +50,77 @@ interface Pending {
 
 type Result = Awaited<ReturnType<typeof stored.set>>
 
-/** What one transaction stores; the rest waits for the next. One change may exceed `bytes`. */
-const maxPerTransaction = { documents: 50, changesPerDocument: 500, bytes: 1024 * 1024 }
+/** What one transaction stores; the rest waits for the next. One change may exceed the bytes. */
+const maxDocumentsPerTick = 50
+const maxChangesPerDocument = 500
+const maxBytesPerTick = 1024 * 1024
 /** A transaction that takes longer leaves the other documents to the next. */
 const maxTransactionMs = 10
 
-/**
- * Stores what clients set, for several documents in one transaction, and calls back once it is durable. API keys take
- * turns.
- */
-export class LiveStateWriter {
+/** The changes of one document that a tick stores. */
+type DocumentChanges = readonly [LiveStateDocument, Pending[]]
+/** Without the documents for which the transaction had no time. */
+type Results = ReadonlyMap<LiveStateDocument, Result>
+
+/** Stores the live states that clients set, and answers once they are durable. API keys take turns. */
+export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
+  /** Changes that arrive in one iteration of the event loop are stored together. */
+  readonly tickMs = 0
   readonly #deps: LiveStateWriterDeps
+  readonly #writer: BatchWriter<DocumentChanges, Results>
   readonly #waiting = new Map<LiveStateDocument, Pending[]>()
   /** The documents in `#waiting`, perhaps without those in `#merging`. */
   readonly #order = new LaneQueue<LiveStateDocument>()
-  /** Documents whose first change in `#waiting` is being merged with a large value. Other documents do not wait for it. */
+  /** Documents whose first change in `#waiting` is being merged with a large value. Others do not wait for it. */
   readonly #merging = new Map<LiveStateDocument, Promise<void>>()
-  /** Changes that the last transaction had no time for. They come before everything else. */
-  #postponed = new Map<LiveStateDocument, Pending[]>()
-  #busy: Promise<void> | undefined
+  /** The documents for which the last transaction had no time. The next tick stores them first. */
+  #left: DocumentChanges[] = []
 
   constructor(deps: LiveStateWriterDeps) {
     this.#deps = deps
+    this.#writer = new BatchWriter(deps, this)
   }
 
-  /** The sender must be allowed to write when this is called. */
+  /** The sender must be allowed to write. */
   set(document: LiveStateDocument, setting: Setting, from: Sender, outcome: Outcome): void {
     const pending = { setting, from, outcome }
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(pending)
     else this.#add(document, [pending])
-    this.#start()
+    this.#writer.wake()
   }
 
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
-    while (this.#busy || this.#merging.size > 0) await Promise.all([this.#busy, ...this.#merging.values()])
-  }
-
-  #start(): void {
-    // `#merge` starts the loop again when it is done.
-    if (!this.#order.isEmpty) this.#busy ??= this.#run()
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#order.isEmpty || this.#postponed.size > 0) {
-      // Changes that arrive in one turn of the event loop are stored together.
-      await new Promise((resolve) => setImmediate(resolve))
-      const taken = await this.#takeAllowed()
-      await this.#store(taken)
+    while (!this.#writer.isIdle || this.#merging.size > 0) {
+      await Promise.all([this.#writer.idle(), ...this.#merging.values()])
     }
-    this.#busy = undefined
   }
 
-  /** Takes the next changes, without those whose senders may not write any more. */
-  async #takeAllowed(): Promise<Map<LiveStateDocument, Pending[]>> {
-    const taken = this.#take()
+  /** A change that is being merged wakes the writer afterwards. */
+  hasWaiting(): boolean {
+    return !this.#order.isEmpty || this.#left.length > 0
+  }
+
+  /** Refuses the changes whose senders may not write any more. */
+  async admit(taken: readonly DocumentChanges[]): Promise<readonly DocumentChanges[]> {
     const undecided = new Set<Sender>()
-    for (const { from } of [...taken.values()].flat()) if (from.mayStore === undefined) undecided.add(from)
+    for (const [, pending] of taken) {
+      for (const { from } of pending) if (from.mayStore === undefined) undecided.add(from)
+    }
     await Promise.all(Array.from(undecided, (from) => from.decided()))
+    const admitted: DocumentChanges[] = []
     for (const [document, pending] of taken) {
       for (const { from, outcome } of pending) {
         if (from.mayStore === false) outcome.refused(new ApiError('PERMISSION_DENIED', readOnly.message))
       }
       const allowed = pending.filter(({ from }) => from.mayStore)
-      if (allowed.length > 0) taken.set(document, allowed)
-      else taken.delete(document)
+      if (allowed.length > 0) admitted.push([document, allowed])
       // Access has changed once more.
       const isUndecided = ({ from }: Pending) => from.mayStore === undefined
       if (pending.some(isUndecided)) this.#putBack(document, pending.filter(isUndecided))
     }
-    return taken
+    return admitted
   }
 
   #add(document: LiveStateDocument, pending: Pending[]): void {
@@ -134,24 +134,23 @@ export class LiveStateWriter {
     else this.#add(document, [...pending])
   }
 
-  #take(): Map<LiveStateDocument, Pending[]> {
-    let taken = this.#postponed
-    this.#postponed = new Map()
-    if (taken.size > 0) return taken
-    taken = new Map()
+  takeItems(): readonly DocumentChanges[] {
+    const left = this.#left
+    this.#left = []
+    if (left.length > 0) return left
+    const taken: DocumentChanges[] = []
     const rest = new Map<LiveStateDocument, Pending[]>()
     let bytes = 0
-    while (taken.size < maxPerTransaction.documents && bytes < maxPerTransaction.bytes) {
+    while (taken.length < maxDocumentsPerTick && bytes < maxBytesPerTick) {
       const document = this.#order.take()
       if (!document) break
       const waiting = this.#waiting.get(document)
       if (!waiting || this.#merging.has(document)) continue
-      const maxChanges = Math.min(waiting.length, maxPerTransaction.changesPerDocument)
       let count = 0
-      while (count < maxChanges && bytes < maxPerTransaction.bytes) {
+      while (count < Math.min(waiting.length, maxChangesPerDocument) && bytes < maxBytesPerTick) {
         bytes += (waiting[count++] as Pending).setting.bytes
       }
-      taken.set(document, waiting.splice(0, count))
+      taken.push([document, waiting.splice(0, count)])
       this.#waiting.delete(document)
       if (waiting.length > 0) rest.set(document, waiting)
     }
@@ -159,43 +158,43 @@ export class LiveStateWriter {
     return taken
   }
 
-  async #store(taken: ReadonlyMap<LiveStateDocument, Pending[]>): Promise<void> {
-    const documents = inLockOrder(taken.keys(), lockKey)
-    if (documents.length === 0) return
-    const { commits, database, log, clock } = this.#deps
-    let results = new Map<LiveStateDocument, Result>()
-    const apiKeys = new Set(documents.map(({ apiKey }) => apiKey))
-    const senders = [...taken.values()].flat().map(({ from }) => from)
-    const work = async (db: Db) => {
-      // A transaction that collided runs again, from the beginning.
-      results = new Map()
-      const startedAt = performance.now()
-      for (const document of documents) {
-        const changes = (taken.get(document) as Pending[]).map(({ setting }) => setting)
-        const now = clock.now()
-        results.set(
-          document,
-          await stored.set(db, document.apiKey, document, changes, now, maxInlineJsonBytes),
-        )
-        if (performance.now() - startedAt > maxTransactionMs) return
-      }
+  originOf(taken: readonly DocumentChanges[]): { apiKeys: Set<string>; senders: Sender[] } {
+    const apiKeys = new Set(taken.map(([{ apiKey }]) => apiKey))
+    return { apiKeys, senders: taken.flatMap(([, pending]) => pending.map(({ from }) => from)) }
+  }
+
+  async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
+    const results = new Map<LiveStateDocument, Result>()
+    const startedAt = performance.now()
+    for (const [document, pending] of inLockOrder(taken, ([document]) => lockKey(document))) {
+      const changes = pending.map(({ setting }) => setting)
+      const { apiKey } = document
+      const at = this.#deps.clock.now()
+      results.set(document, await stored.set(db, apiKey, document, changes, at, maxInlineJsonBytes))
+      if (performance.now() - startedAt > maxTransactionMs) break
     }
-    try {
-      await commits.write(apiKeys, senders, work)
-    } catch (error) {
-      if (error instanceof AccessChanged) {
-        for (const [document, pending] of taken) this.#putBack(document, pending)
-        return
-      }
-      log.error({ err: error, documents: documents.length }, 'live states could not be stored')
-      const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
-      for (const pending of taken.values()) for (const { outcome } of pending) outcome.refused(failure)
-      void whenCertain(database).then(() => documents.forEach((document) => document.reload()))
-      return
-    }
+    return results
+  }
+
+  onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {
+    for (const [document, pending] of taken) this.#putBack(document, pending)
+    return []
+  }
+
+  onFailed(taken: readonly DocumentChanges[], error: unknown): void {
+    this.#deps.log.error({ err: error, documents: taken.length }, 'live states could not be stored')
+    const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
+    for (const [, pending] of taken) for (const { outcome } of pending) outcome.refused(failure)
+  }
+
+  onRecovered(taken: readonly DocumentChanges[]): void {
+    for (const [document] of taken) document.reload()
+  }
+
+  onStored(taken: readonly DocumentChanges[], results: Results = new Map()): void {
     for (const [document, pending] of taken) {
       if (!results.has(document)) {
-        this.#postponed.set(document, pending)
+        this.#left.push([document, pending])
         continue
       }
       const result = results.get(document)
@@ -208,7 +207,7 @@ export class LiveStateWriter {
     }
   }
 
-  /** Merges the first waiting change with the stored value. If the stored value changes meanwhile, it is merged again. */
+  /** Merges the first change that waits with the stored value. If that is another one by then, it is merged once more. */
   async #merge(document: LiveStateDocument, below: string): Promise<void> {
     const { largeJson, log } = this.#deps
     const waiting = this.#waiting.get(document) as Pending[]
@@ -224,17 +223,17 @@ export class LiveStateWriter {
     }
     this.#merging.delete(document)
     this.#order.add(document.apiKey, document)
-    this.#start()
+    this.#writer.wake()
   }
 
   #settle(document: LiveStateDocument, pending: readonly Pending[], result: Result): void {
     const { apiKey, organizationId, documentId } = document
     const position = result?.position
-    for (const { setting, outcome } of pending) {
-      const refusal = result?.refused.get(setting)
-      if (refusal) outcome.refused(new ApiError(refusal.status, refusal.message))
-      else if (position) outcome.done(position)
-      else outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
+    for (const one of pending) {
+      const refusal = result?.refused.get(one.setting)
+      if (refusal) one.outcome.refused(new ApiError(refusal.status, refusal.message))
+      else if (position) one.outcome.done(position)
+      else one.outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
     }
     if (position) {
       this.#deps.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })

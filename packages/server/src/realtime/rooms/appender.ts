@@ -1,64 +1,69 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../../config.ts'
 import type { Bus } from '../../platform/bus.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../store/engine/db.ts'
-import { whenCertain } from '../../store/engine/certainty.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import * as editors from '../../store/editors/editors.ts'
-import { AccessChanged, type Commits, type Sender } from '../authorization/commits.ts'
-import { Compaction, type CompactionParts } from './compaction.ts'
+import type { Commits, Sender } from '../authorization/commits.ts'
+import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
+import { Compaction, type CompactionDeps } from './compaction.ts'
 import { type Batch, isAllowed } from './member.ts'
 import type { EditorRoom } from './room.ts'
 import { FairQueue } from '../../platform/turns/fair-queue.ts'
-import { Gate } from '../../platform/turns/gate.ts'
 
-export interface AppenderParts extends CompactionParts {
+export interface AppenderParts extends CompactionDeps {
   bus: Bus
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
+  clock?: Clock
 }
 
-/** Ticks begin at least so long after each other: what arrives meanwhile shares a transaction, a sync and a frame. */
+/** Updates that arrive within one tick share a transaction, a sync and a frame. */
 const tickMs = 12
 
-/** What one tick stores: on SQLite all of it takes its time at once. */
-const maxPerTick = { rooms: 200, bytes: 4 * 1024 * 1024 }
-/** How long the event loop may be held to merge what one tick stores, or to tell what was stored: a room takes up to 5 ms. */
-const maxHoldMs = 8
-/** Editors that are waited for at a time, each with a connection to the database. */
-const maxStoredAlone = 4
+/** On SQLite a tick blocks the event loop; these limits bound it. */
+const maxRoomsPerTick = 200
+const maxBytesPerTick = 4 * 1024 * 1024
+/** How long merging the updates of one tick, or broadcasting them, may block the event loop. A room takes up to 5 ms. */
+const maxBlockMs = 8
 
-/**
- * Stores what waits in all rooms, in one transaction a tick, and tells the members once it is durable. One tick at a time:
- * the disk sets the pace.
- */
-export class Appender {
-  readonly #parts: AppenderParts
-  /** Rooms that the next tick stores, in the order in which they came. */
+const notStored = 'What was sent could not be stored.'
+const loadedAgain = 'The document is loaded anew.'
+const documentGone = 'The document does not exist any more.'
+
+type RoomBatch = readonly [EditorRoom, Batch]
+/** For each batch that has an entry. */
+type Appended = Awaited<ReturnType<typeof editorLog.appendFree>>
+
+/** Appends the queued updates of all rooms to their logs, and broadcasts them once they are durable. */
+export class Appender implements BatchWork<RoomBatch, Appended> {
+  readonly tickMs = tickMs
+  readonly #deps: AppenderParts
+  readonly #writer: BatchWriter<RoomBatch, Appended>
+  /** The rooms that the next tick stores, in the order of their arrival. */
   #arrived = new Set<EditorRoom>()
-  /** Those that did not fit into a tick: their owners take turns. */
+  /** The rooms that did not fit into a tick. Their owners take turns. */
   readonly #late = new FairQueue<EditorRoom>()
-  #busy: Promise<void> | undefined
-  #lastTick = 0
   readonly #reading = new Map<EditorRoom, Promise<void>>()
-  /** Rooms whose editor somebody else is writing: they wait for that, and nobody waits with them. */
+  /** The rooms whose row another transaction holds. No other room waits for them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
-  readonly #gate = new Gate(maxStoredAlone)
-  /** Rooms in which access has changed since updates were sent. */
+  /** The rooms in which access changed since updates were queued. */
   readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
-  /** Since the start. */
+  /** Totals since the start of the server. */
   readonly stored = { updates: 0, updateBytes: 0, updateTransactions: 0 }
 
-  constructor(parts: AppenderParts) {
-    this.#parts = parts
-    this.#compaction = new Compaction(parts)
+  constructor(deps: AppenderParts) {
+    this.#deps = deps
+    this.#compaction = new Compaction(deps)
+    this.#writer = new BatchWriter(deps, this)
   }
 
   readonly wake = (room: EditorRoom): void => {
     if (this.#alone.has(room) || this.#reviewing.has(room)) return
     this.#arrived.add(room)
-    this.#busy ??= this.#run()
+    this.#writer.wake()
   }
 
   readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfLong(room)
@@ -66,35 +71,31 @@ export class Appender {
   /** Resolves when nothing waits any more. */
   async idle(): Promise<void> {
     const others = [this.#reading, this.#alone, this.#reviewing]
-    while (this.#busy !== undefined || others.some(({ size }) => size > 0)) {
-      await this.#busy
+    while (!this.#writer.isIdle || others.some(({ size }) => size > 0)) {
+      await this.#writer.idle()
       await Promise.all(others.flatMap((work) => [...work.values()]))
     }
   }
 
-  async #run(): Promise<void> {
-    while (this.#arrived.size > 0 || this.#late.size > 0) {
-      await this.#nextTick()
-      await this.#store(this.#takeBatches(), editorLog.appendFree)
-    }
-    this.#busy = undefined
+  hasWaiting(): boolean {
+    return this.#arrived.size > 0 || this.#late.size > 0
   }
 
-  #takeBatches(): [EditorRoom, Batch][] {
-    const batches: [EditorRoom, Batch][] = []
+  takeItems(): RoomBatch[] {
+    const batches: RoomBatch[] = []
     let bytes = 0
-    const endsAt = performance.now() + maxHoldMs
+    const endsAt = performance.now() + maxBlockMs
     const isFull = () =>
-      batches.length >= maxPerTick.rooms || bytes > maxPerTick.bytes || performance.now() >= endsAt
+      batches.length >= maxRoomsPerTick || bytes > maxBytesPerTick || performance.now() >= endsAt
     const take = (room: EditorRoom) => {
       const batch = this.#takeBatch(room)
       if (batch) batches.push([room, batch])
       bytes += batch?.entry?.update.length ?? 0
     }
     const arrived = this.#arrived
-    // A room of which a part is left comes again.
+    // A room adds itself again while it still has queued updates.
     this.#arrived = new Set()
-    if (this.#late.size === 0 && arrived.size <= maxPerTick.rooms) {
+    if (this.#late.size === 0 && arrived.size <= maxRoomsPerTick) {
       for (const room of arrived) {
         if (batches.length > 0 && isFull()) this.#late.add(room, room.nextWriter)
         else take(room)
@@ -113,69 +114,19 @@ export class Appender {
       this.#review(room)
       return undefined
     } catch (error) {
-      this.#parts.log.error({ err: error, ...room.place }, 'updates could not be put together')
-      room.drop('unavailable', 'What was sent could not be stored.')
+      this.#deps.log.error({ err: error, ...room.place }, 'queued updates could not be merged')
+      room.drop('unavailable', notStored)
       return undefined
     }
   }
 
-  async #nextTick(): Promise<void> {
-    const rest = this.#lastTick + tickMs - performance.now()
-    await new Promise<void>((resolve) => (rest > 1 ? setTimeout(resolve, rest) : setImmediate(resolve)))
-    this.#lastTick = performance.now()
-  }
-
-  async #store(taken: readonly [EditorRoom, Batch][], append: typeof editorLog.appendFree): Promise<void> {
-    const { commits, database, log, now } = this.#parts
-    let batches = taken
-    let entries: editorLog.Entry[] = []
-    let numbers: Awaited<ReturnType<typeof append>> = []
-    try {
-      batches = await this.#withinDocuments(batches)
-      entries = batches.flatMap(([, { entry }]) => entry ?? [])
-      const at = now()
-      const apiKeys = new Set(entries.map(({ apiKey }) => apiKey))
-      const work = async (db: Db) => (numbers = await append(db, entries, at))
-      if (entries.length > 0) await commits.write(apiKeys, sendersOf(batches), work)
-    } catch (error) {
-      if (error instanceof AccessChanged) return this.#store(this.#stillAllowed(batches), append)
-      log.error({ err: error, editors: entries.length }, 'updates of editors could not be stored')
-      // Their indexes know what is not stored: they start again from what is.
-      for (const [room] of batches) room.drop('unavailable', 'What was sent could not be stored.')
-      void whenCertain(database).then(() => batches.forEach(([room]) => this.#tellSuccessor(room)))
-      return
-    }
-    this.stored.updateTransactions++
-    let next = 0
-    let endsAt = performance.now() + maxHoldMs
-    for (const [room, batch] of batches) {
-      if (performance.now() > endsAt) {
-        await nextLoop()
-        endsAt = performance.now() + maxHoldMs
-      }
-      const appended = batch.entry && numbers[next++]
-      if (appended === 'locked') {
-        this.#storeAlone(room, batch)
-        continue
-      }
-      this.stored.updates += batch.pending.length
-      this.stored.updateBytes += batch.entry?.update.length ?? 0
-      try {
-        if (batch.entry === undefined) room.settled(batch, room.log.seq)
-        else this.#committed(room, batch, batch.entry.update, appended)
-      } catch (error) {
-        this.#notTold(room, error)
-      }
-    }
-  }
-
-  /** Drops the rooms that would create more editors than a document may have; gives the others. */
-  async #withinDocuments(batches: readonly [EditorRoom, Batch][]): Promise<readonly [EditorRoom, Batch][]> {
+  /** Drops the rooms that would create more editors than a document may have. */
+  async admit(batches: readonly RoomBatch[]): Promise<readonly RoomBatch[]> {
     if (!batches.some(createsEditor)) return batches
-    const { database, limits } = this.#parts
+    const { database, limits } = this.#deps
     const max = limits.editorsPerDocument
     const left = new Map<string, number>()
-    const kept: [EditorRoom, Batch][] = []
+    const admitted: RoomBatch[] = []
     for (const one of batches) {
       const [{ apiKey, place }] = one
       if (createsEditor(one)) {
@@ -187,26 +138,78 @@ export class Appender {
           continue
         }
       }
-      kept.push(one)
+      admitted.push(one)
     }
-    return kept
+    return admitted
   }
 
-  /** Puts back what somebody sent who may not write any more; gives the others. */
-  #stillAllowed(taken: readonly [EditorRoom, Batch][]): [EditorRoom, Batch][] {
-    return taken.filter(([room, batch]) => {
+  originOf(batches: readonly RoomBatch[]): { apiKeys: Set<string>; senders: Sender[] } {
+    const apiKeys = new Set<string>()
+    const senders: Sender[] = []
+    for (const [, { entry, pending }] of batches) {
+      if (entry) apiKeys.add(entry.apiKey)
+      for (const { isNews, from } of pending) if (isNews) senders.push(from)
+    }
+    return { apiKeys, senders }
+  }
+
+  store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<Appended> {
+    const entries = batches.flatMap(([, { entry }]) => entry ?? [])
+    const append = isAlone ? editorLog.append : editorLog.appendFree
+    return append(db, entries, this.#deps.now())
+  }
+
+  /** Puts the batches back whose senders may not write any more. */
+  onAccessChanged(batches: readonly RoomBatch[]): RoomBatch[] {
+    return batches.filter(([room, batch]) => {
       const isKept = isAllowed(batch)
       if (!isKept) room.putBack(batch)
       return isKept
     })
   }
 
+  /** The indexes of the rooms include updates that are not stored, so the rooms are loaded again from the log. */
+  onFailed(batches: readonly RoomBatch[], error: unknown): void {
+    const editors = batches.filter(([, { entry }]) => entry !== undefined).length
+    this.#deps.log.error({ err: error, editors }, 'updates of editors could not be stored')
+    for (const [room] of batches) room.drop('unavailable', notStored)
+  }
+
+  onRecovered(batches: readonly RoomBatch[]): void {
+    for (const [room] of batches) this.#notifySuccessor(room)
+  }
+
+  async onStored(batches: readonly RoomBatch[], results: Appended = []): Promise<void> {
+    this.stored.updateTransactions++
+    let next = 0
+    let endsAt = performance.now() + maxBlockMs
+    for (const [room, batch] of batches) {
+      if (performance.now() > endsAt) {
+        await nextLoop()
+        endsAt = performance.now() + maxBlockMs
+      }
+      const appended = batch.entry && results[next++]
+      if (appended === 'locked') {
+        this.#storeAlone(room, batch)
+        continue
+      }
+      this.stored.updates += batch.pending.length
+      this.stored.updateBytes += batch.entry?.update.length ?? 0
+      try {
+        if (batch.entry === undefined) room.settled(batch, room.log.seq)
+        else this.#onAppended(room, batch, batch.entry.update, appended)
+      } catch (error) {
+        this.#onBroadcastFailed(room, error)
+      }
+    }
+  }
+
   #review(room: EditorRoom): void {
     const reviewing = room
       .review()
       .catch((error: unknown) => {
-        this.#parts.log.error({ err: error, ...room.place }, 'queued updates could not be checked again')
-        room.drop('unavailable', 'What was sent could not be stored.')
+        this.#deps.log.error({ err: error, ...room.place }, 'queued updates could not be checked again')
+        room.drop('unavailable', notStored)
       })
       .finally(() => {
         this.#reviewing.delete(room)
@@ -216,49 +219,47 @@ export class Appender {
   }
 
   #storeAlone(room: EditorRoom, batch: Batch): void {
-    const stored = this.#gate
-      .pass(room.apiKey, () => this.#store([[room, batch]], editorLog.append))
-      .finally(() => {
-        this.#alone.delete(room)
-        if (room.hasWaiting) this.wake(room)
-      })
+    const stored = this.#writer.storeAlone([room, batch], room.apiKey).finally(() => {
+      this.#alone.delete(room)
+      if (room.hasWaiting) this.wake(room)
+    })
     this.#alone.set(room, stored)
     this.#arrived.delete(room)
     this.#late.delete(room)
   }
 
-  #committed(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {
-    if (room.isDropped) return this.#tellSuccessor(room)
-    if (!appended) return room.drop('gone', 'The document does not exist any more.')
+  #onAppended(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {
+    if (room.isDropped) return this.#notifySuccessor(room)
+    if (!appended) return room.drop('gone', documentGone)
     const { seq, createdAt } = appended
-    room.made(createdAt)
-    if (room.continues(seq)) {
+    room.markCreated(createdAt)
+    if (room.isNextSeq(seq)) {
       room.takeOwn({ seq, bytes })
       room.settled(batch, seq)
       this.#compaction.compactIfLong(room)
     } else {
       this.catchUp(room)
         .then(() => room.settled(batch, seq))
-        .catch((error: unknown) => this.#notTold(room, error))
+        .catch((error: unknown) => this.#onBroadcastFailed(room, error))
     }
   }
 
-  #notTold(room: EditorRoom, error: unknown): void {
-    this.#parts.log.error({ err: error, ...room.place }, 'stored updates could not be told')
-    room.drop('restarting', 'The document is loaded anew.')
+  #onBroadcastFailed(room: EditorRoom, error: unknown): void {
+    this.#deps.log.error({ err: error, ...room.place }, 'stored updates could not be broadcast')
+    room.drop('restarting', loadedAgain)
   }
 
-  /** The room that took the place of this one may have been loaded before the rows of this one were there. */
-  #tellSuccessor({ apiKey, place }: EditorRoom): void {
-    this.#parts.bus.publish({ kind: 'editor', apiKey, ...place })
+  /** The room that replaces a dropped one may have been loaded before the rows of the dropped one were stored. */
+  #notifySuccessor({ apiKey, place }: EditorRoom): void {
+    this.#deps.bus.publish({ kind: 'editor', apiKey, ...place })
   }
 
-  /** Reads and tells what others have stored. */
+  /** Reads and broadcasts rows that others stored. */
   catchUp(room: EditorRoom): Promise<void> {
     const reading = (this.#reading.get(room) ?? Promise.resolve())
       .then(() => this.#readRows(room))
       .catch((error: unknown) => {
-        this.#parts.log.error({ err: error, ...room.place }, 'updates of an editor could not be read')
+        this.#deps.log.error({ err: error, ...room.place }, 'updates of an editor could not be read')
         room.drop('unavailable', 'The document could not be read.')
       })
       .finally(() => {
@@ -271,33 +272,24 @@ export class Appender {
   async #readRows(room: EditorRoom): Promise<void> {
     const { apiKey, place, createdAt } = room
     if (room.isDropped) return
-    const { database } = this.#parts
+    const { database } = this.#deps
     const found = await editorLog.readAfter(database.read, apiKey, place, { seq: room.log.seq, createdAt })
     await database.durable()
-    if (found === 'compacted') return room.drop('restarting', 'The document is loaded anew.')
+    if (found === 'compacted') return room.drop('restarting', loadedAgain)
     if (found === undefined) {
-      if (createdAt !== undefined) room.drop('gone', 'The document does not exist any more.')
+      if (createdAt !== undefined) room.drop('gone', documentGone)
       return
     }
-    if (room.hasStrangers(found.updates)) {
+    if (room.hasUnknownOwners(found.updates)) {
       room.learnOwners(await editorLog.readOwners(database.read, apiKey, place))
     }
-    room.made(found.createdAt)
-    // Not those of our own that have been told in the meantime.
-    const news = found.updates.filter(({ seq }) => seq > room.log.seq)
-    if (news.length === 0) return
-    if (!(await room.take(news))) room.drop('restarting', 'The document is loaded anew.')
+    room.markCreated(found.createdAt)
+    // Rows of this server may have been broadcast in the meantime.
+    const newRows = found.updates.filter(({ seq }) => seq > room.log.seq)
+    if (newRows.length === 0) return
+    if (!(await room.applyRows(newRows))) room.drop('restarting', loadedAgain)
     this.#compaction.compactIfLong(room)
   }
 }
 
-const createsEditor = ([, { entry }]: readonly [EditorRoom, Batch]) =>
-  entry !== undefined && entry.create !== null
-
-function sendersOf(batches: readonly (readonly [EditorRoom, Batch])[]): Sender[] {
-  const senders: Sender[] = []
-  for (const [, { pending }] of batches) {
-    for (const { isNews, from } of pending) if (isNews) senders.push(from)
-  }
-  return senders
-}
+const createsEditor = ([, { entry }]: RoomBatch) => entry !== undefined && entry.create !== null

@@ -1,11 +1,11 @@
 import { mergeMany } from '../../crdt/crdt-work.ts'
 import type { Framing, Member, Row, VersionEvent } from './member.ts'
 
-/** Rows of more bytes are not merged: that would read all of them again. */
+/** More bytes are sent row by row: merging would read all of them again. */
 const maxMergedBytes = 64 * 1024
 
-/** Clients choose their channels and session ids, so there may be as many framings as clients. */
-const maxKeptFrames = 64
+/** Clients choose their channels and session ids, so there can be as many codecs as clients. */
+const maxCachedFrames = 64
 
 export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): void {
   if (rows.length === 0) return
@@ -17,13 +17,13 @@ export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): 
 }
 
 function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
-  const frameFor = framesBy((framing) => framing.update(update))
+  const frameFor = encodeOncePerKey((codec) => codec.update(update))
   for (const member of members) member.send(frameFor(member.framing))
 }
 
-/** One member a step. */
+/** Sends the event to one member per step. */
 export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionEvent): Generator<undefined> {
-  const frameFor = framesBy(({ versionEvent }) => versionEvent?.(event))
+  const frameFor = encodeOncePerKey(({ versionEvent }) => versionEvent?.(event))
   for (const member of Array.from(members)) {
     const frame = members.has(member) && frameFor(member.framing)
     if (frame) member.send(frame)
@@ -31,16 +31,16 @@ export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionE
   }
 }
 
-/** Encodes it once for each framing, if there are few. */
-export function framesBy<Frame extends Buffer | undefined>(
-  encode: (framing: Framing) => Frame,
-): (framing: Framing) => Frame {
+/** Encodes a frame once for all members whose codecs have the same key. */
+export function encodeOncePerKey<Frame extends Buffer | undefined>(
+  encode: (codec: Framing) => Frame,
+): (codec: Framing) => Frame {
   const frames = new Map<string, Frame>()
-  return (framing) => {
-    let frame = frames.get(framing.key)
+  return (codec) => {
+    let frame = frames.get(codec.key)
     if (frame === undefined) {
-      frame = encode(framing)
-      if (frames.size < maxKeptFrames) frames.set(framing.key, frame)
+      frame = encode(codec)
+      if (frames.size < maxCachedFrames) frames.set(codec.key, frame)
     }
     return frame
   }

@@ -3,23 +3,23 @@ import { backendUserIds } from '../../access/backend-users.ts'
 import { serverClientId } from '../../crdt/content/load.ts'
 
 /**
- * Client ids of one editor. Each is in the state vector that every client sends when it connects, for good: with some
- * 15,000 more, that would not fit into a message.
+ * Yjs client ids of one editor. Every client sends all of them in its state vector when it connects, forever. With 15,000
+ * more, the state vector would not fit into a message.
  */
 export const maxClientIds = 100_000
-/** Every user may have this many of them, as long as there are any. */
+/** Each user may have this many, as long as some are left. */
 const minIdsPerUser = 1_000
 
 export type ClientOwner = readonly [client: number, userId: string]
 
-/** Whose the Yjs client ids of an editor are: of the user who first wrote with one. Nothing else makes an owner. */
+/** The owners of the Yjs client ids of an editor. The owner is the user who first wrote with the id. */
 export class ClientOwners {
   readonly #owners: Map<number, string>
-  /** How many ids each user has; counted when it is first asked for. */
+  /** How many ids each user has. Counted on first use. */
   #counts: Map<string, number> | undefined
   readonly #onOwned: (client: number, userId: string) => void
 
-  /** The stored ones are taken over: to copy 100,000 takes 20 ms. */
+  /** Keeps and changes the map `stored`: copying 100,000 entries takes 20 ms. */
   constructor(stored: Map<number, string>, onOwned: (client: number, userId: string) => void) {
     this.#owners = stored
     this.#onOwned = onOwned
@@ -35,9 +35,9 @@ export class ClientOwners {
   }
 
   /**
-   * Whether the user may write with these ids, those that are new included. A user may have half as many ids as are left
-   * for all: one user alone 33,333, which are 12 page loads with typing a day for seven years. So nobody uses up what
-   * others need.
+   * Whether the user may write with these ids, including new ones. A user may own at most half as many ids as are left for
+   * all, so nobody uses up the ids that others need. A single user gets 33,333: 12 page loads with typing a day for seven
+   * years.
    */
   mayAdd(clients: Iterable<number>, userId: string): boolean {
     let added = 0
@@ -57,7 +57,7 @@ export class ClientOwners {
     return this.#counts.get(userId) ?? 0
   }
 
-  /** The user has written with these; gives those that had no owner. */
+  /** Makes the user the owner of the ids that have none, and returns them. */
   add(clients: Iterable<number>, userId: string): ClientOwner[] {
     const added: ClientOwner[] = []
     for (const client of clients) {
@@ -82,19 +82,19 @@ export class ClientOwners {
     this.#counts?.set(userId, this.#countOf(userId) - 1)
   }
 
-  /** What they wrote is not stored. */
+  /** For ids whose first update was not stored. */
   remove(owners: readonly ClientOwner[]): void {
     for (const [client] of owners) this.#unset(client)
   }
 
-  /** Whether an update has clients whose owner is unknown here. */
-  hasStrangers(update: Uint8Array): boolean {
-    const isStranger = (client: number) => this.ownerOf(client) === undefined
-    return [...Y.parseUpdateMeta(update).from.keys()].some(isStranger)
+  /** Whether the update has client ids whose owner is unknown here. */
+  hasUnknownOwners(update: Uint8Array): boolean {
+    const isUnknown = (client: number) => this.ownerOf(client) === undefined
+    return [...Y.parseUpdateMeta(update).from.keys()].some(isUnknown)
   }
 
-  /** What is stored counts, whoever has written here in the meantime. */
-  learn(owners: Iterable<ClientOwner>): void {
+  /** Stored owners override those that this server assumed in the meantime. */
+  override(owners: Iterable<ClientOwner>): void {
     for (const [client, userId] of owners) {
       if (this.#owners.get(client) === userId) continue
       this.#set(client, userId)

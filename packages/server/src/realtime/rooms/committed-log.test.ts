@@ -2,14 +2,14 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { CommittedLog } from './committed-log.ts'
 
-/** The document that the parts make, and whether anything is missing in them. */
+/** The document that the parts describe, and whether updates are missing. */
 function contentOf(parts: readonly Uint8Array[]) {
   const doc = new Y.Doc()
   for (const part of parts) Y.applyUpdate(doc, part)
   return { text: doc.getText('content').toString(), isWhole: doc.store.pendingStructs === null }
 }
 
-test('[R7.1] joins and snapshots that end in any order, and rows in between, leave the document as it is', () => {
+test('[R7.1] merges, snapshots and rows in any order leave the document unchanged', () => {
   let state = 7
   const below = (end: number) => {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
@@ -27,17 +27,17 @@ test('[R7.1] joins and snapshots that end in any order, and rows in between, lea
       const what = below(6)
       if (what === 0 && parts.length > 0) {
         const whole = Y.mergeUpdates(parts)
-        ends.push(() => log.joined(upTo, whole))
+        ends.push(() => log.replaceWithMerged(upTo, whole))
       } else if (what === 1 && upTo > 0) {
         const snapshot = Y.encodeStateAsUpdate(doc)
-        ends.push(() => log.compacted(upTo, snapshot))
+        ends.push(() => log.replaceWithSnapshot(upTo, snapshot))
       } else if (what === 2 && ends.length > 0) ends.splice(below(ends.length), 1)[0]?.()
       else if (what === 3 && text.length > 0) text.delete(below(text.length), 1)
       else text.insert(below(text.length + 1), String(step % 10))
       expect(contentOf(log.parts)).toEqual({ text: text.toString(), isWhole: true })
       expect(log.seq).toBe(seq)
     }
-    log.compacted(seq, Y.encodeStateAsUpdate(doc))
+    log.replaceWithSnapshot(seq, Y.encodeStateAsUpdate(doc))
     expect([log.parts.length, log.tail]).toEqual([1, { updates: 0, bytes: 0 }])
   }
 })

@@ -6,55 +6,55 @@ import type { Crdt } from '../../crdt/crdt.ts'
 import type { EditorRoom } from './room.ts'
 import { Gate } from '../../platform/turns/gate.ts'
 
-export interface CompactionParts {
+export interface CompactionDeps {
   database: Database
   crdt: Crdt
   log: Log
   now: () => number
 }
 
-/** Documents are built one at a time; the next one is read and the last one written meanwhile. */
-const mostAtOnce = 2
-/** What failed may fail again and take as long: the editor is left alone for so long. */
-const restMs = 60_000
+/** One document is built while the next is read or the last is written. */
+const maxConcurrentCompactions = 2
+/** A failed compaction may fail again and take as long, so the editor is skipped for this time. */
+const retryAfterMs = 60_000
 
-/** Puts snapshots in the place of long logs. Nobody waits for one. */
+/** Replaces long logs with snapshots, in the background. */
 export class Compaction {
-  readonly #parts: CompactionParts
-  /** A tenant whose documents take long keeps no other one waiting. */
-  readonly #gate = new Gate(mostAtOnce)
-  /** Until when a room is not tried, by the clock of the server. */
-  readonly #rests = new WeakMap<EditorRoom, number>()
+  readonly #deps: CompactionDeps
+  /** Fair between API keys: slow documents of one do not delay the others. */
+  readonly #gate = new Gate(maxConcurrentCompactions)
+  /** Rooms that are not compacted before this time. */
+  readonly #notBefore = new WeakMap<EditorRoom, number>()
 
-  constructor(parts: CompactionParts) {
-    this.#parts = parts
+  constructor(deps: CompactionDeps) {
+    this.#deps = deps
   }
 
-  /** Called whenever the log of the room grew, or something did not fit into it. */
+  /** Call it when the log of the room grew, or when an update did not fit into it. */
   compactIfLong(room: EditorRoom): void {
     const { tail, snapshotBytes } = room.log
     const isLong = editorLog.isLong(tail, snapshotBytes)
-    if (!(isLong || room.isScarce) || this.#parts.now() < (this.#rests.get(room) ?? 0)) return
-    this.#rests.set(room, Infinity)
+    if (!(isLong || room.isScarce) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
+    this.#notBefore.set(room, Infinity)
     this.#gate
       .pass(room.apiKey, () => this.#compact(room))
       .then(
         () => {
-          // What makes little space must not be done again and again.
-          if (isLong) this.#rests.delete(room)
-          else this.#rests.set(room, this.#parts.now() + restMs)
+          // A compaction for space that gains little must not repeat at once.
+          if (isLong) this.#notBefore.delete(room)
+          else this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },
         (error: unknown) => {
-          this.#parts.log.error({ err: error, ...room.place }, 'an editor could not be compacted')
-          this.#rests.set(room, this.#parts.now() + restMs)
+          this.#deps.log.error({ err: error, ...room.place }, 'an editor could not be compacted')
+          this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },
       )
   }
 
-  /** From what is stored, never from memory: a fault of ours in memory must not reach the snapshot. */
+  /** Reads the stored rows, never the room: a bug in memory must not reach the snapshot. */
   async #compact(room: EditorRoom): Promise<void> {
     if (room.isDropped) return
-    const { database, crdt } = this.#parts
+    const { database, crdt } = this.#deps
     const { apiKey, place } = room
     const stored = await editorLog.read(database.read, apiKey, place)
     if (stored === undefined) return
@@ -64,6 +64,6 @@ export class Compaction {
     const source = sourceOf(apiKey, place, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await editorLog.compact(database, apiKey, place, { snapshotSeq, seq, snapshot, createdAt })
-    if (done && seq <= room.log.seq) room.compacted(seq, snapshot)
+    if (done && seq <= room.log.seq) room.onCompacted(seq, snapshot)
   }
 }

@@ -5,21 +5,21 @@ import type { ClientOwner } from './client-owners.ts'
 import type { Sender } from '../authorization/commits.ts'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 
-/** What happened to the versions of an editor, as clients are told it under their channel. */
+/** A change of the versions of an editor, without the channel under which each client receives it. */
 export type VersionEvent = ServerMessage extends infer Message
   ? Message extends { type: 'versionAdded' | 'versionRestored' | 'versionsChanged' }
     ? Omit<Message, 'channel'>
     : never
   : never
 
-/** How a dialect puts things to its clients. Those with the same `key` get the very same bytes. */
+/** Encodes broadcasts in a dialect. Members whose codecs have the same `key` receive the same bytes. */
 export interface Framing {
   readonly key: string
   update(update: Uint8Array): Buffer
   awareness(update: Uint8Array): Buffer
-  /** Undefined where the dialect has no message for it. */
+  /** Undefined in dialects that have no such message. */
   versionEvent?(event: VersionEvent): Buffer
-  /** A message of another client that is not stored; dialects without it have none. The payload is UTF-8. */
+  /** A message of another client that is not stored. The payload is UTF-8. Undefined in dialects that have none. */
   stateless?(payload: Uint8Array): Buffer
 }
 
@@ -29,34 +29,34 @@ export interface Member extends Owner, Sender {
   /** Whether it may write at this moment. */
   readonly canWrite: boolean
   send(frame: Buffer): void
-  /** Leaves the frame out for a client that is behind; false then. It holds the states of these Yjs clients. */
+  /** Skips the frame, and returns false, if the client is behind. `clients` are the Yjs clients whose states it has. */
   sendAwareness(frame: Buffer, clients: readonly number[]): boolean
-  /** Sends instead of what was left out the state as it is now, if the client has caught up. */
+  /** Sends the current state in place of skipped frames, once the client has caught up. */
   makeUp(): void
-  /** Asks for what was refused before, if anything was: it may be stored now. */
+  /** Requests updates that were refused before: they may be stored now. */
   mayWrite(): void
-  /** The server lacks something that this client has. */
+  /** Called when the server lacks updates that this client has. */
   askForMore(): void
   end(reason: CloseReason, message: string): void
 }
 
-/** What becomes of an update; one is called, once, unless its sender leaves or the room is dropped before. */
+/** Exactly one is called, unless the sender leaves or the room is dropped. */
 export interface Outcome {
-  /** It is durable. Not `isNews`: it was before. */
+  /** The update is durable. Without `isNews` it is a duplicate of durable updates. */
   saved(seq: number, isNews: boolean): void
-  /** Nothing of it is stored. `gap`: it will be, once what it builds upon is here. */
+  /** Nothing of the update is stored. After a `gap`, the client sends it again with the updates before it. */
   refused(fault: Fault): void
 }
 
 export interface Pending {
-  /** As it was sent. */
+  /** The bytes that the client sent. */
   readonly sent: Uint8Array
-  /** What of it is stored. */
+  /** The part of them that is stored. */
   update: Uint8Array
   from: Member
   outcome: Outcome
   isNews: boolean
-  /** The client ids that have an owner by this update. */
+  /** The client ids that got an owner by this update. */
   owners: readonly ClientOwner[]
 }
 
@@ -69,13 +69,13 @@ export interface StoredRow extends Row {
   userId: string
 }
 
-/** What one tick stores of a room. */
+/** The updates of a room that one tick stores, merged into one entry. */
 export interface Batch {
   entry: Entry | undefined
   pending: readonly Pending[]
 }
 
-/** Whether everyone who wrote something of it may still write. */
+/** Whether all senders of changes may still write. */
 export const isAllowed = ({ pending }: Pick<Batch, 'pending'>): boolean =>
   pending.every(({ isNews, from }) => !isNews || from.mayStore === true)
 
@@ -84,9 +84,14 @@ export const readOnly = {
   message: 'The user may read this document, but not change it.',
 } as const satisfies Fault
 
-/** It may fit once something else has arrived. */
+/** Whether the update may fit once an earlier one has arrived. */
 export const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
 
-/** Whether an honest client may have sent it. */
-export const isBearable = (fault: Fault) => isEarly(fault) || bearable.has(fault.code)
-const bearable: ReadonlySet<Fault['code']> = new Set(['foreign_client', 'read_only', 'full', 'too_many_ids'])
+/** Whether an honest client can cause the fault, so that its connection stays open. */
+export const isBearable = (fault: Fault) => isEarly(fault) || recoverable.has(fault.code)
+const recoverable: ReadonlySet<Fault['code']> = new Set([
+  'foreign_client',
+  'read_only',
+  'full',
+  'too_many_ids',
+])

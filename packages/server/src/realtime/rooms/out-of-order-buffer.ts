@@ -1,10 +1,10 @@
 import type { Missing } from '../../crdt/updates/update-reader.ts'
 
-/** How long updates wait for the ones that they build upon. */
+/** How long an update waits for the ones that it depends on. */
 const maxWaitMs = 2_000
 const maxUpdates = 64
 const maxBytes = 64 * 1024
-/** An honest update waits for one or two others. Each attempt costs as much as an update that comes. */
+/** An honest update waits for one or two others. Each attempt costs as much as a new update. */
 const maxAttempts = 8
 
 interface Held<T> {
@@ -15,17 +15,17 @@ interface Held<T> {
 }
 
 /**
- * A few updates that came before the ones that they build upon. Each is tried again only when what it lacks has arrived.
- * Everything in it may be dropped: its sender still has it.
+ * A few updates that arrived before the ones that they depend on. Each is retried only when its missing update has
+ * arrived. The buffer may drop any of them, because the sender still has it.
  */
-export class EarlyUpdates<T extends { update: Uint8Array }> {
-  /** Those that still lack something. */
+export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
+  /** Updates whose missing update has not arrived. */
   readonly #waiting = new Set<Held<T>>()
-  /** Those to try again. */
+  /** Updates to retry. */
   readonly #ready = new Set<Held<T>>()
   #bytes = 0
 
-  /** False if there is no room for it. */
+  /** False if the buffer is full. */
   hold(item: T, missing: Missing, now = performance.now()): boolean {
     const { length } = item.update
     if (this.#waiting.size + this.#ready.size >= maxUpdates || this.#bytes + length > maxBytes) return false
@@ -34,13 +34,13 @@ export class EarlyUpdates<T extends { update: Uint8Array }> {
     return true
   }
 
-  /** Whether there may be one to try again. */
+  /** Whether an update can be retried. */
   get hasReady(): boolean {
     return this.#ready.size > 0
   }
 
-  /** A client has gone on to that clock. */
-  arrived(client: number, clock: number): void {
+  /** Call it when the next clock of a Yjs client has become `clock`. */
+  onClockAdvanced(client: number, clock: number): void {
     for (const held of this.#waiting) {
       if (held.missing.client !== client || held.missing.clock > clock) continue
       this.#waiting.delete(held)
@@ -49,8 +49,8 @@ export class EarlyUpdates<T extends { update: Uint8Array }> {
   }
 
   /**
-   * The next one to try again, if `mayTry` says so. It is not held any more, unless `holdAgain` is called: false if it was
-   * tried too often.
+   * Removes and returns the next update to retry for which `mayTry` is true. `holdAgain` puts it back; false if it was tried
+   * too often.
    */
   takeReady(mayTry: (item: T) => boolean): { item: T; holdAgain(missing: Missing): boolean } | undefined {
     for (const held of this.#ready) {

@@ -6,24 +6,24 @@ import { knowsNothing, mergeMany, mustJoin } from '../../crdt/crdt-work.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { someClient } from './state-vector.ts'
 
-/** Up to this size in total a document is joined for each client that asks: that takes a few milliseconds. */
-const smallBytes = 128 * 1024
+/** Documents up to this size are merged for each client that asks, in a few milliseconds. */
+const maxSmallBytes = 128 * 1024
 
-/** What a client lacks. */
+/** The updates that a client lacks. */
 export interface Content {
-  /** An update to be sent before `body`: changes since `body` was put together. Yjs keeps them until `body` is there. */
+  /** An update to send before `body`: changes since `body` was built. Yjs keeps it pending until `body` arrives. */
   readonly recent: Uint8Array | undefined
   readonly body: Uint8Array
-  /** Whether the room holds these bytes anyway, so that a client that takes them slowly costs nothing. */
+  /** Whether the room keeps these bytes anyway, so that a slow reader costs no memory. */
   readonly isHeld: () => boolean
 }
 
-interface Joined {
+interface Merged {
   seq: number
   whole: Uint8Array
 }
 
-export interface ContentParts {
+export interface ContentDeps {
   log: CommittedLog
   crdt: Crdt
   /** The document as it is now. */
@@ -33,18 +33,18 @@ export interface ContentParts {
   isOpen: () => boolean
 }
 
-/** Answers what clients lack of a room's document, with bytes that are shared as far as possible. */
+/** Computes what clients lack of a room's document, in bytes that clients share as far as possible. */
 export class RoomContent {
   readonly #log: CommittedLog
   readonly #crdt: Crdt
-  readonly #source: ContentParts['source']
-  readonly #index: ContentParts['index']
-  readonly #isOpen: ContentParts['isOpen']
-  #joining: Promise<Joined> | undefined
+  readonly #source: ContentDeps['source']
+  readonly #index: ContentDeps['index']
+  readonly #isOpen: ContentDeps['isOpen']
+  #merging: Promise<Merged> | undefined
   #summed: { vector: Uint8Array; total: number } | undefined
   #recent: { seq: number; base: Uint8Array; bytes: Uint8Array } | undefined
 
-  constructor({ log, crdt, source, index, isOpen }: ContentParts) {
+  constructor({ log, crdt, source, index, isOpen }: ContentDeps) {
     this.#log = log
     this.#crdt = crdt
     this.#source = source
@@ -53,16 +53,16 @@ export class RoomContent {
   }
 
   /**
-   * Everything stored that a client with that state vector lacks. A difference is bytes of this client alone: if
-   * `hasRoomFor` does not allow so many, the client gets the whole document, whose bytes are shared. Yjs skips what it knows.
+   * Everything stored that a client with this state vector lacks. Nobody else shares the bytes of a difference: if
+   * `hasRoomFor` refuses them, the client gets the whole document, whose bytes are shared. Yjs skips what it has already.
    */
   async missingFor(stateVector: Uint8Array, hasRoomFor: (bytes: number) => boolean): Promise<Content> {
     const { parts } = this.#log
     const bytes = sizeOf(parts)
-    if (knowsNothing(stateVector) || (bytes > smallBytes && !this.#knowsHalf(stateVector)))
+    if (knowsNothing(stateVector) || (bytes > maxSmallBytes && !this.#knowsHalf(stateVector)))
       return this.#whole()
     const body = await this.#crdt.diff(this.#source(), parts, stateVector)
-    if (body.length > bytes / 2 && bytes > smallBytes) return this.#whole()
+    if (body.length > bytes / 2 && bytes > maxSmallBytes) return this.#whole()
     return hasRoomFor(body.length) ? { recent: undefined, body, isHeld: () => false } : this.#whole()
   }
 
@@ -70,31 +70,31 @@ export class RoomContent {
     const { seq } = this.#log
     for (;;) {
       const { parts } = this.#log
-      if (parts.length === 1 || (sizeOf(parts) > smallBytes && !mustJoin(parts))) return this.#inTwo(parts)
-      // All who ask meanwhile wait for the same work. It may have begun before the newest rows were there.
-      this.#joining ??= this.#join().finally(() => {
-        this.#joining = undefined
+      if (parts.length === 1 || (sizeOf(parts) > maxSmallBytes && !mustJoin(parts))) return this.#inTwo(parts)
+      // All clients wait for the same merge, which may have started before the newest rows arrived.
+      this.#merging ??= this.#mergeLog().finally(() => {
+        this.#merging = undefined
       })
-      const joined = await this.#joining
-      if (joined.seq >= seq) return this.#held(joined.whole)
+      const merged = await this.#merging
+      if (merged.seq >= seq) return this.#held(merged.whole)
     }
   }
 
-  async #join(): Promise<Joined> {
+  async #mergeLog(): Promise<Merged> {
     const { parts, seq } = this.#log
     const whole = await this.#crdt.merge(this.#source(), parts)
-    this.#log.joined(seq, whole)
+    this.#log.replaceWithMerged(seq, whole)
     return { seq, whole }
   }
 
-  /** The largest part as it is, and all others, which are small, as one update. */
+  /** The largest part unchanged, and the others, which are small, merged into one update. */
   #inTwo(parts: Parts): Content {
     const base = parts.reduce((largest, part) => (part.length > largest.length ? part : largest))
     if (parts.length === 1) return this.#held(base)
     return this.#held(base, this.#recentBeside(base))
   }
 
-  /** Rows that were merged for an earlier client are not merged again: 64 KiB of small ones take 20 to 30 ms. */
+  /** Reuses the merge of an earlier client: merging 64 KiB of small rows takes 20 to 30 ms. */
   #recentBeside(base: Uint8Array): Uint8Array {
     const { seq, parts } = this.#log
     const known = this.#recent?.base === base ? this.#recent : undefined
@@ -108,10 +108,10 @@ export class RoomContent {
   }
 
   #held(body: Uint8Array, recent?: Uint8Array): Content {
-    return { recent, body, isHeld: () => this.#isOpen() && this.#log.holds(body) }
+    return { recent, body, isHeld: () => this.#isOpen() && this.#log.has(body) }
   }
 
-  /** Whether the client knows at least half of what the clocks count. Otherwise a difference saves too little. */
+  /** Whether the client has at least half of the document, by the sum of the clocks. Otherwise a difference saves too little. */
   #knowsHalf(stateVector: Uint8Array): boolean {
     const { clocks } = this.#index()
     const half = this.#total() / 2
@@ -125,10 +125,10 @@ export class RoomContent {
     )
   }
 
-  /** The sum of the clocks. */
+  /** The sum of all clocks. */
   #total(): number {
     const vector = this.#index().stateVector()
-    // The index makes another array when a clock has changed.
+    // The index returns another array when a clock has changed.
     if (this.#summed?.vector === vector) return this.#summed.total
     let total = 0
     someClient(vector, (_client, clock) => {

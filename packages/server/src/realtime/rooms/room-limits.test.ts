@@ -22,7 +22,7 @@ function ownersOf(counts: Record<string, number>): ClientOwners {
   return new ClientOwners(owners, () => {})
 }
 
-describe('the space of an editor', () => {
+describe('the byte limit of an editor', () => {
   function scene(bytes: number) {
     const log = new CommittedLog(undefined)
     log.append(1, new Uint8Array(bytes))
@@ -30,30 +30,30 @@ describe('the space of an editor', () => {
     return { log, limits }
   }
 
-  test('[S6] ends at the limit, with what waits to be stored', () => {
+  test('[S6] refuses updates beyond the limit, counting those that wait to be stored', () => {
     const { limits } = scene(800)
     expect(limits.refusal(accepted(100, 1), 100, 'ada')).toBeUndefined()
     expect(limits.refusal(accepted(101, 1), 100, 'ada')).toMatchObject({ code: 'full' })
   })
 
-  test('[S6.2] does not matter to deletions', () => {
+  test('[S6.2] does not apply to deletions', () => {
     const { limits } = scene(5_000)
     expect(limits.refusal(accepted(100), 100, 'ada')).toBeUndefined()
   })
 
-  test('[S6.3] is refused at once to what builds upon something refused, until there is space again', () => {
+  test('[S6.3] refuses updates that depend on a refused one at once, until there is space again', () => {
     const { limits, log } = scene(990)
     const isRefused = (client: number) =>
-      limits.refusalOfEarly({ code: 'gap', message: '', missing: { client, clock: 1 } })?.code === 'full'
+      limits.refusalOfMissing({ code: 'gap', message: '', missing: { client, clock: 1 } })?.code === 'full'
     expect(isRefused(1)).toBe(false)
     limits.refusal(accepted(100, 1), 0, 'ada')
     expect([isRefused(1), isRefused(2)]).toEqual([true, false])
     expect(limits.isScarce).toBe(true)
-    log.compacted(1, new Uint8Array(950))
+    log.replaceWithSnapshot(1, new Uint8Array(950))
     expect([limits.takeFreed(), isRefused(1), limits.isScarce]).toEqual([false, true, false])
     log.append(2, new Uint8Array(1))
     expect(limits.isScarce).toBe(true)
-    log.compacted(2, new Uint8Array(10))
+    log.replaceWithSnapshot(2, new Uint8Array(10))
     expect([limits.takeFreed(), isRefused(1), limits.isScarce]).toEqual([true, false, false])
     expect(limits.takeFreed()).toBe(false)
   })
@@ -63,47 +63,47 @@ describe('the client ids of an editor', () => {
   const limitsFor = (owners: ClientOwners) => new RoomLimits(new CommittedLog(undefined), owners, 1_000)
   const codeFor = (owners: ClientOwners, userId: string, ...clients: number[]) =>
     limitsFor(owners).refusal(accepted(1, ...clients), 0, userId)?.code ?? 'accepted'
-  const news = (count: number) => Array.from({ length: count }, (_, i) => 1_000_000 + i)
+  const newIds = (count: number) => Array.from({ length: count }, (_, i) => 1_000_000 + i)
 
-  test('[S7] are refused when there are 100,000, but clients that have written before go on', () => {
+  test('[S7] are refused beyond 100,000, but clients that have written before can go on', () => {
     const owners = ownersOf({
       ada: 1,
-      ...Object.fromEntries(news(99).map((i) => [`u${i}`, 1_000])),
+      ...Object.fromEntries(newIds(99).map((i) => [`u${i}`, 1_000])),
       bob: 998,
     })
-    expect(codeFor(owners, 'carol', ...news(1))).toBe('accepted')
-    expect(codeFor(owners, 'carol', ...news(2))).toBe('too_many_ids')
-    owners.add(news(1), 'carol')
-    expect(codeFor(owners, 'carol', ...news(1))).toBe('accepted')
+    expect(codeFor(owners, 'carol', ...newIds(1))).toBe('accepted')
+    expect(codeFor(owners, 'carol', ...newIds(2))).toBe('too_many_ids')
+    owners.add(newIds(1), 'carol')
+    expect(codeFor(owners, 'carol', ...newIds(1))).toBe('accepted')
     expect(codeFor(owners, 'dave', 2_000_000)).toBe('too_many_ids')
     expect(codeFor(owners, 'ada', 1)).toBe('accepted')
     expect(codeFor(owners, 'ada', 1, 2_000_000)).toBe('too_many_ids')
   })
 
-  test('[S7.1] of one user are at most half of those that are left', () => {
+  test('[S7.1] of one user are at most half of the ids that are left', () => {
     const owners = ownersOf({ ada: 33_300 })
-    expect(codeFor(owners, 'ada', ...news(50))).toBe('accepted')
-    expect(codeFor(owners, 'ada', ...news(51))).toBe('too_many_ids')
-    expect(codeFor(owners, 'bob', ...news(64))).toBe('accepted')
+    expect(codeFor(owners, 'ada', ...newIds(50))).toBe('accepted')
+    expect(codeFor(owners, 'ada', ...newIds(51))).toBe('too_many_ids')
+    expect(codeFor(owners, 'bob', ...newIds(64))).toBe('accepted')
   })
 
-  test('[S7.1] of every user may be 1,000', () => {
+  test('[S7.1] can be 1,000 for each user, as long as some are left', () => {
     const owners = ownersOf({ ada: 50_000, bob: 48_900, carol: 999 })
-    expect(codeFor(owners, 'carol', ...news(1))).toBe('accepted')
-    expect(codeFor(owners, 'carol', ...news(2))).toBe('too_many_ids')
-    expect(codeFor(owners, 'dave', ...news(64))).toBe('accepted')
-    expect(codeFor(owners, 'bob', ...news(1))).toBe('too_many_ids')
+    expect(codeFor(owners, 'carol', ...newIds(1))).toBe('accepted')
+    expect(codeFor(owners, 'carol', ...newIds(2))).toBe('too_many_ids')
+    expect(codeFor(owners, 'dave', ...newIds(64))).toBe('accepted')
+    expect(codeFor(owners, 'bob', ...newIds(1))).toBe('too_many_ids')
   })
 
-  test('[S7] that were not stored do not count', () => {
+  test('[S7] of updates that were not stored are free again', () => {
     const owners = ownersOf({ ada: 33_300 })
-    const added = owners.add(news(33), 'ada')
-    expect(codeFor(owners, 'ada', ...news(60))).toBe('too_many_ids')
+    const added = owners.add(newIds(33), 'ada')
+    expect(codeFor(owners, 'ada', ...newIds(60))).toBe('too_many_ids')
     owners.remove(added)
-    expect(codeFor(owners, 'ada', ...news(50))).toBe('accepted')
-    // An owner that is learned from the store takes the place of the one before.
-    owners.learn([[1, 'bob']])
+    expect(codeFor(owners, 'ada', ...newIds(50))).toBe('accepted')
+    // A stored owner replaces the one before.
+    owners.override([[1, 'bob']])
     expect(owners.ownerOf(1)).toBe('bob')
-    expect(codeFor(owners, 'ada', ...news(51))).toBe('accepted')
+    expect(codeFor(owners, 'ada', ...newIds(51))).toBe('accepted')
   })
 })

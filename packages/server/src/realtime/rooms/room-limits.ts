@@ -2,10 +2,10 @@ import { type ClientOwners, maxClientIds } from './client-owners.ts'
 import type { CommittedLog } from './committed-log.ts'
 import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
 
-/** From this share of the limit on, an editor is compacted to make space. */
-const scarceShare = 0.9
-/** Yjs clients that are remembered because something of theirs was refused. */
-const maxRefused = 1_000
+/** Above this share of the limit, an editor is compacted to make space. */
+const compactAboveShare = 0.9
+/** Yjs clients whose refused updates are remembered. */
+const maxRefusedClients = 1_000
 
 const tooManyIds: Fault = {
   code: 'too_many_ids',
@@ -14,13 +14,13 @@ const tooManyIds: Fault = {
     'Clients that have written before can go on. Copy the content into another editor.',
 }
 
-/** What may be stored in one editor: how many bytes, and by how many Yjs clients. */
+/** Enforces the limits of one editor: its bytes and its Yjs client ids. */
 export class RoomLimits {
   readonly #log: CommittedLog
   readonly #owners: ClientOwners
   readonly #maxBytes: number
   readonly #full: Fault
-  /** Yjs clients whose last update was refused, and why. What they send next builds upon it. */
+  /** The fault of Yjs clients whose last update was refused. Their next updates depend on it. */
   readonly #refused = new Map<number, Fault>()
   #hasRefusedBytes = false
 
@@ -34,13 +34,13 @@ export class RoomLimits {
     }
   }
 
-  /** Why something new must not be stored, if so. Deletions make the editor smaller, once it is compacted. */
+  /** Why a new update must not be stored, or undefined. Deletions are always stored: compaction then makes space. */
   refusal({ update, clients }: Accepted, waitingBytes: number, userId: string): Fault | undefined {
     if (clients.length === 0) return undefined
     const refusal = this.#refusal(clients, waitingBytes + update.length, userId)
     for (const client of clients) {
       if (refusal === undefined) this.#refused.delete(client)
-      else if (this.#refused.size < maxRefused) this.#refused.set(client, refusal)
+      else if (this.#refused.size < maxRefusedClients) this.#refused.set(client, refusal)
     }
     this.#hasRefusedBytes ||= refusal === this.#full
     return refusal
@@ -51,20 +51,20 @@ export class RoomLimits {
     return this.#log.bytes + bytes > this.#maxBytes ? this.#full : undefined
   }
 
-  /** Why an update need not wait for what it builds upon: that was refused. */
-  refusalOfEarly({ missing }: Fault): Fault | undefined {
+  /** The fault of the update that this one depends on, if that was refused: then waiting is useless. */
+  refusalOfMissing({ missing }: Fault): Fault | undefined {
     return missing && this.#refused.get(missing.client)
   }
 
-  /** Whether a snapshot should be made because there is little space left. */
+  /** Whether the editor should be compacted because it is nearly full. */
   get isScarce(): boolean {
-    const isScarce = this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * scarceShare
+    const isScarce = this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * compactAboveShare
     return isScarce && this.#log.tail.updates > 0
   }
 
-  /** After a snapshot was made: whether something that was refused may fit now. */
+  /** Call it after a compaction. Whether updates that were refused may fit now. */
   takeFreed(): boolean {
-    if (!this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * scarceShare) return false
+    if (!this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * compactAboveShare) return false
     this.#hasRefusedBytes = false
     for (const [client, refusal] of this.#refused) if (refusal === this.#full) this.#refused.delete(client)
     return true

@@ -9,7 +9,7 @@ import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
 import { mergeMany } from '../../crdt/crdt-work.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
-import { EarlyUpdates } from './out-of-order-buffer.ts'
+import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 import {
   type Batch,
   isAllowed,
@@ -23,25 +23,25 @@ import {
 } from './member.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
-import { indexOf } from './stored-index.ts'
+import { buildStoredIndex } from './stored-index.ts'
 import { PostponedWork } from '../../platform/turns/postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
-import type { RoomParts } from './room-parts.ts'
+import type { RoomDeps } from './room-deps.ts'
 import { StatelessRelay } from './stateless-relay.ts'
 import { UpdateQueue } from './update-queue.ts'
 import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
 import { withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**
- * Chunks of deleted ranges that one update may touch: 200,000 deletes all over a document with millions take 25 ms, and
- * those beyond may count as news once more.
+ * Chunks of deleted ranges that one update may touch: 200,000 deletes all over a document with millions take 25 ms. A
+ * delete beyond this limit is stored again when it is sent again.
  */
 const maxChunksPerUpdate = 2_048
 
 /**
- * An open editor: what is stored of it, what waits to be stored, and who is to be told. A cache that may vanish at any
- * moment: nothing in it is acknowledged before it is durable, and no client sees what might not be.
+ * An open editor: its stored rows, its queued updates and its members. A cache that may be dropped at any moment: no update
+ * is acknowledged or broadcast before it is durable.
  */
 export class EditorRoom {
   readonly apiKey: string
@@ -52,31 +52,31 @@ export class EditorRoom {
   readonly stateless: StatelessRelay
   readonly log: CommittedLog
   readonly content: RoomContent
-  /** Knows everything that is stored, and what waits to be. */
+  /** Includes the stored rows and the queued updates. */
   #index: DocumentIndex
   readonly #owners: ClientOwners
   readonly #limits: RoomLimits
-  readonly #parts: Pick<RoomParts, 'crdt' | 'wake' | 'makeSpace' | 'drop'>
-  readonly #early = new EarlyUpdates<Pending>()
+  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'drop'>
+  readonly #outOfOrder = new OutOfOrderBuffer<Pending>()
   readonly #queue = new UpdateQueue<Pending>()
   #exists: boolean
-  /** Tells the editor from one that is made under the same id after it was deleted. */
+  /** Distinguishes the editor from one that was created under the same id after a deletion. */
   #createdAt: number | undefined
-  /** What the editor is declared to hold, as far as the room knows. A new editor is made with it. */
+  /** The declared content of the editor, as far as the room knows. A new editor is created with it. */
   declared: Contents
-  /** Batches that are on their way to the disk. */
+  /** Batches that are being stored. */
   #storing = 0
-  /** What came while the index was being made anew; undefined otherwise. */
+  /** Messages that arrive while the index is rebuilt; undefined otherwise. */
   #postponed: PostponedWork | undefined
   #isDropped = false
 
-  constructor({ apiKey, place, index, stored, maxBytes, ...parts }: RoomParts) {
-    this.#parts = parts
+  constructor({ apiKey, place, index, stored, maxBytes, ...deps }: RoomDeps<EditorRoom>) {
+    this.#deps = deps
     this.apiKey = apiKey
     this.place = place
     this.#index = index
     this.#owners = new ClientOwners(stored?.owners ?? new Map(), (client, userId) => {
-      this.awareness.owned(client, userId)
+      this.awareness.onOwned(client, userId)
       this.awarenessChanged()
     })
     this.#exists = stored !== undefined
@@ -85,15 +85,15 @@ export class EditorRoom {
     this.log = new CommittedLog(stored)
     this.content = new RoomContent({
       log: this.log,
-      crdt: parts.crdt,
+      crdt: deps.crdt,
       source: () => sourceOf(apiKey, place, { createdAt: this.#createdAt, seq: this.log.seq }),
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
     this.#limits = new RoomLimits(this.log, this.#owners, maxBytes)
     const { awareness: states, members } = this
-    this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: parts.run })
-    this.stateless = new StatelessRelay(members, parts.run)
+    this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: deps.run })
+    this.stateless = new StatelessRelay(members, deps.run)
   }
 
   get exists(): boolean {
@@ -104,7 +104,7 @@ export class EditorRoom {
     return this.#index.stateVector()
   }
 
-  /** Confirms an update that holds nothing new, whoever sends it; false if it does. */
+  /** Acknowledges a duplicate, also for a client that may not write. False if the update has changes. */
   confirm(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
     this.#postponed.add(update, () => {
@@ -116,11 +116,11 @@ export class EditorRoom {
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     const verdict = this.#index.check(update)
     if (!verdict.ok || verdict.value.isNews) return false
-    this.#confirm({ sent: update, update, from, outcome, isNews: false, owners: [] })
+    this.#acknowledgeDuplicate({ sent: update, update, from, outcome, isNews: false, owners: [] })
     return true
   }
 
-  /** The update must come from somebody who may write. */
+  /** The sender must be allowed to write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
     if (!this.#postponed) this.#submitNow(from, update, outcome)
     else this.#postponed.add(update, () => this.#submitAgain(from, update, outcome))
@@ -129,26 +129,26 @@ export class EditorRoom {
   #submitNow(from: Member, update: Uint8Array, outcome: Outcome): void {
     const pending: Pending = { sent: update, update, from, outcome, isNews: true, owners: [] }
     const fault = this.#admit(pending)
-    if (fault === undefined) return this.#admitEarly()
+    if (fault === undefined) return this.#retryOutOfOrder()
     if (!isEarly(fault)) return outcome.refused(fault)
-    const refusal = this.#limits.refusalOfEarly(fault)
+    const refusal = this.#limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
-    // A client that writes through several connections may overtake itself.
-    if (!fault.missing || !this.#early.hold(pending, fault.missing)) outcome.refused(fault)
+    // Updates of a client that uses several connections can arrive out of order.
+    if (!fault.missing || !this.#outOfOrder.hold(pending, fault.missing)) outcome.refused(fault)
     from.askForMore()
   }
 
-  /** Access may have changed since it came. */
+  /** Access may have changed since the update arrived. */
   #submitAgain(from: Member, update: Uint8Array, outcome: Outcome): void {
     if (from.mayStore === false) outcome.refused(readOnly)
     else this.#submitNow(from, update, outcome)
   }
 
-  #admitEarly(): void {
-    if (this.#postponed || !this.#early.hasReady) return
-    // Much may have changed since they came.
+  #retryOutOfOrder(): void {
+    if (this.#postponed || !this.#outOfOrder.hasReady) return
+    // Access may have changed since they arrived.
     const mayTry = ({ from }: Pending) => from.canWrite
-    for (let next = this.#early.takeReady(mayTry); next; next = this.#early.takeReady(mayTry)) {
+    for (let next = this.#outOfOrder.takeReady(mayTry); next; next = this.#outOfOrder.takeReady(mayTry)) {
       const fault = this.#admit(next.item)
       if (fault === undefined) continue
       const isHeld = isEarly(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
@@ -158,10 +158,13 @@ export class EditorRoom {
     }
   }
 
-  /** Gives up on updates whose base did not come. */
+  /** Refuses the updates whose missing update did not arrive in time. */
   expireEarly(): void {
-    for (const { outcome } of this.#early.takeExpired()) {
-      outcome.refused({ code: 'gap', message: 'It builds upon something that did not arrive.' })
+    for (const { outcome } of this.#outOfOrder.takeExpired()) {
+      outcome.refused({
+        code: 'gap',
+        message: 'The update depends on an earlier one the server has not received.',
+      })
     }
   }
 
@@ -170,89 +173,89 @@ export class EditorRoom {
     const mayWrite = (client: number) => this.#owners.mayWrite(client, from.userId)
     let verdict = this.#index.check(pending.update, { mayWrite })
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
-      // Clients pass on what they heard from others by another way. Those will send it themselves.
+      // Clients relay updates that they received from others directly. The others send those themselves.
       const own = withoutClients(pending.update, (client) => !mayWrite(client), this.#index.clocks)
       if (own === undefined) return verdict.fault
       verdict = this.#index.check(own, { mayWrite })
       if (verdict.ok && !verdict.value.isNews) {
-        return { code: 'foreign_client', message: 'It holds nothing of its sender.' }
+        return { code: 'foreign_client', message: 'The update contains no changes by this client.' }
       }
       pending.update = own
     }
     if (!verdict.ok) return verdict.fault
     if (!verdict.value.isNews) {
-      this.#confirm(pending)
+      this.#acknowledgeDuplicate(pending)
       return undefined
     }
     const refusal = this.#limits.refusal(verdict.value, this.#queue.bytes, from.userId)
-    if (refusal?.code === 'full') this.#parts.makeSpace(this)
+    if (refusal?.code === 'full') this.#deps.makeSpace(this)
     if (refusal) return refusal
-    this.#learn(this.#index, verdict.value, maxChunksPerUpdate)
+    this.#addToIndex(this.#index, verdict.value, maxChunksPerUpdate)
     pending.update = verdict.value.update
     pending.owners = this.#owners.add(verdict.value.clients, from.userId)
     this.#queue.push(pending)
-    this.#parts.wake(this)
+    this.#deps.wake(this)
     return undefined
   }
 
-  #learn(index: DocumentIndex, accepted: Accepted, maxChunks?: number): void {
+  #addToIndex(index: DocumentIndex, accepted: Accepted, maxChunks?: number): void {
     index.take(accepted, maxChunks)
-    for (const { client, to } of accepted.changes) this.#early.arrived(client, to)
+    for (const { client, to } of accepted.changes) this.#outOfOrder.onClockAdvanced(client, to)
   }
 
-  /** It is known; the sender hears so when what it is known from is durable. */
-  #confirm(pending: Pending): void {
+  /** A duplicate is acknowledged once the original is durable. */
+  #acknowledgeDuplicate(pending: Pending): void {
     pending.isNews = false
     if (this.#queue.length === 0 && this.#storing === 0) pending.outcome.saved(this.log.seq, false)
     else {
       this.#queue.push(pending)
-      this.#parts.wake(this)
+      this.#deps.wake(this)
     }
   }
 
-  /** Whether these rows have clients whose owner is unknown. What REST writes has only the client of the server. */
-  hasStrangers(rows: readonly StoredRow[]): boolean {
+  /** Whether the rows contain client ids whose owner is unknown. Rows of REST have only the server's client id. */
+  hasUnknownOwners(rows: readonly StoredRow[]): boolean {
     return rows.some(
-      ({ bytes, userId }) => userId !== backendUserIds.rest && this.#owners.hasStrangers(bytes),
+      ({ bytes, userId }) => userId !== backendUserIds.rest && this.#owners.hasUnknownOwners(bytes),
     )
   }
 
   learnOwners(owners: ReadonlyMap<number, string>): void {
-    this.#owners.learn(owners)
+    this.#owners.override(owners)
   }
 
-  /** Whether something waits to be stored or confirmed. */
+  /** Whether updates wait to be stored or acknowledged. */
   get hasWaiting(): boolean {
     return this.#queue.length > 0
   }
 
-  /** Whose update is stored next. */
+  /** The sender of the update that is stored next. */
   get nextWriter(): WorkOwner {
     return { apiKey: this.apiKey, userId: this.#queue.first?.from.userId ?? '' }
   }
 
-  /** Bytes that wait to be stored or confirmed. */
+  /** The memory of the updates that wait to be stored or acknowledged. */
   get queuedBytes(): number {
     return this.#queue.bytes + (this.#postponed?.bytes ?? 0)
   }
 
-  /** Whether access has changed since the next updates were sent: `review` comes before `takeBatch`. */
+  /** Whether access changed since the next updates were sent. Then `review` must run before `takeBatch`. */
   get mustReview(): boolean {
     return !this.#isDropped && !isAllowed({ pending: this.#queue.next() })
   }
 
   /**
-   * Waits until it is known who may still write, and takes out of the queue what the others sent. Those are told that it is
-   * not stored. The index knows it already, and what came after may build upon it, so the rest is checked once more.
+   * Waits until all senders are authorized again, and refuses the queued updates of those who lost access. The index
+   * includes these updates, and later ones may depend on them, so the index is rebuilt and the others are checked again.
    */
   async review(): Promise<void> {
-    // A batch on its way is neither in the queue nor in the log.
+    // A batch that is being stored is neither in the queue nor in the log.
     if (this.#storing > 0 || this.#postponed) return
     const undecided = new Set<Member>()
     for (const { from, isNews } of this.#queue) if (isNews && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.decided()))
-    const isLost = ({ isNews, from }: Pending) => isNews && from.mayStore === false
-    if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(isLost)) return
+    const lostAccess = ({ isNews, from }: Pending) => isNews && from.mayStore === false
+    if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(lostAccess)) return
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
@@ -263,9 +266,9 @@ export class EditorRoom {
       })
     }
     const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq: this.log.seq })
-    const { index, seq } = await indexOf(this.log, source, this.#parts.crdt)
+    const { index, seq } = await buildStoredIndex(this.log, source, this.#deps.crdt)
     this.#index = index
-    // Rows of others that were published in this very moment.
+    // Rows of others that were broadcast since the index was complete.
     for (const bytes of this.log.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
       if (verdict.ok && verdict.value.isNews) index.take(verdict.value)
@@ -273,15 +276,15 @@ export class EditorRoom {
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
     this.#postponed = undefined
-    this.#admitEarly()
+    this.#retryOutOfOrder()
   }
 
-  /** What waits, or the first part of it, as one row; called once a tick. */
+  /** Takes queued updates and merges them into one row. Called once per tick. */
   takeBatch(): Batch {
-    // What waits in a room that was dropped may build upon what is not stored.
+    // Updates in a dropped room may depend on updates that are not stored.
     if (this.#isDropped) return { entry: undefined, pending: [] }
     const pending = this.#queue.take()
-    if (this.#queue.length > 0) this.#parts.wake(this)
+    if (this.#queue.length > 0) this.#deps.wake(this)
     this.#storing++
     const news = pending.filter(({ isNews }) => isNews)
     const last = news.at(-1)
@@ -291,7 +294,7 @@ export class EditorRoom {
       entry: {
         apiKey: this.apiKey,
         place: this.place,
-        // A copy: what came from the socket is part of a larger buffer.
+        // A copy: bytes from the socket are part of a larger buffer.
         update: news.length === 1 ? new Uint8Array(last.update) : mergeMany(news.map(({ update }) => update)),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.declared,
@@ -301,14 +304,14 @@ export class EditorRoom {
     }
   }
 
-  /** Whether a snapshot should be made to make space. */
+  /** Whether the editor should be compacted because it is nearly full. */
   get isScarce(): boolean {
     return this.#limits.isScarce
   }
 
-  /** A snapshot has taken the place of the rows up to that number. */
-  compacted(seq: number, snapshot: Uint8Array): void {
-    this.log.compacted(seq, snapshot)
+  /** A snapshot replaced the stored rows up to `seq`. */
+  onCompacted(seq: number, snapshot: Uint8Array): void {
+    this.log.replaceWithSnapshot(seq, snapshot)
     if (this.#limits.takeFreed()) for (const member of this.members) member.mayWrite()
   }
 
@@ -316,54 +319,53 @@ export class EditorRoom {
     return this.#createdAt
   }
 
-  /** It exists, made at that moment. */
-  made(createdAt: number): void {
+  markCreated(createdAt: number): void {
     this.#exists = true
     this.#createdAt = createdAt
   }
 
-  /** Whether that row comes right after those that were told; if not, others lie between. */
-  continues(seq: number): boolean {
+  /** Whether the row follows the last one that was broadcast. If not, others stored rows in between. */
+  isNextSeq(seq: number): boolean {
     return seq === this.log.seq + 1
   }
 
-  /** A row of our own is durable: everyone is sent it, its writers too, to whom it is the receipt. */
+  /** Broadcasts a durable row of this room, also to its senders: to them it is the acknowledgement. */
   takeOwn(row: Row): void {
-    this.#publish([row])
+    this.#broadcast([row])
   }
 
-  /** The same for rows that others have stored. False if they do not fit. */
-  async take(rows: readonly Row[]): Promise<boolean> {
+  /** The same for rows that others stored. False if they do not fit. */
+  async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
       for (const row of rows) {
-        if (!(await this.#takeStored(index, row.bytes))) return false
+        if (!(await this.#addStoredRow(index, row.bytes))) return false
         if (this.#isDropped) return true
       }
-      // A review may have made the index anew.
+      // A review may have replaced the index.
     }
-    // One of our own may have come back from the disk meanwhile.
-    this.#publish(rows.filter(({ seq }) => seq > this.log.seq))
+    // Rows of this room may have become durable meanwhile.
+    this.#broadcast(rows.filter(({ seq }) => seq > this.log.seq))
     return true
   }
 
-  async #takeStored(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
+  async #addStoredRow(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
     const verdict = await index.checkStored(update)
-    if (verdict.ok && verdict.value.isNews) this.#learn(index, verdict.value)
+    if (verdict.ok && verdict.value.isNews) this.#addToIndex(index, verdict.value)
     return verdict.ok
   }
 
-  #publish(rows: readonly Row[]): void {
+  #broadcast(rows: readonly Row[]): void {
     for (const { seq, bytes } of rows) this.log.append(seq, bytes)
     broadcastRows(this.members, rows)
-    this.#admitEarly()
+    this.#retryOutOfOrder()
   }
 
-  /** The batch was not stored, because access has changed. */
+  /** The batch was not stored, because access changed. */
   putBack({ pending }: Batch): void {
     this.#storing--
     this.#queue.putBack(pending)
-    this.#parts.wake(this)
+    this.#deps.wake(this)
   }
 
   settled({ pending }: Batch, seq: number): void {
@@ -379,15 +381,14 @@ export class EditorRoom {
     return this.members.size === 0 && this.queuedBytes === 0 && this.#storing === 0
   }
 
-  /** Whether it is of no use any more. */
   get isDropped(): boolean {
     return this.#isDropped
   }
 
-  /** Its members come back and find another one, loaded from what is stored. */
+  /** The members reconnect to a new room that is loaded from the log. */
   drop(reason: CloseReason, message: string): void {
     if (this.#isDropped) return
     this.#isDropped = true
-    this.#parts.drop(this, reason, message)
+    this.#deps.drop(this, reason, message)
   }
 }

@@ -10,7 +10,7 @@ const vectorOf = (entries: readonly (readonly [number, number])[]) =>
     for (const number of entries.flat()) encoding.writeVarUint(encoder, number)
   })
 
-/** As Yjs reads it. */
+/** Whether Yjs can read it. */
 function isReadable(bytes: Uint8Array): boolean {
   try {
     const decoder = decoding.createDecoder(bytes)
@@ -22,7 +22,7 @@ function isReadable(bytes: Uint8Array): boolean {
 }
 
 describe('[R8] state vectors', () => {
-  test('[R8] what Yjs encodes has no fault, and is read as it was', () => {
+  test('[R8] a state vector that Yjs encoded has no fault and is read back unchanged', () => {
     const number = fc.nat({ max: 2 ** 32 - 1 })
     fc.assert(
       fc.property(fc.array(fc.tuple(number, number)), (entries) => {

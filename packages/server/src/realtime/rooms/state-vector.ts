@@ -1,13 +1,13 @@
 import { maxClientIds } from './client-owners.ts'
 
-/** A client may have used a few ids that the server did not accept. */
+/** A client may have used a few ids that the server refused. */
 export const maxVectorClients = maxClientIds + 1_000
 /** Numbers of 53 bits. */
 const maxVarUintBytes = 8
 
 /**
- * What is wrong with an encoded state vector, if anything. It is a number of clients and then two numbers for each, in
- * bytes of which the last one of a number has no high bit. Nothing is decoded: 200,000 clients take 30 ms to decode.
+ * What is wrong with an encoded state vector, or undefined. It is the number of clients, then two numbers for each. The
+ * last byte of a number has no high bit. The numbers are counted, not decoded: decoding 200,000 clients takes 30 ms.
  */
 export function faultOfStateVector(bytes: Uint8Array): string | undefined {
   const reader = new VarUints(bytes)
@@ -26,7 +26,7 @@ export function faultOfStateVector(bytes: Uint8Array): string | undefined {
 
 const malformed = 'Malformed state vector.'
 
-/** Calls it for each client and its next clock, until it answers true. The vector must have no fault. */
+/** Visits each client with its next clock, until `visit` returns true. The vector must have no fault. */
 export function someClient(
   stateVector: Uint8Array,
   visit: (client: number, clock: number) => boolean,
@@ -44,7 +44,7 @@ class VarUints {
     this.#bytes = bytes
   }
 
-  /** NaN behind the end. */
+  /** NaN after the end. */
   next(): number {
     let value = 0
     for (let factor = 1; ; factor *= 128) {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Member } from './member.ts'
 import { StatelessRelay, type StatelessRefusal } from './stateless-relay.ts'
 
-test('[R47.5] empty messages count too, so no number of them fills the memory', () => {
+test('[R47.5] empty messages count towards the limit, so they cannot fill the memory', () => {
   const relay = new StatelessRelay(new Set(), () => {})
   const refusals: StatelessRefusal[] = []
   const from = { canWrite: true } as Member

@@ -1,14 +1,14 @@
 import type { ErrorStatus } from '@plenum/protocol'
-import { framesBy } from './broadcast.ts'
+import { encodeOncePerKey } from './broadcast.ts'
 import type { Member } from './member.ts'
 import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 
-/** Bytes of messages that may wait in one editor. */
+/** Messages that wait in one editor. */
 const maxWaitingBytes = 1024 * 1024
-/** What a message counts for at least: an empty one takes memory too. */
-const minBytes = 256
+/** Counted for a small message: an empty one takes memory, too. */
+const minBytesPerMessage = 256
 
-/** Why a message is not sent to anybody. */
+/** Why a message is not relayed. */
 export interface StatelessRefusal {
   status: ErrorStatus
   message: string
@@ -28,7 +28,7 @@ interface StatelessMessage {
   payload: Uint8Array
 }
 
-/** Sends messages that are not stored to the other clients that have the editor open, in the order in which they came. */
+/** Relays messages that are not stored to the other clients in the editor, in the order of their arrival. */
 export class StatelessRelay {
   readonly #waiting: StatelessMessage[] = []
   #waitingBytes = 0
@@ -55,7 +55,7 @@ export class StatelessRelay {
   #takePart(): BroadcastPart<Member> {
     const { from, payload } = this.#waiting.shift() as StatelessMessage
     this.#waitingBytes -= bytesOf(payload)
-    const frameFor = framesBy((framing) => framing.stateless?.(payload))
+    const frameFor = encodeOncePerKey((codec) => codec.stateless?.(payload))
     const send = (member: Member) => {
       const frame = member === from ? undefined : frameFor(member.framing)
       if (frame) member.send(frame)
@@ -65,4 +65,4 @@ export class StatelessRelay {
   }
 }
 
-export const bytesOf = ({ length }: Uint8Array): number => Math.max(length, minBytes)
+export const bytesOf = ({ length }: Uint8Array): number => Math.max(length, minBytesPerMessage)

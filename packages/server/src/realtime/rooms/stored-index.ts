@@ -3,8 +3,8 @@ import type { CommittedLog } from './committed-log.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 
-/** Makes an index from what is stored, also from what is stored meanwhile: `seq` is the newest row in it. */
-export async function indexOf(
+/** Builds an index of the stored rows, including rows stored meanwhile. `seq` is the newest row in it. */
+export async function buildStoredIndex(
   log: CommittedLog,
   source: Source,
   crdt: Pick<Crdt, 'index'>,

@@ -1,15 +1,16 @@
-/** What is stored and told at once: merging takes time, and to those who hear it, it is one transaction. */
-const mostAtOnce = { updates: 500, bytes: 64 * 1024 }
-/** What an update costs beside its bytes, which may be as few as two. */
-const bytesAround = 64
+/** What one tick merges and stores of a room. Clients apply it as one transaction. */
+const maxUpdatesPerBatch = 500
+const maxBytesPerBatch = 64 * 1024
+/** The memory of a queued update beside its bytes, which can be as few as two. */
+const overheadBytes = 64
 
 interface Item {
   readonly update: Uint8Array
-  /** Otherwise it waits only to be confirmed. */
+  /** Without changes, the update only waits to be acknowledged. */
   readonly isNews: boolean
 }
 
-/** The updates of a room that wait to be stored, in the order in which they came. */
+/** The updates of a room that wait to be stored, in the order of their arrival. */
 export class UpdateQueue<T extends Item> {
   readonly #items: T[] = []
   #bytes = 0
@@ -22,24 +23,24 @@ export class UpdateQueue<T extends Item> {
     return this.#items.length
   }
 
-  /** What it takes to keep them. */
+  /** The memory that the queue takes. */
   get bytes(): number {
     return this.#bytes
   }
 
   push(item: T): void {
     this.#items.push(item)
-    this.#bytes += item.update.length + bytesAround
+    this.#bytes += item.update.length + overheadBytes
   }
 
-  /** Those that are taken next: at least one, however large it is. */
+  /** The updates of the next batch: at least one, however large it is. */
   next(): readonly T[] {
     if (this.#items.length <= 1) return this.#items
     let count = 0
     let bytes = 0
     for (const { update, isNews } of this.#items) {
       const more = isNews ? update.length : 0
-      if (count > 0 && (count === mostAtOnce.updates || bytes + more > mostAtOnce.bytes)) break
+      if (count > 0 && (count === maxUpdatesPerBatch || bytes + more > maxBytesPerBatch)) break
       bytes += more
       count++
     }
@@ -48,14 +49,14 @@ export class UpdateQueue<T extends Item> {
 
   take(count = this.next().length): T[] {
     const taken = this.#items.splice(0, count)
-    for (const { update } of taken) this.#bytes -= update.length + bytesAround
+    for (const { update } of taken) this.#bytes -= update.length + overheadBytes
     return taken
   }
 
-  /** They were taken and could not be stored: they come first again. */
+  /** Puts updates that were taken but not stored at the front. */
   putBack(items: readonly T[]): void {
     this.#items.unshift(...items)
-    for (const { update } of items) this.#bytes += update.length + bytesAround
+    for (const { update } of items) this.#bytes += update.length + overheadBytes
   }
 
   [Symbol.iterator](): Iterator<T> {

@@ -1,9 +1,9 @@
 import type { AwarenessStates } from './awareness.ts'
-import { framesBy } from '../broadcast.ts'
+import { encodeOncePerKey } from '../broadcast.ts'
 import type { Member } from '../member.ts'
 import { type BroadcastPart, PacedBroadcast } from '../../../platform/turns/paced-broadcast.ts'
 
-/** Sends to all members of an editor which awareness states have changed. */
+/** Sends changed awareness states to all members of an editor. */
 export function createAwarenessBroadcast({
   states,
   members,
@@ -16,7 +16,7 @@ export function createAwarenessBroadcast({
   const takePart = (): BroadcastPart<Member> => {
     const { clients, update, waitMs } = states.takeChanges()
     const changes = clients.length
-    const frameFor = framesBy((framing) => framing.awareness(update))
+    const frameFor = encodeOncePerKey((codec) => codec.awareness(update))
     const send = (member: Member) => member.sendAwareness(frameFor(member.framing), clients)
     return { changes, bytes: update.length, send: changes > 0 ? send : undefined, waitMs }
   }

@@ -4,19 +4,19 @@ import { StepTaker } from '../../../platform/turns/step-taker.ts'
 
 interface Client {
   readonly connection: Connection
-  /** Whether it is to hear no more. */
+  /** Whether nothing may be sent any more. */
   isSilent(): boolean
   sendStates(update: Uint8Array): void
   onError(): void
 }
 
-/** Sends one client the awareness states of an editor, as fast as the client takes them. */
+/** Sends the awareness states of an editor to one client, as fast as the client reads them. */
 export class AwarenessDelivery {
   readonly #client: Client
-  /** Yjs clients whose states the client was not sent yet. */
+  /** Yjs clients whose current states the client has not received. */
   readonly #unsent = new Set<number>()
   #isCatchingUp = false
-  /** When it was sent all of them. */
+  /** When all states were last sent. */
   #sentAllAt = -Infinity
 
   constructor(client: Client) {
@@ -27,7 +27,7 @@ export class AwarenessDelivery {
     return performance.now() - this.#sentAllAt
   }
 
-  /** False if there is nothing to send. */
+  /** False if there are no states. */
   sendAll(awareness: AwarenessStates): boolean {
     this.#sentAllAt = performance.now()
     for (const client of awareness.clients) this.#unsent.add(client)
@@ -36,14 +36,14 @@ export class AwarenessDelivery {
     return hasStates
   }
 
-  /** Whether the client may be sent a change of the states of these clients; if not, it is sent their states later. */
+  /** Whether a change of these states can be sent now. If not, `catchUp` sends the states later. */
   takesChange(clients: readonly number[]): boolean {
     const takes = this.#unsent.size === 0 && !this.#client.connection.isBehind
     if (!takes) for (const client of clients) this.#unsent.add(client)
     return takes
   }
 
-  /** Sends the states that were left out, a few in each message. */
+  /** Sends the skipped states, a few in each message. */
   catchUp(awareness: AwarenessStates): void {
     if (this.#isCatchingUp || this.#unsent.size === 0) return
     this.#isCatchingUp = true

@@ -4,22 +4,22 @@ import * as encoding from 'lib0/encoding'
 import { limits } from '@plenum/protocol/realtime'
 import { checkJson } from '../../../platform/json/json-scanner.ts'
 
-/** What an awareness update of y-protocols says of one Yjs client. */
+/** The state of one Yjs client in an awareness update of y-protocols. */
 export interface AwarenessEntry {
   client: number
   clock: number
-  /** `null`: the client is gone. */
+  /** `null`: the client left. */
   json: string
 }
 
-/** Clients echo what they hear of others, so a message may be as large as what they are sent. */
+/** Clients echo the states of others, so a message can be as large as those that the server sends. */
 const maxBytes = 256 * 1024
-const mostEntries = 1_000
-const mostDepth = 32
-/** Clients count by one; from here on we still can. */
-const mostClock = 2 ** 32
+const maxEntries = 1_000
+const maxDepth = 32
+/** Upper bound that leaves room to increment. */
+const maxClock = 2 ** 32
 
-/** The entries that are wanted; those of other clients are skipped unread. */
+/** Reads the entries of wanted clients and skips the others. */
 export function readAwareness(
   bytes: Uint8Array,
   isWanted: (client: number) => boolean,
@@ -28,7 +28,7 @@ export function readAwareness(
   try {
     const decoder = decoding.createDecoder(bytes)
     const count = decoding.readVarUint(decoder)
-    if (count > mostEntries) return 'malformed'
+    if (count > maxEntries) return 'malformed'
     const entries: AwarenessEntry[] = []
     for (let i = 0; i < count; i++) {
       const client = decoding.readVarUint(decoder)
@@ -36,9 +36,9 @@ export function readAwareness(
       const json = decoding.readVarUint8Array(decoder)
       if (!isWanted(client)) continue
       if (json.length > limits.awarenessBytes) return 'tooLarge'
-      if (clock > mostClock || !isUtf8(json)) return 'malformed'
-      // Clients compare states by recursion, so nesting is bounded; and they assign the keys they read.
-      checkJson(json, 0, json.length, { depth: mostDepth })
+      if (clock > maxClock || !isUtf8(json)) return 'malformed'
+      // Clients compare states by recursion, so nesting is limited. They also assign the keys that they read.
+      checkJson(json, 0, json.length, { depth: maxDepth })
       entries.push({ client, clock, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() })
     }
     return decoding.hasContent(decoder) ? 'malformed' : entries
@@ -47,7 +47,7 @@ export function readAwareness(
   }
 }
 
-/** Says nothing; keeps clients from giving a quiet connection up. */
+/** Has no states. Keeps clients from closing a quiet connection. */
 export const emptyAwareness: Uint8Array = Uint8Array.of(0)
 
 export function writeAwareness(entries: readonly AwarenessEntry[]): Uint8Array {
@@ -61,7 +61,7 @@ export function writeAwareness(entries: readonly AwarenessEntry[]): Uint8Array {
   return encoding.toUint8Array(encoder)
 }
 
-/** Fields by which a state may say who its user is. What they claim is made true; names and colours are left as sent. */
+/** Overwrites the fields that identify the user, from the token. Names and colours stay as sent. */
 export function withTrueIdentity(
   json: string,
   { userId, email }: { userId: string; email: string | undefined },

@@ -23,7 +23,7 @@ const state = (client: number, clock: number, json: string) =>
 
 const large = JSON.stringify({ cursor: 'x'.repeat(16_000) })
 
-/** Everything that has changed, message by message. */
+/** All changes, message by message. */
 function messagesOf(states: AwarenessStates): { bytes: number; clients: number[] }[] {
   const messages = []
   for (let part = states.takeChanges(); part.clients.length > 0; part = states.takeChanges()) {
@@ -33,7 +33,7 @@ function messagesOf(states: AwarenessStates): { bytes: number; clients: number[]
 }
 
 describe('awareness states', () => {
-  test('[R35] [S2] are sent in messages of bounded size, however many there are', () => {
+  test('[R35] [S2] are sent in messages of limited size, however many there are', () => {
     const states = new AwarenessStates(() => undefined)
     for (let client = 0; client < 100; client++) {
       states.receive(owner(`s${client}`), state(client, 1, large))
@@ -49,7 +49,7 @@ describe('awareness states', () => {
     }
   })
 
-  test('[R35.1] of editors are sent before those of viewers', () => {
+  test('[R35.1] of editors are sent before the states of viewers', () => {
     const states = new AwarenessStates(() => undefined)
     for (let client = 0; client < 20; client++) {
       states.receive({ ...owner(`s${client}`), isWriter: false }, state(client, 1, large))
@@ -58,7 +58,7 @@ describe('awareness states', () => {
     expect(states.takeChanges().clients[0]).toBe(99)
   })
 
-  test('[R35.2] are sent no more than 32 KiB a second for one session after a burst, also if it comes and goes', () => {
+  test('[R35.2] of one session are sent at up to 32 KiB per second after a burst, even if it leaves and comes back', () => {
     vi.useFakeTimers()
     try {
       const states = new AwarenessStates(() => undefined)
@@ -79,7 +79,7 @@ describe('awareness states', () => {
     }
   })
 
-  test('[R34.2] for which the connection has no room change nothing, and one that goes makes room', () => {
+  test('[R34.2] beyond the limit of the connection are ignored, until a state is removed', () => {
     const states = new AwarenessStates(() => undefined)
     const budget = new ByteBudget(40_000)
     const session = (sessionId: string): Owner => {
@@ -96,7 +96,7 @@ describe('awareness states', () => {
     expect([...states.clients]).toEqual([1, 2])
   })
 
-  test('[R34.2] above 16 KiB are refused, but not those that a client echoes', () => {
+  test('[R34.2] above 16 KiB are refused, except in echoes of other clients', () => {
     const states = new AwarenessStates(() => undefined)
     const tooLarge = JSON.stringify({ cursor: 'x'.repeat(16_384) })
     expect(states.receive(owner('s1'), state(1, 1, tooLarge))).toBe('tooLarge')
@@ -105,7 +105,7 @@ describe('awareness states', () => {
   })
 })
 
-test('[R2] a clock that cannot be counted on is malformed', () => {
+test('[R2] an awareness clock that cannot be incremented is malformed', () => {
   const states = new AwarenessStates(() => undefined)
   expect(states.receive(owner('s1'), state(1, Number.MAX_SAFE_INTEGER, '{}'))).toBe('malformed')
   expect(states.receive(owner('s1'), state(1, 2 ** 32, '{}'))).toBe('changed')
@@ -113,13 +113,13 @@ test('[R2] a clock that cannot be counted on is malformed', () => {
   expect(states.receive(owner('s2'), state(1, 0, '{}'))).toBe('changed')
 })
 
-describe('client ids that nobody has written with', () => {
+describe('client ids without an owner', () => {
   const ada = owner('s1', 'ada')
   const viewer = (sessionId: string): Owner => ({ ...owner(sessionId, 'vic'), isWriter: false })
   const nameIn = (states: AwarenessStates) =>
     /"name":"(\w+)"/.exec(Buffer.from(states.takeStates(new Set(states.clients))).toString())?.[1]
 
-  test('[R31.2] stay with an editor who left, however many viewers come and go', () => {
+  test('[R31.2] stay with an editor who left, however many viewers connect and leave', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(ada, state(1, 5, '{"name":"Ada"}'))
     states.leave('s1')
@@ -132,7 +132,7 @@ describe('client ids that nobody has written with', () => {
     expect(states.receive(owner('s2', 'ada'), state(1, 6, '{"name":"Ada"}'))).toBe('changed')
   })
 
-  test('[R31.2] go from a viewer to an editor, whatever clock the viewer counted to', () => {
+  test('[R31.2] move from a viewer to an editor, whatever the clock of the viewer', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(viewer('v'), state(1, 2 ** 32, '{"name":"Vic"}'))
     expect(states.receive(ada, state(1, 1, '{"name":"Ada"}'))).toBe('changed')

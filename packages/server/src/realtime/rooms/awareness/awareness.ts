@@ -2,103 +2,102 @@ import type { BytePace } from '../../../platform/turns/byte-pace.ts'
 import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
 
-/** A session that has the editor open, and whose user it is. */
+/** A session that has the editor open, with its user. */
 export interface Owner {
   readonly sessionId: string
   readonly userId: string
   readonly email: string | undefined
-  /** Whether the user may write, by the latest decision. */
+  /** Whether the user may write, by the latest authorization. */
   readonly isWriter: boolean
-  /** Bounds what its state makes everyone in the editor receive. */
+  /** Limits the rate at which its state is broadcast. */
   readonly pace: BytePace
-  /** Says how large its state is; false if the connection has no room for it. */
+  /** Reports the size of its state. False if the connection has no room for it. */
   keep(bytes: number): boolean
 }
 
 interface State {
   owner: Owner
-  /** What its client counts, */
+  /** The clock that its client sent. */
   ownClock: number
-  /** and under which number others know it: they ignore a state that is not newer than what they know, be it removed. */
+  /** The clock that is broadcast. Others ignore a state whose clock is not above the last one, even after a removal. */
   clock: number
   /** JSON of an object. */
   json: string
-  /** Of the JSON. */
+  /** The size of the JSON. */
   bytes: number
 }
 
-/** From that size on a message takes no more states. */
+/** A message of this size takes no more states. */
 const maxPartBytes = 64 * 1024
-/** What is around a state. */
-const bytesAround = 16
+/** The bytes of an entry beside its state. */
+const entryOverheadBytes = 16
 
-/** States that are sent in one message. */
+/** The states in one message. */
 interface Part {
   clients: number[]
   update: Uint8Array
-  /** How long it takes until a change that was left out may be sent. */
+  /** The time until the next skipped change may be sent. */
   waitMs: number
 }
 
 /**
- * The awareness states of an editor: cursors, names, colours. Best effort and never stored. A session speaks for one Yjs
- * client, its own: what it says of others is an echo or a lie, and neither is needed.
+ * The awareness states of an editor: cursors, names, colours. Best effort and never stored. A session sets the state of one
+ * Yjs client, its own. States of other clients in its messages are echoes or forgeries, and are ignored.
  */
 export class AwarenessStates {
   readonly #states = new Map<number, State>()
   readonly #clientOf = new Map<string, number>()
-  /** Clients whose change was not sent yet. */
+  /** Clients whose change has not been broadcast. */
   readonly #changed = new Set<number>()
   readonly #gone = new GoneClients()
   readonly #ownerOf: (client: number) => string | undefined
 
-  /** `ownerOf`: the user who has written with that client id, if anybody has. */
+  /** `ownerOf`: the user who has written with the client id, or undefined. */
   constructor(ownerOf: (client: number) => string | undefined) {
     this.#ownerOf = ownerOf
   }
 
-  /** How many changes wait to be sent. */
+  /** How many changes wait to be broadcast. */
   get changes(): number {
     return this.#changed.size
   }
 
-  /** Those who have a state. */
+  /** The clients that have a state. */
   get clients(): Iterable<number> {
     return this.#states.keys()
   }
 
-  /** `renewed`: the session says again what is known of it, as clients do every 15 s. */
+  /** `renewed`: the state is unchanged. Clients repeat it every 15 s. */
   receive(owner: Owner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
     const own = this.#clientOf.get(owner.sessionId)
-    const isWanted = (client: number) =>
-      own === undefined ? this.#maySpeakFor(client, owner) : own === client
+    const isWanted = (client: number) => (own === undefined ? this.#mayUse(client, owner) : own === client)
     const entries = readAwareness(bytes, isWanted)
     if (typeof entries === 'string') return entries
     const changes = entries.filter((entry) => this.#receive(owner, entry))
     return changes.length > 0 ? 'changed' : 'renewed'
   }
 
-  /** Whether the state is another one now. */
+  /** Whether the state has changed. */
   #receive(owner: Owner, { client, clock, json }: AwarenessEntry): boolean {
     const own = this.#clientOf.get(owner.sessionId)
     if (own !== undefined && own !== client) return false
-    if (!this.#maySpeakFor(client, owner)) return false
+    if (!this.#mayUse(client, owner)) return false
     const known = this.#states.get(client)
     if (known && known.owner.sessionId !== owner.sessionId) {
       const isSameUser = known.owner.userId === owner.userId
-      // A client that reconnects finds its state held by its dead predecessor.
+      // A client that reconnects finds its state owned by its dead session.
       if (isSameUser && clock < known.ownClock) return false
       known.owner.keep(0)
       this.#clientOf.delete(known.owner.sessionId)
       this.#clientOf.set(owner.sessionId, client)
       known.owner = owner
-      // The clock of another user says nothing of this client.
+      // The clock of another user does not apply to this client.
       if (!isSameUser) known.ownClock = -1
     }
     const isRemoval = json === 'null'
     if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
     if (isRemoval) {
-      if (known) this.#forget(client, owner.sessionId, Math.max(clock, known.clock))
+      if (known) this.#remove(client, owner.sessionId, Math.max(clock, known.clock))
       return known !== undefined
     }
     if (!json.trimStart().startsWith('{')) return false
@@ -106,7 +105,7 @@ export class AwarenessStates {
     const bytes = Buffer.byteLength(trueJson)
     if (!owner.keep(bytes)) return false
     this.#clientOf.set(owner.sessionId, client)
-    // Clients take over the number under which they hear of themselves, and some say so.
+    // Clients adopt the clock that is broadcast for them, and some send it back.
     if (known && clock === known.clock && trueJson === known.json) {
       known.ownClock = clock
       return false
@@ -119,29 +118,32 @@ export class AwarenessStates {
     return trueJson !== known?.json
   }
 
-  /** The owner of a client id, else whoever uses it or used it last. An editor takes an id from a viewer, not the reverse. */
-  #maySpeakFor(client: number, { userId, isWriter }: Owner): boolean {
+  /**
+   * An owned client id belongs to its owner. Otherwise the user who uses it, or used it last, keeps it; but a user who may
+   * write takes it from one who may not.
+   */
+  #mayUse(client: number, { userId, isWriter }: Owner): boolean {
     const ownerId = this.#ownerOf(client)
     if (ownerId !== undefined) return ownerId === userId
     const holder = this.#states.get(client)?.owner ?? this.#gone.get(client)
     return !holder || holder.userId === userId || (isWriter && !holder.isWriter)
   }
 
-  /** A client id has an owner now: removes what another user said in its name. */
-  owned(client: number, userId: string): void {
+  /** Call it when a client id gets an owner. Removes the state that another user set for it. */
+  onOwned(client: number, userId: string): void {
     const known = this.#states.get(client)
-    if (known && known.owner.userId !== userId) this.#forget(client, known.owner.sessionId, known.clock)
+    if (known && known.owner.userId !== userId) this.#remove(client, known.owner.sessionId, known.clock)
   }
 
   leave(sessionId: string): void {
     const client = this.#clientOf.get(sessionId)
     const known = client === undefined ? undefined : this.#states.get(client)
     if (client === undefined || known === undefined) return
-    // With the same clock, as Yjs clients do for others.
-    this.#forget(client, sessionId, known.clock)
+    // With the same clock, as Yjs clients remove others.
+    this.#remove(client, sessionId, known.clock)
   }
 
-  #forget(client: number, sessionId: string, clock: number): void {
+  #remove(client: number, sessionId: string, clock: number): void {
     const known = this.#states.get(client)
     if (!known) return
     this.#states.delete(client)
@@ -152,7 +154,7 @@ export class AwarenessStates {
     this.#gone.add(client, { clock, userId, isWriter })
   }
 
-  /** What has changed and may be sent now, as much as one message holds. Editors come first: viewers cannot delay them. */
+  /** Takes the changes that may be sent now and fit into one message. Those of editors come first, before viewers. */
   takeChanges(): Part {
     const now = performance.now()
     let waitMs = Infinity
@@ -173,7 +175,7 @@ export class AwarenessStates {
     return { ...part, waitMs }
   }
 
-  /** The states of these clients as they are now, as many as one message holds; takes those out. */
+  /** The current states of these clients, as many as fit into one message. Removes them from the set. */
   takeStates(clients: Set<number>): Uint8Array {
     const part = this.#take(clients)
     for (const client of part.clients) clients.delete(client)
@@ -188,11 +190,11 @@ export class AwarenessStates {
       if (bytes >= maxPartBytes) break
       clients.push(client)
       const state = this.#states.get(client)
-      // Of a client that is forgotten nothing can be said; others give it up by themselves.
+      // The clock of a client that left long ago is unknown. Other clients time it out themselves.
       const clock = state?.clock ?? this.#gone.get(client)?.clock
       if (clock === undefined) continue
       entries.push({ client, clock, json: state?.json ?? 'null' })
-      bytes += (state?.bytes ?? 0) + bytesAround
+      bytes += (state?.bytes ?? 0) + entryOverheadBytes
     }
     return { clients, update: writeAwareness(entries) }
   }

@@ -1,14 +1,14 @@
-/** The last state of a Yjs client that is gone. */
+/** A Yjs client that left. */
 interface GoneClient {
-  /** With which it was removed: others ignore a state of this client that is not newer. */
+  /** The clock of its removal. Others ignore states of this client that are not newer. */
   readonly clock: number
   readonly userId: string
   readonly isWriter: boolean
 }
 
-const maxClients = 1_000
+const maxClientsPerRole = 1_000
 
-/** Clients of an editor that are gone and may come back. Those of viewers never push out those of editors. */
+/** Clients of an editor that left and may come back. Viewers never evict editors. */
 export class GoneClients {
   readonly #writers = new Map<number, GoneClient>()
   readonly #viewers = new Map<number, GoneClient>()
@@ -22,7 +22,7 @@ export class GoneClients {
     const clients = gone.isWriter ? this.#writers : this.#viewers
     clients.set(client, gone)
     for (const oldest of clients.keys()) {
-      if (clients.size <= maxClients) break
+      if (clients.size <= maxClientsPerRole) break
       clients.delete(oldest)
     }
   }

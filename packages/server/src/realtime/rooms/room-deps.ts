@@ -1,0 +1,25 @@
+import type { CloseReason } from '@plenum/protocol/realtime'
+import type { EditorLog } from '../../store/editors/log.ts'
+import type { Place } from '../../store/editors/editors.ts'
+import type { Crdt } from '../../crdt/crdt.ts'
+import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
+
+/** What a room needs from outside. `Room` is `EditorRoom`, which imports this file. */
+export interface RoomDeps<Room> {
+  apiKey: string
+  place: Place
+  index: DocumentIndex
+  /** Undefined: the editor does not exist yet. */
+  stored: EditorLog | undefined
+  crdt: Crdt
+  /** The size limit of the stored editor. */
+  maxBytes: number
+  /** Called when updates wait to be stored. */
+  wake: (room: Room) => void
+  /** Called when a snapshot would make space. */
+  makeSpace: (room: Room) => void
+  /** Runs the steps one by one, in turns with other work. */
+  run: (steps: Iterator<unknown>) => void
+  /** Called once, when the room no longer knows what is stored. */
+  drop: (room: Room, reason: CloseReason, message: string) => void
+}
