@@ -5,46 +5,46 @@ import { batches } from './content/parts.ts'
 /** An update that changes nothing. */
 const nothing = Uint8Array.of(0, 0)
 
-/** Yjs sorts all that it merges again for each struct: 20,000 updates at once take seconds. */
-const mergedAtOnce = 32
+/** Yjs sorts the updates again for each struct that it merges: 20,000 updates at once take seconds. */
+const maxUpdatesPerMerge = 32
 
-/** Merged updates are one transaction for those who receive them, so there must not be more that is not joined. */
-const maxLooseBytes = 64 * 1024
+/** Clients apply a merged update as one transaction, so more bytes beside the snapshot must be compacted first. */
+const maxUncompactedBytes = 64 * 1024
 
-/** One update that has what all of them have. */
+/** One update with the content of all parts. */
 export function merge(parts: readonly Uint8Array[]): Uint8Array {
-  return mustJoin(parts) ? compact(parts) : mergeMany(parts)
+  return mustCompact(parts) ? compact(parts) : mergeMany(parts)
 }
 
 /** The same for any number of updates, which need not be a whole document. */
 export function mergeMany(updates: readonly Uint8Array[]): Uint8Array {
   let rest = updates
-  while (rest.length > mergedAtOnce) {
-    rest = batches(rest, { parts: mergedAtOnce, bytes: Infinity }).map((some) => Y.mergeUpdates(some))
+  while (rest.length > maxUpdatesPerMerge) {
+    rest = batches(rest, { parts: maxUpdatesPerMerge, bytes: Infinity }).map((some) => Y.mergeUpdates(some))
   }
   return rest.length === 0 ? nothing : Y.mergeUpdates([...rest])
 }
 
-/** Whether there is much besides the largest part, which is the snapshot and has been joined. */
-export function mustJoin(parts: readonly Uint8Array[]): boolean {
+/** Whether there are many bytes beside the largest part, which is the snapshot. */
+export function mustCompact(parts: readonly Uint8Array[]): boolean {
   let size = 0
   let largest = 0
   for (const { length } of parts) {
     size += length
     largest = Math.max(largest, length)
   }
-  return size - largest > maxLooseBytes
+  return size - largest > maxUncompactedBytes
 }
 
-/** What a document with that state vector lacks, with all that is deleted. */
+/** The update that a document with this state vector lacks, with the whole delete set. */
 export function diff(parts: readonly Uint8Array[], stateVector: Uint8Array): Uint8Array {
   return knowsNothing(stateVector) ? merge(parts) : Y.diffUpdate(merge(parts), stateVector)
 }
 
-/** Whether it is the state vector of an empty document. */
+/** Whether the state vector is that of an empty document. */
 export const knowsNothing = (stateVector: Uint8Array) => stateVector.length === 1 && stateVector[0] === 0
 
-/** The shortest update that has the same meaning: what is deleted is collected, and what fits together is joined. */
+/** The shortest update with the same meaning: Yjs collects deleted items and joins neighbours. */
 export function compact(parts: readonly Uint8Array[]): Uint8Array {
   return snapshot(loadWhole(parts))
 }

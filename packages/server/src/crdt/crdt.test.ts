@@ -20,7 +20,7 @@ const inline = testCrdt({ inlineBytes: Infinity })
 const threaded = testCrdt({ inlineBytes: 0 })
 afterAll(() => Promise.all([inline.close(), threaded.close()]))
 
-/** The rows of a session and the document that has come of it. */
+/** The rows of a session and the resulting document. */
 function rowsOf(random: (limit: number) => number, steps: number): { server: Y.Doc; rows: Uint8Array[] } {
   const live = new Session(3)
   const rows = rowsFrom(live.server)
@@ -35,7 +35,7 @@ function rowsFrom(doc: Y.Doc): Uint8Array[] {
   return rows
 }
 
-/** Each letter comes as an update of its own. */
+/** Each letter is an update of its own. */
 function keystrokes(count: number): Uint8Array[] {
   const doc = new Y.Doc()
   const rows = rowsFrom(doc)
@@ -57,7 +57,7 @@ describe.each([
   ['at once', inline],
   ['in a thread', threaded],
 ])('[V5] work on documents %s', (_, crdt) => {
-  test('[V5] keeps their content', async () => {
+  test('[V5] preserves their content', async () => {
     const random = randomNumbers(seed)
     for (let i = 0; i < 10; i++) {
       const { server, rows } = rowsOf(random, 120)
@@ -77,7 +77,7 @@ describe.each([
     }
   })
 
-  test('[V5] answers with what is lacking only, and with all that is deleted', async () => {
+  test('[V5] diff returns only the missing structs, and the whole delete set', async () => {
     const doc = docOf(struct({ content: text('abc') }))
     const before = Y.encodeStateAsUpdate(doc)
     const deletes = update({ deletes: [{ client: 5, ranges: [[0, 1]] }] })
@@ -90,7 +90,7 @@ describe.each([
     await expect(crdt.diff([before], Uint8Array.of(5))).rejects.toThrow(Error)
   })
 
-  test('[V5] collects what is deleted, and joins', async () => {
+  test('[V5] compact collects deleted items and joins neighbours', async () => {
     const doc = new Y.Doc()
     const rows = rowsFrom(doc)
     for (let i = 0; i < 500; i++) doc.getText('t').insert(i, 'x')
@@ -100,7 +100,7 @@ describe.each([
     expect(docOf(compacted).getText('t').length).toBe(100)
   })
 
-  test('[V5] tells of a damaged log', async () => {
+  test('[V5] fails with DamagedLog for a damaged log', async () => {
     const [first, ...others] = keystrokes(5)
     expect(first).toBeDefined()
     await expect(crdt.compact(others)).rejects.toThrow(DamagedLog)
@@ -108,7 +108,7 @@ describe.each([
     await expect(crdt.compact([Uint8Array.of(9, 9)])).rejects.toThrow(Error)
   })
 
-  test('[V5] leaves the parts as they are, also where they are views', async () => {
+  test('[V5] does not change the parts, even if they are views', async () => {
     const rows = keystrokes(50)
     const shared = Buffer.concat(rows)
     let end = 0
@@ -120,7 +120,7 @@ describe.each([
     expect(Buffer.concat(views)).toEqual(Buffer.concat(rows))
   })
 
-  test('[V5] takes thousands of small parts', async () => {
+  test('[V5] accepts thousands of small parts', async () => {
     const rows = keystrokes(20_000)
     const merged = await withinSeconds(4, () => crdt.merge(rows))
     expect(docOf(merged).getText('t').length).toBe(20_000)
@@ -131,7 +131,7 @@ describe.each([
   test.each([
     ['one by one', 40_000, 1],
     ['in updates that are as fragmented as may be', 20, 2_000],
-  ])('[V5] takes an array of 40,000 values that came %s', async (_how, updates, size) => {
+  ])('[V5] accepts an array of 40,000 values that were written %s', async (_how, updates, size) => {
     const rows = Array.from({ length: updates }, (_row, i) => {
       const clock = i * size
       const structs = Array.from({ length: size }, (_item, j) => ({
@@ -148,7 +148,7 @@ describe.each([
   })
 })
 
-/** Of the processor, in all threads. */
+/** Processor time of all threads. */
 async function withinSeconds<T>(limit: number, run: () => Promise<T>): Promise<T> {
   const before = process.cpuUsage()
   const result = await run()
@@ -173,7 +173,7 @@ describe('[V5] the thread of documents', () => {
     return Y.encodeStateAsUpdate(doc)
   }
 
-  test('[V5] leaves the event loop free while it works on 5 MB', async () => {
+  test('[V5] does not block the event loop while it works on 5 MB', async () => {
     const crdt = testCrdt()
     const snapshot = largeDocument()
     expect(snapshot.length).toBeGreaterThan(5_000_000)
@@ -198,7 +198,7 @@ describe('[V5] the thread of documents', () => {
     await crdt.close()
   })
 
-  test('[V5] is ended when it takes too long, and the next one works', async () => {
+  test('[V5] is terminated after its time limit, and the next thread works', async () => {
     const crdt = testCrdt({ inlineBytes: 0, limitMs: 1 })
     const rows = keystrokes(5_000)
     await expect(crdt.compact(rows)).rejects.toThrow('longer than 1 ms')
@@ -207,7 +207,7 @@ describe('[V5] the thread of documents', () => {
     await expect(crdt.index(rows)).rejects.toThrow('closed')
   })
 
-  test('[V5] is ended by a small document that is made to be slow, which the event loop does not see', async () => {
+  test('[V5] is terminated by a small hostile document, which never runs on the event loop', async () => {
     const crdt = testCrdt()
     const parts = [slowDocument(10_000)]
     const held = await heldDuring(async () => {
@@ -220,7 +220,7 @@ describe('[V5] the thread of documents', () => {
     await crdt.close()
   })
 
-  test('[V5] is not started for what is small', async () => {
+  test('[V5] is not started for small documents', async () => {
     const crdt = testCrdt({ limitMs: 1 })
     const rows = keystrokes(100)
     await freeIteration()

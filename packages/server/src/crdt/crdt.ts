@@ -1,28 +1,28 @@
 import type { DocumentThreads, DocumentWork, Source } from './document-threads.ts'
 import type { Parts } from './content/parts.ts'
-import { compact, diff, knowsNothing, merge, mustJoin } from './crdt-work.ts'
+import { compact, diff, knowsNothing, merge, mustCompact } from './crdt-work.ts'
 import { DocumentIndex } from './updates/document-index.ts'
 
 /**
- * Work on stored documents, given as a snapshot and the updates after it. All of it must have been judged before. What is
- * small is done at once, the rest in threads. A log that is damaged fails with `DamagedLog`.
+ * Work on stored documents, given as a snapshot and the updates after it. All of them must have been validated. Small
+ * documents are processed at once, others in threads. Fails with `DamagedLog` if the log is damaged.
  */
 export interface Crdt {
-  /** One update that has what all parts have. */
+  /** One update with the content of all parts. */
   merge(source: Source, parts: Parts): Promise<Uint8Array>
-  /** What a document with that state vector lacks, with all that is deleted. */
+  /** The update that a document with this state vector lacks, with the whole delete set. */
   diff(source: Source, parts: Parts, stateVector: Uint8Array): Promise<Uint8Array>
-  /** The shortest update that has the same meaning. Other work goes first. */
+  /** The shortest update with the same meaning. Runs after other work. */
   compact(source: Source, parts: Parts): Promise<Uint8Array>
   index(source: Source, parts: Parts): Promise<DocumentIndex>
 }
 
-/** Up to this size in total, the event loop can wait for it. */
+/** Documents up to this size are processed on the event loop. */
 const defaultInlineBytes = 128 * 1024
 
 /**
- * For Yjs to build a document takes about 0.2 ms for each KiB. One that was made to be slow, by items of two clients for
- * the same place, takes time in the square of its size: 20 ms for 4 KiB, 18 s for 120.
+ * Yjs takes about 0.2 ms per KiB to build a document. A hostile document, with items of two clients at the same place, takes
+ * time quadratic in its size: 20 ms for 4 KiB, 18 s for 120 KiB.
  */
 const inlineShareToBuild = 1 / 32
 
@@ -31,7 +31,7 @@ export function createCrdt(
   { inlineBytes = defaultInlineBytes }: { inlineBytes?: number } = {},
 ): Crdt {
   const buildInlineBytes = inlineBytes * inlineShareToBuild
-  const inlineFor = (parts: Parts) => (mustJoin(parts) ? buildInlineBytes : inlineBytes)
+  const inlineFor = (parts: Parts) => (mustCompact(parts) ? buildInlineBytes : inlineBytes)
   const mergeParts = async (source: Source, parts: Parts) => {
     const inline = () => merge(parts)
     if (parts.length < 2) return inline()

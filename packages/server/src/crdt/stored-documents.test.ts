@@ -10,7 +10,7 @@ const inline = testStoredDocuments({ inlineBytes: Infinity })
 const threaded = testStoredDocuments({ inlineBytes: 0 })
 afterAll(() => Promise.all([inline.close(), threaded.close()]))
 
-const unsaid = { type: null, contentKey: null }
+const undeclared = { type: null, contentKey: null }
 const never = Infinity
 const damage = Uint8Array.of(255, 255, 255, 7, 1, 2, 3)
 
@@ -18,7 +18,7 @@ const parsed = (bytes: Uint8Array): unknown => JSON.parse(Buffer.from(bytes).toS
 
 const stored = async (documents: typeof inline, type: 'text' | 'map' | 'array' | 'xml', data: unknown) => {
   const text = typeof data === 'string' ? data : JSON.stringify(data)
-  const { update } = await documents.replace([], unsaid, { type, contentKey: 'k', text }, never)
+  const { update } = await documents.replace([], undeclared, { type, contentKey: 'k', text }, never)
   return [update!]
 }
 
@@ -34,12 +34,12 @@ describe.each([
   ] as const)('[17.2] and reads what was written as %s', async (type, data) => {
     const parts = await stored(documents, type, data)
     expect(parsed(await documents.render(parts, { type, contentKey: 'k' }))).toEqual(data)
-    expect(parsed(await documents.render(parts, unsaid))).toEqual(data)
-    const captured = await documents.capture(parts, unsaid)
+    expect(parsed(await documents.render(parts, undeclared))).toEqual(data)
+    const captured = await documents.capture(parts, undeclared)
     expect(captured).toEqual({ type, contentKey: 'k', snapshot: snapshot(load(parts)) })
   })
 
-  test('[17.3] and writes the difference, with a snapshot where one is wanted', async () => {
+  test('[17.3] and writes the difference, with a snapshot if requested', async () => {
     const parts = await stored(documents, 'text', 'one two')
     const replace = (text: string, snapshotFrom: number) =>
       documents.replace(parts, { type: 'text', contentKey: 'k' }, { type: 'text', text }, snapshotFrom)
@@ -53,19 +53,19 @@ describe.each([
     expect((await replace('one and two', size)).snapshot).toEqual(snapshot(after))
   })
 
-  test('[17.6] and goes back to a version', async () => {
+  test('[17.6] and restores a version', async () => {
     const parts = await stored(documents, 'text', 'one two')
-    const { snapshot: version } = await documents.capture(parts, unsaid)
-    const { update } = await documents.replace(parts, unsaid, { type: 'text', text: 'three' }, never)
+    const { snapshot: version } = await documents.capture(parts, undeclared)
+    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'three' }, never)
     expect(await documents.restore(parts, version, 0)).toEqual({ update: null, snapshot: null })
     const back = await documents.restore([...parts, update!], version, 0)
     expect(load([back.snapshot!]).getText('k').toJSON()).toBe('one two')
   })
 
-  test('[17.3.2] and tells what does not fit', async () => {
+  test('[17.3.2] and says which content does not fit', async () => {
     const parts = await stored(documents, 'text', 'one')
     const replace = (type: 'text' | 'xml' | 'map', text: string, contentKey?: string) =>
-      documents.replace(parts, unsaid, { type, contentKey, text }, never)
+      documents.replace(parts, undeclared, { type, contentKey, text }, never)
     await expect(replace('map', '{}')).rejects.toThrow(
       new UnfitContent('Type does not match the stored data: "k" holds text.'),
     )
@@ -78,31 +78,31 @@ describe.each([
     await expect(replace('map', many)).rejects.toThrow(
       new UnfitContent('Data must not have more than 50000 keys.'),
     )
-    const xml = documents.replace([], unsaid, { type: 'xml', text: '<p>' }, never)
+    const xml = documents.replace([], undeclared, { type: 'xml', text: '<p>' }, never)
     await expect(xml).rejects.toThrow(UnfitContent)
     await expect(xml).rejects.toThrow('XML is not well-formed')
   })
 
-  test('[17.2.4] and tells what is damaged', async () => {
+  test('[17.2.4] and fails for a damaged log or version', async () => {
     const parts = await stored(documents, 'text', 'one')
-    const { update } = await documents.replace(parts, unsaid, { type: 'text', text: 'one two' }, never)
+    const { update } = await documents.replace(parts, undeclared, { type: 'text', text: 'one two' }, never)
     for (const broken of [[damage], [update!]]) {
-      await expect(documents.render(broken, unsaid)).rejects.toThrow(DamagedLog)
-      await expect(documents.capture(broken, unsaid)).rejects.toThrow(DamagedLog)
+      await expect(documents.render(broken, undeclared)).rejects.toThrow(DamagedLog)
+      await expect(documents.capture(broken, undeclared)).rejects.toThrow(DamagedLog)
       await expect(documents.restore(broken, parts[0]!, 0)).rejects.toThrow(DamagedLog)
       await expect(documents.restore(parts, broken[0]!, 0)).rejects.toThrow(DamagedVersion)
-      const replaced = documents.replace(broken, unsaid, { type: 'text', text: '' }, 0)
+      const replaced = documents.replace(broken, undeclared, { type: 'text', text: '' }, 0)
       await expect(replaced).rejects.toThrow(DamagedLog)
     }
   })
 
-  test('[V5] and takes an array of 40,000 values that came one by one', async () => {
+  test('[V5] and accepts an array of 40,000 values that were written one by one', async () => {
     const rows = Array.from({ length: 40_000 }, (__, clock) => {
       const origin = clock > 0 ? { origin: [5, clock - 1] as const } : {}
       return update({ structs: [{ client: 5, clock, structs: [{ ...origin, content: any(clock) }] }] })
     })
-    expect(parsed(await documents.render(rows, unsaid))).toHaveLength(40_000)
-    const { snapshot: version } = await documents.capture(rows, unsaid)
+    expect(parsed(await documents.render(rows, undeclared))).toHaveLength(40_000)
+    const { snapshot: version } = await documents.capture(rows, undeclared)
     expect(version.length).toBeLessThan(250_000)
   })
 })
@@ -114,41 +114,41 @@ describe('[V5] the threads of REST', () => {
     return [snapshot(doc)]
   }
 
-  test('[V5] are not started for what is small', async () => {
+  test('[V5] are not started for small documents', async () => {
     const documents = testStoredDocuments({ limitMs: 1 })
     await freeIteration()
     const parts = await stored(documents, 'map', { a: 'x'.repeat(3_000) })
     await freeIteration()
-    expect(await documents.capture(parts, unsaid)).toMatchObject({ type: 'map' })
+    expect(await documents.capture(parts, undeclared)).toMatchObject({ type: 'map' })
     await freeIteration()
-    expect((await documents.render(parts, unsaid)).length).toBeGreaterThan(3_000)
+    expect((await documents.render(parts, undeclared)).length).toBeGreaterThan(3_000)
     await documents.close()
   })
 
-  test('[V5] give up what takes too long, and work on', async () => {
+  test('[V5] stop work at its time limit and go on with other work', async () => {
     const documents = testStoredDocuments({ limitMs: 500 })
     const slow = slowDocument()
     expect(slow.length).toBeLessThan(125_000)
-    await expect(documents.capture([slow], unsaid)).rejects.toThrow(TooSlow)
-    expect(parsed(await documents.render(large(), unsaid))).toHaveLength(100_000)
+    await expect(documents.capture([slow], undeclared)).rejects.toThrow(TooSlow)
+    expect(parsed(await documents.render(large(), undeclared))).toHaveLength(100_000)
     await documents.close()
   })
 
-  test('[V5] go on with other documents while some of the same API key take long', async () => {
+  test('[V5] process other documents while slow ones of the same API key run', async () => {
     const documents = testStoredDocuments()
-    const slow = [1, 2, 3].map(() => expect(documents.render([slowDocument()], unsaid)).rejects.toThrow())
-    const { snapshot: bytes } = await documents.capture(large(), unsaid)
+    const slow = [1, 2, 3].map(() => expect(documents.render([slowDocument()], undeclared)).rejects.toThrow())
+    const { snapshot: bytes } = await documents.capture(large(), undeclared)
     expect(load([bytes]).getText('k').length).toBe(100_000)
     await documents.close()
     await Promise.all(slow)
   })
 
-  test('[V5] refuse to hold more of one API key than fits into memory', async () => {
+  test('[V5] refuse work of an API key beyond its memory limit', async () => {
     const documents = testStoredDocuments({ inlineBytes: 0, laneBytes: 150_000 })
-    const first = documents.render(large(), unsaid)
-    await expect(documents.render(large(), unsaid)).rejects.toThrow(TooMuchWork)
+    const first = documents.render(large(), undeclared)
+    await expect(documents.render(large(), undeclared)).rejects.toThrow(TooMuchWork)
     expect((await first).length).toBe(100_002)
-    expect((await documents.render(large(), unsaid)).length).toBe(100_002)
+    expect((await documents.render(large(), undeclared)).length).toBe(100_002)
     await documents.close()
   })
 })

@@ -3,13 +3,13 @@ import type { Parts } from './content/parts.ts'
 import type { Contents } from './content/roots.ts'
 import { type Change, type Replacement, storedWork, type StoredWork } from './stored-work.ts'
 
-/** What REST does with stored documents, given as a snapshot and the updates after it. */
+/** The work of REST on stored documents, given as a snapshot and the updates after it. */
 export interface StoredDocuments {
   /** The content as JSON, in UTF-8. */
   render(source: Source, parts: Parts, declared: Contents): Promise<Uint8Array>
-  /** The whole of a document, and what it holds. */
+  /** A snapshot of the document, with the type and key of its content. */
   capture(source: Source, parts: Parts, declared: Contents): Promise<ReturnType<StoredWork['capture']>>
-  /** Gives a document other content; with a snapshot if the update has at least that many bytes. */
+  /** Replaces the content. Returns a snapshot, too, if the update has at least `snapshotFrom` bytes. */
   replace(
     source: Source,
     parts: Parts,
@@ -17,15 +17,15 @@ export interface StoredDocuments {
     replacement: Replacement,
     snapshotFrom: number,
   ): Promise<ReturnType<StoredWork['replace']>>
-  /** The root that a later declaration means; fails if it contradicts what the document holds. */
+  /** The root that a later declaration refers to. Fails if the declaration contradicts the content. */
   declare(source: Source, parts: Parts, declared: Contents, sent: Partial<Contents>): Promise<string>
-  /** Gives a document the content of a version of it. */
+  /** Restores a document to a version. */
   restore(source: Source, parts: Parts, version: Uint8Array, snapshotFrom: number): Promise<Change>
 }
 
-/** A document of that size that was made to be slow takes Yjs 20 ms. */
+/** A hostile document of this size takes Yjs 20 ms. */
 const inlineBytes = 4 * 1024
-/** How long a caller waits for a thread. */
+/** How long a request waits for a thread. */
 const waitMs = 30_000
 
 export function createStoredDocuments(
@@ -58,5 +58,5 @@ export function createStoredDocuments(
 
 type AnyWork = (parts: Parts, ...args: readonly unknown[]) => unknown
 
-/** Without anything else that is known of the editor, which would be sent to the thread too. */
+/** Only the fields that the thread needs: all fields of the object are sent to it. */
 const onlyDeclared = ({ type, contentKey }: Contents): Contents => ({ type, contentKey })

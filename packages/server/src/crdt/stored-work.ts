@@ -7,24 +7,24 @@ import type { Parts } from './content/parts.ts'
 import { restore } from './content/restore.ts'
 import { choose, type Contents, type ContentType, locate } from './content/roots.ts'
 
-/** Content that takes the place of the stored one; without a content key, in the root that is read. */
+/** New content of a root. Without a content key, of the root that is read. */
 export interface Replacement {
   type: ContentType
   contentKey?: string
-  /** What a text or XML holds; for maps and arrays as JSON, which is sent to a thread ten times faster than objects. */
+  /** Text or XML; for maps and arrays JSON, which is sent to a thread ten times faster than objects. */
   text?: string
-  /** Instead of `text`: the content as JSON that was not parsed yet. */
+  /** The content as unparsed JSON, instead of `text`. */
   json?: Uint8Array
 }
 
-/** What is to be appended to the log; null when nothing differs. */
+/** The update to append to the log; null if nothing differs. */
 export interface Change {
   update: Uint8Array | null
-  /** The whole document after it, if the update has as many bytes as to ask for that. */
+  /** The document after the update, if the update is large enough; null otherwise. */
   snapshot: Uint8Array | null
 }
 
-/** What is done with stored documents. It takes as long as they are large, and longer if they were made for that. */
+/** Work on stored documents. The time grows with their size, and hostile documents take much longer. */
 export const storedWork = {
   /** The content as JSON, in UTF-8. */
   render(parts: Parts, declared: Contents): Uint8Array {
@@ -33,7 +33,7 @@ export const storedWork = {
     return new TextEncoder().encode(JSON.stringify(read(doc, type, contentKey)))
   },
 
-  /** The whole of a document, and what it holds. */
+  /** A snapshot of the document, with the type and key of its content. */
   capture(parts: Parts, declared: Contents) {
     const doc = loadWhole(parts)
     return { ...contentsOf(doc, declared), snapshot: snapshot(doc) }
@@ -52,12 +52,12 @@ export const storedWork = {
     return { contentKey, ...changeOf(doc, replace(doc, type, contentKey, data), snapshotFrom) }
   },
 
-  /** The root that a later declaration means; fails if it contradicts what the document holds. */
+  /** The root that a later declaration refers to. Fails if the declaration contradicts the content. */
   declare(parts: Parts, declared: Contents, sent: Partial<Contents>): string {
     return choose(loadWhole(parts), declared, sent)
   },
 
-  /** The last part is the version to go back to. */
+  /** The last part is the version to restore. */
   restore(parts: Parts, snapshotFrom: number): Change {
     const doc = loadWhole(parts.slice(0, -1))
     return changeOf(doc, restore(doc, loadVersion(parts.slice(-1))), snapshotFrom)
@@ -66,7 +66,7 @@ export const storedWork = {
 
 export type StoredWork = typeof storedWork
 
-/** What is read of a document. */
+/** The type and key of the root that is read. */
 function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentKey: string } {
   const { type, contentKey } = locate(doc, declared)
   return { type: type ?? 'text', contentKey: contentKey ?? 'content' }

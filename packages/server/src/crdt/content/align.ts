@@ -11,20 +11,20 @@ import {
   unitsOf,
 } from './units.ts'
 
-/** Units that a list should have, and those of its own that can stand for them. */
+/** Wanted units, and the equal units of the list that are kept for them. */
 export interface Pair {
   wanted: Units
   kept: Units | null
 }
 
 /**
- * What a list can keep of itself to become another, in the order of both. They are states of one document,
- * so most is known by its id; what was deleted and written again is found by its content.
+ * Finds the units of a list that can be kept to turn it into the wanted list, in the order of both. They are states of one
+ * document, so most units are matched by id. Units that were deleted and written again are matched by content.
  */
 export function* align(list: Shared, wanted: Shared): Generator<Pair> {
   const present = unitsOf(list)
   const places = new Map(present.map(({ item }, place) => [item, place]))
-  // The first unit of the list that nothing before stands for.
+  // The first unit of the list that is not matched or passed yet.
   let [next, offset] = [0, 0]
   const isAhead = (place: number, start: number) => place > next || (place === next && start >= offset)
   const passTo = (place: number, start: number): Units[] => {
@@ -58,7 +58,7 @@ export function* align(list: Shared, wanted: Shared): Generator<Pair> {
 
 const rest = (units: Units, from: number) => part(units, from, units.length - from)
 
-/** The units with the same ids in a document, wherever they are there, as far as one item has them. */
+/** The units with the same ids in a document, wherever they are, up to the end of one item. */
 function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
   const id = idOf(units)
   if (Y.getState(store, id.client) <= id.clock) return undefined
@@ -67,14 +67,14 @@ function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
   return { item, start, length: Math.min(item.length - start, units.length) }
 }
 
-/** Neighbours stay together: between them could be the halves of a character. */
+/** Joins neighbours: a surrogate pair may lie across them. */
 function add(list: Units[], units: Units) {
   const last = list.at(-1)
   if (last?.item === units.item && last.start + last.length === units.start) last.length += units.length
   else list.push(units)
 }
 
-/** Keeps what is equal at both ends, and between them the types that can be changed inside. */
+/** Keeps equal units at both ends, and between them the types that can be changed inside. */
 function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<Pair> {
   const [fromEnd, spareFromEnd] = [fresh.toReversed(), spare.toReversed()]
   yield* trim(fromEnd, spareFromEnd, 'start')
@@ -88,7 +88,7 @@ function* fillGap(fresh: readonly Units[], spare: readonly Units[]): Generator<P
   yield* atEnd.toReversed()
 }
 
-/** Takes what is equal off the ends of both lists. Reversed lists give what they start with. */
+/** Removes equal units from the ends of both lists. For the starts, pass reversed lists. */
 function* trim(fresh: Units[], spare: Units[], from: 'start' | 'end'): Generator<Pair> {
   while (fresh.length > 0 && spare.length > 0) {
     const count = equalUnits(fresh.at(-1)!, spare.at(-1)!, from, areAlike)

@@ -12,7 +12,7 @@ const nested = (depth: number) => parse('['.repeat(depth) + ']'.repeat(depth))
 const repeat = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
 const keys = (count: number) => Object.fromEntries(repeat(count, (i) => [`k${i}`, i]))
 
-/** Writes as the server does, each time on a document loaded from what is stored, and reads the same way. */
+/** Writes and reads as the server does, each time with a document loaded from the stored updates. */
 function write(type: ContentType, ...contents: unknown[]) {
   const log: Uint8Array[] = []
   for (const data of contents) {
@@ -22,7 +22,7 @@ function write(type: ContentType, ...contents: unknown[]) {
   return { log, content: () => read(load(log), type, key) }
 }
 
-/** A client with the document open, which has received all that is stored. */
+/** A client with an open document that has received all stored updates. */
 function openEditor(log: Uint8Array[], clientID = 77) {
   const editor = new Y.Doc()
   editor.clientID = clientID
@@ -36,8 +36,7 @@ const root = {
   array: (doc: Y.Doc) => doc.getArray(key),
 }
 
-// Code units, not characters: half of the surrogates come alone. Few letters, so that contents have ends in
-// common.
+// Code units, not characters, so that lone surrogates occur. Few letters, so that contents have equal ends.
 const anyText = fc
   .array(fc.oneof(fc.constantFrom(0x61, 0x62, 0xd83d, 0xd83e, 0xde00, 0xde01), fc.nat(0xffff)))
   .map((units) => String.fromCharCode(...units))
@@ -56,7 +55,7 @@ function withoutProto(value: unknown): unknown {
 }
 
 describe.each(['text', 'map', 'array'] as const)('content of type %s', (type) => {
-  it(`[17] comes back as it was written, however often, and open editors show it (${type})`, () => {
+  it(`[17] is read as it was written, after any number of writes, and in open editors (${type})`, () => {
     fc.assert(
       fc.property<[unknown[]]>(contents[type], (versions) => {
         const { log, content } = write(type, ...versions)
@@ -68,7 +67,7 @@ describe.each(['text', 'map', 'array'] as const)('content of type %s', (type) =>
     )
   })
 
-  it(`[17.3] writes nothing when nothing changes (${type})`, () => {
+  it(`[17.3] creates no update when nothing changes (${type})`, () => {
     fc.assert(
       fc.property<[unknown[]]>(contents[type], (versions) => {
         const { log } = write(type, ...versions)
@@ -92,7 +91,7 @@ describe('[17.3] replace', () => {
     expect(Y.encodeStateVector(editor)).toEqual(Y.encodeStateVector(openEditor([snapshot(editor)])))
   })
 
-  it('[17.3] converges with what an editor writes at the same time', () => {
+  it('[17.3] converges with concurrent edits', () => {
     const { log } = write('text', 'Hello world')
     const editor = openEditor(log)
     const fromServer = replace(load(log), 'text', key, 'Hello there')!
@@ -103,7 +102,7 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'text', key)).toBe('Oh. Hello there')
   })
 
-  it('[17.3] keeps the server one client in the state vector, and updates small, after 500 writes', () => {
+  it('[17.3] uses one client id for the server and keeps updates small, after 500 writes', () => {
     let log: Uint8Array[] = []
     let longest = 0
     for (let i = 1; i <= 500; i++) {
@@ -125,7 +124,7 @@ describe('[17.3] replace', () => {
     expect(snapshot(doc).length).toBeLessThan(20_000)
   })
 
-  it('[17.3] keeps equal keys of a map, sets the changed and deletes the absent', () => {
+  it('[17.3] keeps equal keys of a map, sets changed ones and deletes absent ones', () => {
     const { log } = write('map', { same: { a: [1, { b: null }] }, changed: 1, absent: 1 })
     const editor = openEditor(log)
     const changes: Record<string, string> = {}
@@ -153,7 +152,7 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'array', 'array')).toEqual([{ a: 2 }, 'new'])
   })
 
-  it('[17.3] keeps cursors in the parts of a text that do not change', () => {
+  it('[17.3] keeps cursors in unchanged parts of a text', () => {
     const { log } = write('text', 'one two three')
     const editor = openEditor(log)
     const cursor = Y.createRelativePositionFromTypeIndex(editor.getText(key), 'one two '.length)
@@ -162,7 +161,7 @@ describe('[17.3] replace', () => {
     expect(index).toBe('one twenty-two '.length)
   })
 
-  it('[17.3] keeps the paragraphs that do not change, with the formats of their text', () => {
+  it('[17.3] keeps unchanged paragraphs, with the formats of their text', () => {
     const editor = openEditor([])
     const [rich, other] = [new Y.XmlText('rich'), new Y.XmlText('other')]
     editor.getXmlFragment(key).insert(0, [rich, new Y.XmlElement('hr'), other])
@@ -174,13 +173,13 @@ describe('[17.3] replace', () => {
     expect(read(editor, 'xml', key)).toBe('<strong>rich</strong><hr></hr>another')
   })
 
-  it('[17.3] writes nothing when XML looks the same, however its text is cut', () => {
+  it('[17.3] creates no update for equal XML, even if its text is split differently', () => {
     const editor = openEditor([])
     editor.getXmlFragment(key).insert(0, [new Y.XmlText('a'), new Y.XmlText(''), new Y.XmlText('b')])
     expect(replace(load([snapshot(editor)]), 'xml', key, 'ab')).toBeNull()
   })
 
-  it('[17.3] replaces a text that holds embedded objects', () => {
+  it('[17.3] replaces a text that has embedded objects', () => {
     const editor = openEditor([])
     editor.getText(key).insert(0, 'abc')
     editor.getText(key).insertEmbed(1, { image: 'x' })
@@ -199,7 +198,7 @@ describe('[17] typeError', () => {
     ['map', null, 'Data must be an object for type map.'],
     ['array', {}, 'Data must be an array for type array.'],
     ['array', 'a', 'Data must be an array for type array.'],
-  ] as const)('[17] says what %s wants instead of %j', (type, data, message) => {
+  ] as const)('[17] names the data that type %s needs instead of %j', (type, data, message) => {
     expect(typeError(type, data)).toBe(message)
     expect(() => replace(load([]), type, key, data)).toThrow(new TypeError(message))
   })
@@ -217,7 +216,7 @@ describe('[17] typeError', () => {
     }
   })
 
-  it('[17.0.1] refuses data too deep for the stack and maps too large for the heap', () => {
+  it('[17.0.1] refuses data that is nested too deep and maps with too many keys', () => {
     expect(write('array', nested(101)).content()).toEqual(nested(101))
     expect(typeError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
     expect(typeError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')
@@ -234,7 +233,7 @@ describe('[17] typeError', () => {
 })
 
 describe('[17] hostile content', () => {
-  it('[17] never lets __proto__ through, from callers or from clients', () => {
+  it('[17] never contains __proto__, from callers or from clients', () => {
     const attack = '{"__proto__":{"admin":true},"a":{"__proto__":{"admin":true},"b":1}}'
     expect(write('map', parse(attack)).content()).toStrictEqual({ a: { b: 1 } })
     expect(write('array', [parse(attack)]).content()).toStrictEqual([{ a: { b: 1 } }])
@@ -250,7 +249,7 @@ describe('[17] hostile content', () => {
     expect([...editor.getMap(key).keys()]).toEqual(['a'])
   })
 
-  it('[17] stores objects whose keys mean something to Yjs or to JavaScript', () => {
+  it('[17] may have keys that are special in Yjs or JavaScript', () => {
     const odd = { constructor: { constructor: null, a: [{ constructor: 1 }] }, toJSON: 1, hasOwnProperty: 2 }
     for (const [type, data] of [
       ['map', odd],
@@ -264,7 +263,7 @@ describe('[17] hostile content', () => {
     }
   })
 
-  it('[17] replaces lone surrogates, in keys too, and holds what others will read', () => {
+  it('[17] has no lone surrogates, in keys either, on the server and in clients', () => {
     fc.assert(
       fc.property(anyText, anyText, (before, after) => {
         const doc = load([])
@@ -279,13 +278,13 @@ describe('[17] hostile content', () => {
     expect(write('xml', '<p a="\uD800">\uDC00😀</p>').content()).toBe('<p a="\uFFFD">\uFFFD😀</p>')
   })
 
-  it('[17] does not cut an emoji in two when a neighbour in the same block replaces it', () => {
+  it('[17] does not split an emoji that is replaced by one with the same first surrogate', () => {
     expect(write('text', 'a😀b', 'a😁b').content()).toBe('a😁b')
     expect(write('text', 'a😀b', 'a🨀b').content()).toBe('a🨀b')
     expect(write('text', '😀', '🨀😀').content()).toBe('🨀😀')
   })
 
-  it('[17] stores numbers of every size, null, booleans and long strings', () => {
+  it('[17] may have numbers of every size, null, booleans and long strings', () => {
     const data = [0, -0, 0.1, -1e308, 5e-324, 2 ** 31, 2 ** 53, null, true, false, '', '\0', 'x'.repeat(1e6)]
     expect(write('array', data).content()).toEqual(data)
     expect(write('map', Object.fromEntries(data.entries())).content()).toEqual(
@@ -296,7 +295,7 @@ describe('[17] hostile content', () => {
     expect(write('array', Array(300_000).fill('a')).content()).toHaveLength(300_000)
   })
 
-  it('[17] reads as JSON whatever clients have stored', () => {
+  it('[17] is read as JSON, whatever values clients have stored', () => {
     const editor = openEditor([])
     const map = editor.getMap(key)
     map.set('big', 10n)
@@ -317,7 +316,7 @@ describe('[17] hostile content', () => {
     })
   })
 
-  it('[17] survives a root that clients filled as another type', () => {
+  it('[17] can be read from a root that clients filled as another type', () => {
     const editor = openEditor([])
     editor.getArray(key).insert(0, ['a', 1, new Y.Map()])
     for (const [type, data] of [
@@ -331,7 +330,7 @@ describe('[17] hostile content', () => {
     }
   })
 
-  it('[17] reads types that clients nested deeper than any stack', () => {
+  it('[17] can be read from types that are nested deeper than the stack', () => {
     const editor = openEditor([])
     editor.transact(() => {
       let map = editor.getMap(key)

@@ -5,7 +5,7 @@ import { difference, plain, record, sizeError, storable, wellFormed } from './va
 import { insertNodes, nodesOf } from './xml-fragment.ts'
 import { formatXml, parseXml, type XmlNode } from './xml.ts'
 
-/** Always JSON, whatever clients have stored. */
+/** The content as JSON, whatever values clients have stored. */
 export function read(doc: Y.Doc, type: ContentType, contentKey: string): unknown {
   const key = wellFormed(contentKey)
   if (type === 'text') return json(doc.getText(key))
@@ -24,7 +24,7 @@ function sharedJson(type: object, depth: number): unknown {
   return null
 }
 
-/** The message for data of another kind than this type holds, or null. */
+/** The message for data that does not fit the type, such as a string for a map; or null. */
 export function kindError(type: ContentType, data: unknown): string | null {
   if (type === 'text' || type === 'xml') {
     return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
@@ -33,17 +33,14 @@ export function kindError(type: ContentType, data: unknown): string | null {
   return fits ? null : `Data must be an ${type === 'map' ? 'object' : 'array'} for type ${type}.`
 }
 
-/**
- * The message for data that this type cannot hold, or null. Whether XML is well-formed shows in `replace`.
- */
+/** The message for data that cannot be stored with this type, or null. `replace` checks whether XML is well-formed. */
 export function typeError(type: ContentType, data: unknown): string | null {
   return kindError(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
 }
 
 /**
- * Replaces the content in one transaction and gives the update to append (only the difference), or null if
- * nothing changed. Wants data that `typeError` has passed; throws an `XmlError`, before any change, for
- * malformed XML.
+ * Replaces the content in one transaction. Returns the update to append (only the difference), or null if nothing changed.
+ * The data must pass `typeError`. Throws an `XmlError`, before any change, for malformed XML.
  */
 export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data: unknown): Uint8Array | null {
   const error = typeError(type, data)
@@ -57,9 +54,7 @@ export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data:
   return updates.length === 0 ? null : Y.mergeUpdates(updates)
 }
 
-/**
- * Lists keep what is equal at both ends, so that cursors and nested types of open editors outlive the write.
- */
+/** Lists keep equal items at both ends, so that cursors and nested types of open editors survive the write. */
 const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => () => void> = {
   text: (doc, key, data) => () => replaceText(doc.getText(key), data as string),
   map: (doc, key, data) => () => replaceMap(doc.getMap(key), data as Record<string, unknown>),
@@ -73,14 +68,14 @@ const writers: Record<ContentType, (doc: Y.Doc, key: string, data: unknown) => (
 function replaceText(text: Y.Text, after: string) {
   const before = text.toJSON()
   if (before === after) return
-  // Embedded objects take a place in the text but not in the string: then places cannot be compared.
+  // Embedded objects count in the length of the text but not of the string, so positions cannot be compared.
   if (before.length !== text.length) {
     text.delete(0, text.length)
     text.insert(0, after)
     return
   }
   let { start, removed, added } = difference(before, after, Object.is)
-  // A cut through a surrogate pair would leave two replacement characters.
+  // Cutting a surrogate pair would leave two replacement characters.
   if (isSurrogate(after, start - 1, 0xd800)) [start, removed, added] = [start - 1, removed + 1, added + 1]
   if (isSurrogate(after, start + added, 0xdc00)) [removed, added] = [removed + 1, added + 1]
   text.delete(start, removed)

@@ -1,29 +1,29 @@
-/** Stored bytes that cannot be read, or that do not follow each other. */
+/** The stored bytes cannot be read, or updates are missing. */
 export class DamagedLog extends Error {
   override name = 'DamagedLog'
 }
 
-/** The state to go back to cannot be read, while the document of today can. */
+/** The version to restore cannot be read; the current document can. */
 export class DamagedVersion extends Error {
   override name = 'DamagedVersion'
 }
 
-/** The message is written for the caller of the interface. */
+/** The content cannot be stored. The message is for the caller of the interface. */
 export class UnfitContent extends Error {
   override name = 'UnfitContent'
 }
 
-/** Work on a stored document was given up because of the time it took. */
+/** Work on a stored document exceeded its time limit. */
 export class TooSlow extends Error {
   override name = 'TooSlow'
 }
 
-/** There was other work in the way; another time it may go well. */
+/** The threads are busy with other work. A retry may succeed. */
 export class Busy extends Error {
   override name = 'Busy'
 }
 
-/** The API key has as much work in progress as it may have. */
+/** The API key has reached its limit of work in progress. */
 export class TooMuchWork extends Error {
   override name = 'TooMuchWork'
 }

@@ -3,12 +3,12 @@ import * as Y from 'yjs'
 
 type Values = Map<string, unknown>
 
-/** The formats at a place of a list: those that held there, those that hold now, and those that should. */
+/** The formats at a position of a list: those before the restore, those now, and those wanted. */
 export class Formats {
   readonly #before: Values = new Map()
   readonly #present: Values = new Map()
   readonly #wanted: Values = new Map()
-  /** Keys that should have another value. */
+  /** Keys whose present value is not the wanted one. */
   readonly #differing = new Set<string>()
 
   want(item: Y.Item): void {
@@ -18,9 +18,8 @@ export class Formats {
   }
 
   /**
-   * Goes past formats between two units of the list. They stay as they are if they still lead to what should
-   * hold. Where they do not, or a unit went or came, only those stay that are needed: every open editor would
-   * remove the others by itself.
+   * Moves past the formats between two units of the list. All stay if they still produce the wanted formats and no unit was
+   * removed or inserted. Otherwise only the needed ones stay: every open editor would remove the others itself.
    */
   pass(items: readonly Y.Item[], isChanged: boolean, remove: (item: Y.Item) => void): void {
     const last = new Map(items.map((item) => [formatIn(item).key, item]))
@@ -37,7 +36,7 @@ export class Formats {
     }
   }
 
-  /** What has to be written before the next unit. */
+  /** The formats to write before the next unit. */
   *missing(): Generator<Y.ContentFormat> {
     for (const key of this.#differing) {
       const value = valueOf(this.#wanted, key)
@@ -64,7 +63,7 @@ export class Formats {
 
 const formatIn = ({ content }: Y.Item): { key: string; value: unknown } => content as Y.ContentFormat
 
-/** Null ends a format. */
+/** Null: the format ends. */
 const valueOf = (values: Values, key: string): unknown => values.get(key) ?? null
 
 const set = (values: Values, key: string, value: unknown) =>

@@ -3,32 +3,31 @@ import { DamagedLog } from './errors.ts'
 import { batches, type Parts } from './parts.ts'
 
 /**
- * The client id of our own writes, always the same, so that they never grow the state vector. Right only
- * while the document was loaded from all that is stored, under the row's lock: then its clock goes on where
- * it stopped.
+ * The client id of the server's own writes. It is always the same, so that they never grow the state vector. A write with
+ * it needs the whole stored document, loaded under the row's lock: then its clock continues where it stopped.
  */
 export const serverClientId = 0xffff_ffff
 
 /**
  * Yjs joins the new items of an array when a transaction ends, in time and memory quadratic in their number: 40,000 that
- * came one by one end the process. Here a transaction has a few thousand at most.
+ * were written one by one crash the process. With this limit a transaction has a few thousand.
  */
-const transaction = { parts: 256, bytes: 32 * 1024 }
+const maxPerTransaction = { parts: 256, bytes: 32 * 1024 }
 
 /** The document that a snapshot and the updates after it describe. */
 export function load(parts: Parts): Y.Doc {
   const doc = new Y.Doc()
-  for (const some of batches(parts, transaction)) {
+  for (const some of batches(parts, maxPerTransaction)) {
     doc.transact(() => {
       for (const part of some) Y.applyUpdate(doc, part)
     })
   }
-  // Only now: Yjs gives a document another id when it applies an update that carries its own.
+  // After the updates: Yjs changes the id of a document when it applies an update with the same id.
   doc.clientID = serverClientId
   return doc
 }
 
-/** The same, if nothing of it waits for an update that is nowhere and would be missing from the content. */
+/** The same. Throws `DamagedLog` if updates are missing, because their content would be missing, too. */
 export function loadWhole(parts: Parts): Y.Doc {
   const doc = loadReadable(parts)
   const { pendingStructs, pendingDs } = doc.store
@@ -44,7 +43,7 @@ function loadReadable(parts: Parts): Y.Doc {
   }
 }
 
-/** The shortest update that has the whole document. */
+/** The shortest update with the whole document. */
 export function snapshot(doc: Y.Doc): Uint8Array {
   return Y.encodeStateAsUpdate(doc)
 }

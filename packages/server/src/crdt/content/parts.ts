@@ -1,7 +1,7 @@
-/** A Yjs document as it is stored: a snapshot and the updates after it. */
+/** A stored Yjs document: a snapshot and the updates after it. */
 export type Parts = readonly Uint8Array[]
 
-/** Parts one behind the other: thousands of small ones would cost too much to send to a thread. */
+/** Parts joined into one array: sending thousands of small ones to a thread costs too much. */
 export interface PackedParts {
   bytes: Uint8Array
   sizes: Float64Array
@@ -13,7 +13,7 @@ export function sizeOf(parts: Parts): number {
   return size
 }
 
-/** Copies: a part may be a view of a large buffer that others use. */
+/** Copies the bytes: a part may be a view of a larger buffer that is still used. */
 export function pack(parts: Parts): PackedParts {
   const bytes = new Uint8Array(sizeOf(parts))
   let end = 0
@@ -31,11 +31,11 @@ export function unpack({ bytes, sizes }: PackedParts): Uint8Array[] {
 
 const timeLimit = { ms: 5_000, msPerByte: 0.01, maxMs: 30_000 }
 
-/** How long a thread may be busy with a document of that size; most take a hundredth of it. */
+/** The time limit of a thread for a document of this size. Most documents take a hundredth of it. */
 export const timeLimitFor = (bytes: number) =>
   Math.min(timeLimit.maxMs, timeLimit.ms + bytes * timeLimit.msPerByte)
 
-/** Neighbours together, as many as the limit allows, and at least one. */
+/** Groups neighbouring parts, as many as the limit allows and at least one. */
 export function batches(parts: Parts, limit: { parts: number; bytes: number }): Uint8Array[][] {
   const result: Uint8Array[][] = []
   let batch: Uint8Array[] = []

@@ -1,204 +1,22 @@
-import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
 import { processorMs } from '../../../test/support/processor-time.ts'
+import {
+  edits,
+  paragraph,
+  roots,
+  session,
+  shownBy,
+  textOf,
+  twoStates,
+} from '../../../test/support/updates/restore-sessions.ts'
 import { any, update } from '../../../test/support/updates/scenes.ts'
-import { load, snapshot } from './load.ts'
+import { load } from './load.ts'
 import { restore } from './restore.ts'
 
-/** Everything that a type shows, with formats, attributes and the kinds of what is inside. */
-function shown(value: unknown): unknown {
-  if (value instanceof Y.Text) {
-    const kind = value.constructor.name
-    return { kind, pieces: pieces(value), attributes: shownEntries(value.getAttributes()) }
-  }
-  if (value instanceof Y.XmlElement) {
-    const children = value.toArray().map(shown)
-    return { name: value.nodeName, children, attributes: shownEntries(value.getAttributes()) }
-  }
-  if (value instanceof Y.XmlFragment || value instanceof Y.Array) {
-    return { kind: value.constructor.name, children: value.toArray().map(shown) }
-  }
-  if (value instanceof Y.Map)
-    return { kind: value.constructor.name, entries: shownEntries(Object.fromEntries(value.entries())) }
-  if (value instanceof Y.Doc) return { document: value.guid }
-  return value
-}
-
-/** Formats without effect part the text that Yjs gives; it is joined again here. */
-function pieces(text: Y.Text) {
-  const joined: [insert: unknown, attributes: object][] = []
-  for (const { insert, attributes = {} } of text.toDelta() as { insert: unknown; attributes?: object }[]) {
-    const last = joined.at(-1)
-    const goesOn = last && isDeepStrictEqual(last[1], attributes)
-    if (goesOn && typeof last[0] === 'string' && typeof insert === 'string') last[0] += insert
-    else joined.push([shown(insert), attributes])
-  }
-  return joined
-}
-
-const shownEntries = (entries: object) =>
-  Object.fromEntries(Object.entries(entries).map(([key, value]) => [key, shown(value)]))
-
-const roots = {
-  text: (doc: Y.Doc) => doc.getText('text'),
-  xml: (doc: Y.Doc) => doc.getXmlFragment('xml'),
-  map: (doc: Y.Doc) => doc.getMap('map'),
-  array: (doc: Y.Doc) => doc.getArray('array'),
-}
-const shownBy = (doc: Y.Doc) => Object.values(roots).map((root) => shown(root(doc)))
-
-/** Clients with a document open, and the log of what they wrote. */
-function session(clients: number) {
-  let log: Uint8Array[] = []
-  const docs = Array.from({ length: clients }, (_, index) => {
-    const doc = new Y.Doc()
-    doc.clientID = 100 + index
-    doc.on('update', (update: Uint8Array, origin: unknown) => origin === 'log' || log.push(update))
-    return doc
-  })
-  const received = docs.map(() => 0)
-  return {
-    docs,
-    content: () => shownBy(load(log)),
-    length: () => log.length,
-    save: () => snapshot(load(log)),
-    /** Everybody receives everything, also what others clean up when they do. */
-    sync() {
-      while (received.some((count) => count < log.length)) {
-        for (const [index, doc] of docs.entries()) {
-          while (received[index]! < log.length) Y.applyUpdate(doc, log[received[index]!++]!, 'log')
-        }
-      }
-    },
-    /** From here on the log is a snapshot, without what was deleted. */
-    compact() {
-      log = [snapshot(load(log))]
-      received.fill(0)
-    },
-    restore(version: Uint8Array) {
-      const update = restore(load(log), load([version]))
-      if (update) log.push(update)
-      return update
-    },
-    run(edits: readonly Edit[]) {
-      for (const edit of edits) {
-        apply(docs[edit.client % clients]!, edit)
-        if (edit.sync) this.sync()
-      }
-      this.sync()
-    },
-  }
-}
-
-interface Edit {
-  client: number
-  root: keyof typeof roots
-  /** Which of the types inside, level by level. */
-  path: number[]
-  action: number
-  at: number
-  count: number
-  words: string
-  value: unknown
-  /** Everybody receives what the others wrote. */
-  sync: boolean
-}
-
-// Characters that have one half in common, too.
-const words = fc
-  .array(fc.constantFrom('a', 'b', '\n', 'é', '\u{1f600}', '\u{1f601}', '\u{1fa00}'), {
-    minLength: 1,
-    maxLength: 6,
-  })
-  .map((letters) => letters.join(''))
-const edit: fc.Arbitrary<Edit> = fc.record({
-  client: fc.nat(2),
-  root: fc.constantFrom('text', 'xml', 'map', 'array'),
-  path: fc.array(fc.nat(3), { maxLength: 4 }),
-  action: fc.nat(9),
-  at: fc.nat(30),
-  count: fc.integer({ min: 1, max: 4 }),
-  words,
-  value: fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.uint8Array({ maxLength: 3 }), fc.constantFrom(1, 2, 'x')),
-  sync: fc.boolean(),
-})
-const edits = (maxLength: number) => fc.array(edit, { maxLength, size: 'max' })
-
-const isShared = (value: unknown): value is Y.AbstractType<unknown> => value instanceof Y.AbstractType
-
-function inside(type: unknown): Y.AbstractType<unknown>[] {
-  if (type instanceof Y.Text)
-    return (type.toDelta() as { insert: unknown }[]).map((one) => one.insert).filter(isShared)
-  if (type instanceof Y.XmlFragment || type instanceof Y.Array) return type.toArray().filter(isShared)
-  return type instanceof Y.Map ? [...type.values()].filter(isShared) : []
-}
-
-const formats = [{ bold: true }, { bold: null }, { link: { href: 'x' } }, { link: null }, { color: 'red' }]
-const newTypes = [
-  ({ words }: Edit) => new Y.Text(words),
-  ({ value }: Edit) => new Y.Map([['key', value]]),
-  ({ value }: Edit) => Y.Array.from([value as string]),
-  () => new Y.XmlElement('p'),
-  ({ words }: Edit) => new Y.XmlText(words),
-  () => new Y.Doc({ guid: 'inner' }),
-] as const
-
-/** Editors do not cut characters in half; Yjs would lose them. */
-function wholeCharacter(text: Y.Text, index: number) {
-  const units = (text.toDelta() as { insert: unknown }[]).map(({ insert }) =>
-    typeof insert === 'string' ? insert : '?',
-  )
-  return /^[\uDC00-\uDFFF]/.test(units.join('').slice(index)) ? index - 1 : index
-}
-
-function apply(doc: Y.Doc, change: Edit) {
-  let type: Y.AbstractType<unknown> = roots[change.root](doc) as Y.AbstractType<unknown>
-  for (const step of change.path) {
-    const types = inside(type)
-    type = types[step % types.length] ?? type
-  }
-  const { action, at, count, words, value } = change
-  const made = () => newTypes[at % newTypes.length]!(change)
-  const key = `k${at % 4}`
-  if (type instanceof Y.Text) {
-    const index = wholeCharacter(type, at % (type.length + 1))
-    const format = formats[at % formats.length]!
-    const length = wholeCharacter(type, Math.min(index + count * 2, type.length)) - index
-    if (action < 3) type.insert(index, words)
-    else if (action < 5) type.insert(index, words, { ...format })
-    else if (action < 6) type.delete(index, length)
-    else if (action < 8) type.format(index, length, { ...format })
-    else if (action < 9) type.insertEmbed(index, at % 2 ? { image: words } : new Y.Map([['a', value]]))
-    else if (at % 2) type.setAttribute(key, words)
-    else type.removeAttribute(key)
-  } else if (type instanceof Y.XmlFragment) {
-    const index = at % (type.length + 1)
-    if (action < 3) type.insert(index, [new Y.XmlElement(at % 2 ? 'p' : 'h1')])
-    else if (action < 6) type.insert(index, [new Y.XmlText(words)])
-    else if (action < 8) type.delete(index, Math.min(count, type.length - index))
-    else if (!(type instanceof Y.XmlElement)) return
-    else if (action < 9) type.setAttribute(key, value)
-    else type.removeAttribute(key)
-  } else if (type instanceof Y.Map) {
-    if (action < 5) type.set(key, value)
-    else if (action < 8) type.set(key, made())
-    else type.delete(key)
-  } else if (type instanceof Y.Array) {
-    const index = at % (type.length + 1)
-    if (action < 4)
-      type.insert(
-        index,
-        Array.from({ length: count }, () => value),
-      )
-    else if (action < 7) type.insert(index, [made()])
-    else type.delete(index, Math.min(count, type.length - index))
-  }
-}
-
 describe('[17.6] restoring a version', () => {
-  it('[17.6] gives any document the content of any of its states, for everybody and for good', () => {
+  it('[17.6] restores any document to any of its states, for all clients, and twice without a change', () => {
     fc.assert(
       fc.property(edits(30), edits(30), edits(10), fc.boolean(), (first, second, third, isCompacted) => {
         const open = session(3)
@@ -216,7 +34,7 @@ describe('[17.6] restoring a version', () => {
         open.restore(version)
         shows(wanted)
         expect(open.restore(version)).toBeNull()
-        // What was written again has other ids than in the version.
+        // Items that were written again have other ids than in the version.
         open.run(third)
         open.restore(version)
         shows(wanted)
@@ -228,27 +46,7 @@ describe('[17.6] restoring a version', () => {
     )
   })
 
-  /** What one client has made, and what another with the same document made of it. */
-  function twoStates(make: (doc: Y.Doc) => void, change: (doc: Y.Doc) => void) {
-    const open = session(2)
-    const [one, other] = open.docs as [Y.Doc, Y.Doc]
-    make(one)
-    open.sync()
-    const version = open.save()
-    change(other)
-    open.sync()
-    return { open, one, other, version }
-  }
-
-  const paragraph = (words: string) => {
-    const element = new Y.XmlElement('paragraph')
-    element.insert(0, [new Y.XmlText(words)])
-    return element
-  }
-  const textOf = (fragment: Y.XmlFragment, index: number) =>
-    (fragment.get(index) as Y.XmlElement).get(0) as Y.XmlText
-
-  it('[17.6.1] leaves everything in place that was not changed, and writes only what was', () => {
+  it('[17.6.1] keeps unchanged items in place and writes only the changed ones', () => {
     const { open, one, version } = twoStates(
       (doc) => {
         const paragraphs = Array.from({ length: 1000 }, (_, i) => paragraph(`Paragraph ${i} has some words.`))
@@ -281,7 +79,7 @@ describe('[17.6] restoring a version', () => {
     ])
   })
 
-  it('[17.6.1] finds what was written again by its content, also inside', () => {
+  it('[17.6.1] matches items that were written again by their content, also inside types', () => {
     const { open, one, version } = twoStates(
       (doc) => roots.xml(doc).insert(0, ['one', 'two', 'three'].map(paragraph)),
       (doc) => roots.xml(doc).delete(0, 3),
@@ -299,7 +97,7 @@ describe('[17.6] restoring a version', () => {
     expect(fragment.toArray().every((child, index) => child === restored[index])).toBe(true)
   })
 
-  it('[17.6] [17.6.1] is one more change: what editors can undo stays theirs to undo', () => {
+  it('[17.6] [17.6.1] is an ordinary change: editors can still undo their own changes', () => {
     const open = session(2)
     const [one, other] = open.docs as [Y.Doc, Y.Doc]
     const undo = new Y.UndoManager(roots.text(one), { captureTimeout: 0 })
@@ -321,7 +119,7 @@ describe('[17.6] restoring a version', () => {
     expect(open.docs.map((doc) => roots.text(doc).toJSON())).toEqual(['', ''])
   })
 
-  it('[17.6] empties roots that the version does not have, and needs no kinds of roots', () => {
+  it('[17.6] empties roots that the version does not have, without knowing the kinds of roots', () => {
     const { open, one, version } = twoStates(
       (doc) => doc.getText('kept').insert(0, 'text', { bold: true }),
       (doc) => {
@@ -341,7 +139,7 @@ describe('[17.6] restoring a version', () => {
     expect(one.getXmlFragment('new xml').toJSON()).toBe('')
   })
 
-  it('[17.6] writes back what no method of Yjs would insert', () => {
+  it('[17.6] restores values that no method of Yjs would insert', () => {
     const values = [
       undefined,
       null,
@@ -391,7 +189,7 @@ describe('[17.6] restoring a version', () => {
     expect(roots.array(one).toArray()).toEqual(values)
   })
 
-  it('[17.6] cuts no characters, and restores those of which half was deleted', () => {
+  it('[17.6] splits no surrogate pairs, and restores pairs of which half was deleted', () => {
     const replaced = twoStates(
       (doc) => roots.text(doc).insert(0, '\u{1f600}'),
       (doc) => {
@@ -413,7 +211,7 @@ describe('[17.6] restoring a version', () => {
     }
   })
 
-  it('[17.6] leaves no formats that open editors would have to remove', () => {
+  it('[17.6] leaves no redundant formats that open editors would remove', () => {
     const { open, version } = twoStates(
       (doc) => {
         roots.text(doc).insert(0, 'plain bold plain')
@@ -436,7 +234,7 @@ describe('[17.6] restoring a version', () => {
     ])
   })
 
-  it('[17.6] takes documents of any depth and size, in time', () => {
+  it('[17.6] restores deep and large documents within the time limit', () => {
     const { open, one, version } = twoStates(
       (doc) =>
         doc.transact(() => {
@@ -474,7 +272,7 @@ describe('[17.6] restoring a version', () => {
     expect(roots.text(one).toJSON()).toBe('x'.repeat(3000))
   })
 
-  it('[17.6] writes values as one that were written in turns', () => {
+  it('[17.6] writes values of alternating clients as one item', () => {
     const count = 40_000
     const valuesOf = (client: number) =>
       Array.from({ length: count / 2 }, (_, turn) => {

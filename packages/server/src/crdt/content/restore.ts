@@ -14,13 +14,12 @@ import {
   visible,
 } from './units.ts'
 
-/** A type and what it should become. */
+/** A type and the wanted state of it. */
 type Task = [type: Shared, wanted: Shared]
 
 /**
- * Gives a document the content of an earlier state of it, in one transaction that goes forward: what is
- * still there stays, what is not is written again, whatever kinds the roots are of. Gives the update to
- * append, or null if nothing differs.
+ * Restores a document to an earlier state by a new transaction: equal items stay, missing ones are written again, others
+ * are deleted. Works for roots of any kind. Returns the update to append, or null if nothing differs.
  */
 export function restore(doc: Y.Doc, version: Y.Doc): Uint8Array | null {
   let written: Uint8Array | null = null
@@ -29,7 +28,7 @@ export function restore(doc: Y.Doc, version: Y.Doc): Uint8Array | null {
   doc.transact((transaction) => {
     const names = new Set([...doc.share.keys(), ...version.share.keys()])
     const tasks = [...names].map((name): Task => [doc.get(name), version.get(name)])
-    // Not by recursion: how deep types are nested is up to clients.
+    // A loop, not a recursion: clients decide how deep types are nested.
     for (let task = tasks.pop(); task; task = tasks.pop()) {
       writeEntries(transaction, task, tasks)
       new ListWriter(transaction, task, tasks).write()
@@ -53,7 +52,7 @@ function writeEntries(transaction: Y.Transaction, [type, wanted]: Task, tasks: T
   }
 }
 
-/** Goes along a list and leaves behind it what the list should have. */
+/** Walks along a list and turns it into the wanted one. */
 class ListWriter {
   readonly #transaction: Y.Transaction
   readonly #list: Shared
@@ -62,11 +61,11 @@ class ListWriter {
   readonly #formats = new Formats()
   #left: Y.Item | null = null
   /**
-   * Values that are about to be written at this place, together: Yjs would join those that are written one by one, which
-   * takes memory in the square of their number.
+   * Values to write here as one item: Yjs would join values that are written one by one, in memory quadratic in their
+   * number.
    */
   #values: unknown[] = []
-  /** Whether a unit was written since the last one that was kept. */
+  /** Whether a unit was written or removed since the last kept one. */
   #isChanged = false
 
   constructor(transaction: Y.Transaction, [list, wanted]: Task, tasks: Task[]) {
@@ -78,7 +77,7 @@ class ListWriter {
 
   write(): void {
     const pairs = [...align(this.#list, this.#wanted)].toReversed()
-    // Yjs remembers places in lists, which only its own methods keep up to date.
+    // Yjs caches positions in lists, and only its own methods update them.
     const { _searchMarker: remembered } = this.#list
     if (remembered) remembered.length = 0
     for (const item of visible(this.#wanted)) {
@@ -104,7 +103,7 @@ class ListWriter {
     addTask(this.#tasks, this.#left!, wanted.item)
   }
 
-  /** Only here items are split, so `kept` may tell where the units were before. */
+  /** Items are split only here, so `kept` may name positions from before the split. */
   #cutOut(kept: { item: Y.Item; start: number; length: number }): Y.Item {
     const { client, clock } = idOf(kept)
     const item = Y.getItemCleanStart(this.#transaction, Y.createID(client, clock))
@@ -165,7 +164,7 @@ function insert(
   return item
 }
 
-/** What a type has inside is written later. */
+/** The content of a type is written later. */
 function addTask(tasks: Task[], item: Y.Item, wanted: Y.Item): void {
   const [type, after] = [typeIn(item), typeIn(wanted)]
   if (type && after) tasks.push([type, after])

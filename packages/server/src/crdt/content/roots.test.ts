@@ -7,7 +7,7 @@ import { choose, type Contents, type ContentType, locate } from './roots.ts'
 
 const undeclared: Contents = { type: null, contentKey: null }
 
-/** A document as a client makes it and the server loads it: roots without a type. */
+/** A document that a client created and the server loaded: its roots have no type. */
 function made(make: (doc: Y.Doc) => void): Y.Doc {
   const doc = new Y.Doc()
   make(doc)
@@ -31,7 +31,7 @@ const contents: [what: string, type: string, make: (doc: Y.Doc) => void, data: u
   ['XML text', 'xml', (doc) => doc.getXmlFragment('content').push([new Y.XmlText('x')]), 'x'],
 ]
 
-describe('[17.2] the root that is read, where nobody has declared one', () => {
+describe('[17.2] the root that is read without a declaration', () => {
   it.each(contents)('[17.2.3] %s: %s', (_what, type, make, data) => {
     const doc = made(make)
     const found = locate(doc, undeclared)
@@ -39,7 +39,7 @@ describe('[17.2] the root that is read, where nobody has declared one', () => {
     expect(read(doc, found.type!, found.contentKey!)).toEqual(data)
   })
 
-  it('[17.2.3] looks at what is there, not at what was deleted before it', () => {
+  it('[17.2.3] has the type of its content, not of deleted content before it', () => {
     const doc = made((doc) => {
       doc.getText('content').insert(0, 'gone')
       doc.getText('content').delete(0, 4)
@@ -48,7 +48,7 @@ describe('[17.2] the root that is read, where nobody has declared one', () => {
     expect(locate(doc, undeclared).type).toBe('text')
   })
 
-  it('[17.2.3] a root that was emptied tells nothing, but one whose entries are gone was a map', () => {
+  it('[17.2.3] has no type after it was emptied, except for a map', () => {
     const list = made((doc) => {
       doc.getArray('content').push([1])
       doc.getArray('content').delete(0, 1)
@@ -62,7 +62,7 @@ describe('[17.2] the root that is read, where nobody has declared one', () => {
     expect(locate(load([]), undeclared)).toEqual({ type: null, contentKey: null })
   })
 
-  it('[17.2.1] [17.2.2] of several roots is the one with the first of the usual names, else the first by name', () => {
+  it('[17.2.1] [17.2.2] is the first default root of a binding, otherwise the first by name', () => {
     const keyOf = (...names: string[]) =>
       locate(
         made((doc) => {
@@ -78,10 +78,10 @@ describe('[17.2] the root that is read, where nobody has declared one', () => {
   })
 })
 
-/** As Tiptap does, unless it is given another field. */
+/** The default root of Tiptap. */
 const tiptap = (doc: Y.Doc) => doc.getXmlFragment('default').push([new Y.XmlElement('paragraph')])
 
-describe('[17.2] the root that is read, where one is declared', () => {
+describe('[17.2] the root that is read with a declaration', () => {
   const declared: Contents = { type: 'text', contentKey: 'content' }
   const emptied = (doc: Y.Doc) => {
     doc.getText('content').insert(0, 'x', { bold: true })
@@ -100,7 +100,7 @@ describe('[17.2] the root that is read, where one is declared', () => {
     expect(locate(load([]), declared)).toEqual(declared)
   })
 
-  it('[17.2.1] [17.2.2] is that of a binding, with the type it has, if the declared one was never written', () => {
+  it('[17.2.1] [17.2.2] is the default root of a binding, with its own type, if the declared one was never written', () => {
     expect(locate(made(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
     const several = made((doc) => [doc.getMap('a').set('a', 1), tiptap(doc)])
     expect(locate(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
@@ -128,17 +128,17 @@ describe('[17.2] the root that is read, where one is declared', () => {
   ]
 
   it.each(mismatches)(
-    '[17.2.3] has the declared type %s unless it only holds another one',
+    '[17.2.3] has the declared type %s unless it has only content of another type',
     (type, make, read) => {
       expect(locate(made(make), { type, contentKey: 'r' }).type).toBe(read)
     },
   )
 })
 
-describe('[17.3.1] the root that a write or a later declaration means', () => {
+describe('[17.3.1] the root that a write or a later declaration refers to', () => {
   const declared: Contents = { type: 'xml', contentKey: 'content' }
 
-  it('[17.3.1] [17.3.3] is the one that is read, or any that is named while the declared one is empty', () => {
+  it('[17.3.1] [17.3.3] is the one that is read, or any named one while the declared one is empty', () => {
     const doc = made(tiptap)
     expect(choose(doc, declared, { type: 'xml' })).toBe('default')
     expect(choose(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
@@ -148,7 +148,7 @@ describe('[17.3.1] the root that a write or a later declaration means', () => {
     expect(choose(load([]), undeclared, { type: 'map' })).toBe('content')
   })
 
-  it('[17.3.2] is no other one while the declared one holds content', () => {
+  it('[17.3.2] must be the declared one while that has content', () => {
     const doc = made((doc) => [doc.getXmlFragment('content').push([new Y.XmlText('x')]), tiptap(doc)])
     expect(() => choose(doc, declared, { contentKey: 'default' })).toThrow(
       new UnfitContent(
@@ -170,7 +170,7 @@ describe('[17.3.1] the root that a write or a later declaration means', () => {
     expect(choose(emptied, declared, { contentKey: 'default' })).toBe('default')
   })
 
-  it('[17.3.2] does not hold content of another type', () => {
+  it('[17.3.2] must not have content of another type', () => {
     expect(() => choose(made(tiptap), declared, { type: 'text' })).toThrow(
       new UnfitContent('Type does not match the stored data: "default" holds xml.'),
     )

@@ -3,13 +3,13 @@ import { UnfitContent } from './errors.ts'
 
 export type ContentType = 'text' | 'map' | 'array' | 'xml'
 
-/** What an editor is declared to hold; null where nobody has declared it. */
+/** The declared content of an editor; null where it is undeclared. */
 export interface Contents {
   type: ContentType | null
   contentKey: string | null
 }
 
-/** Names that bindings use by default, or in their guides: Tiptap, Lexical, y-prosemirror and so on. */
+/** Names that bindings use by default or in their guides: Tiptap, Lexical, y-prosemirror and so on. */
 const usualKeys = [
   'content',
   'default',
@@ -22,14 +22,14 @@ const usualKeys = [
 ]
 
 /**
- * The root that is read, and its type; null where nothing tells. A declared root in which nobody has ever written gives
- * way to one that a binding uses by default, and to the only root that there is. A root that was emptied is still read, so
- * that deleting all of a text does not show another root.
+ * The root that is read, and its type; null where unknown. If nobody has ever written in the declared root, a default root
+ * of a binding or the only root is read instead. A root that was emptied is still read, so that deleting a whole text does
+ * not show another root.
  */
 export const locate = (doc: Y.Doc, declared: Contents): Contents =>
   find(doc, declared, declared.contentKey === null || doc.share.size === 1)
 
-/** Without `anyName`, only the declared root and those that bindings use by default. */
+/** Without `anyName`, only the declared root and the default roots of bindings. */
 function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
   const candidates = [declared.contentKey, ...usualKeys]
   if (anyName) candidates.push([...doc.share.keys()].sort()[0] ?? null)
@@ -38,10 +38,10 @@ function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
 }
 
 /**
- * The root that a write or a later declaration means: the one that it names, or the one that is read, unless that has a
- * name of its own: the editor may get several roots, and a write would replace the content of the wrong one. Throws
- * `UnfitContent` if the declared root holds content and another one is named, or if the root holds content of another
- * type.
+ * The root that a write or a later declaration refers to: the named one, or the one that is read. In an editor with a
+ * declared key, a root that is read only because it is the only one is not used: the editor may get more roots, and a write
+ * would replace the wrong one. Throws `UnfitContent` if the declared root has content and another one is named, or if the
+ * root has content of another type.
  */
 export function choose(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
   const read = find(doc, declared, declared.contentKey === null)
@@ -67,10 +67,10 @@ function otherKey(doc: Y.Doc, declared: Contents, kept: string, sent: string): s
   )
 }
 
-/** Only what an update has brought is in `share`: nothing else has asked a loaded document for roots. */
+/** A loaded document has only the roots of its updates in `share`: nothing else has accessed roots. */
 const isWritten = (doc: Y.Doc, name: string | null) => name !== null && doc.share.has(name)
 
-/** The declared type counts for the declared root, unless that one holds only content of another type. */
+/** The declared type applies to the declared root, unless that root has only content of another type. */
 function typeAt(doc: Y.Doc, contentKey: string, { type, ...declared }: Contents): ContentType | null {
   const shown = inferType(doc, contentKey)
   if (type === null || shown === null) return shown ?? type
@@ -79,12 +79,12 @@ function typeAt(doc: Y.Doc, contentKey: string, { type, ...declared }: Contents)
   return isDeclared && fits ? type : shown
 }
 
-/** What the root of that name holds, as its first content shows; null if it has none. */
+/** The type of a root, inferred from its first item; null if it has no content. */
 function inferType(doc: Y.Doc, contentKey: string): ContentType | null {
   const root = doc.share.get(contentKey)
   if (!root) return null
   const [item] = itemsOf(root)
-  // One whose entries were all deleted was a map.
+  // A root whose entries were all deleted was a map.
   if (!item) return entriesOf(root).length > 0 ? 'map' : null
   if (isXml(item)) return 'xml'
   return isText(item) ? 'text' : 'array'
@@ -111,7 +111,7 @@ function* itemsOf({ _start: first }: Root): Generator<Y.Item> {
   for (let item = first; item; item = item.right) if (!item.deleted) yield item
 }
 
-/** Also those that were deleted. */
+/** Including deleted ones. */
 const entriesOf = ({ _map: entries }: Root) => [...entries.values()]
 
 const hasEntries = (root: Root) => entriesOf(root).some(({ deleted }) => !deleted)

@@ -1,21 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as Y from 'yjs'
 
-/** Whatever holds content: a list, entries by key, or both. Roots of a loaded document have no other kind. */
+/** Any Yjs type: a list, entries by key, or both. Roots of a loaded document have no specific kind. */
 export type Shared = Y.AbstractType<unknown>
 
-/** Neighbours in a list that one item holds: characters, values or a type. */
+/** Neighbours in a list that belong to one item: characters, values or a type. */
 export interface Units {
   item: Y.Item
-  /** Where they begin in the item. */
+  /** The index of the first in the item. */
   start: number
   length: number
 }
 
-/** What all kinds of types are made of: a list, and the newest item of each key. */
+/** The content of any type: a list, and the newest item of each key. */
 export const partsOf = ({ _start: first, _map: entries }: Shared) => ({ first, entries })
 
-/** What a list shows, formats among it. */
+/** The items of a list that are not deleted, including formats. */
 export function* visible(list: Shared): Generator<Y.Item> {
   for (let item = partsOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
 }
@@ -31,7 +31,7 @@ export const part = ({ item, start }: Units, from: number, length: number): Unit
 
 export const idOf = ({ item: { id }, start }: Units): Y.ID => Y.createID(id.client, id.clock + start)
 
-/** The same units for another place; of a type only the shell. */
+/** A copy of the units to insert elsewhere. A type is copied without its content. */
 export function copyOf({ item, start, length }: Units): Y.Item['content'] {
   const copy = item.content.copy()
   const rest = start > 0 ? copy.splice(start) : copy
@@ -42,7 +42,7 @@ export function copyOf({ item, start, length }: Units): Y.Item['content'] {
 export const keysOf = (a: Shared, b: Shared): Set<string> =>
   new Set([...partsOf(a).entries.keys(), ...partsOf(b).entries.keys()])
 
-/** What a key holds, or undefined. */
+/** The value of a key, or undefined. */
 export function entryOf(holder: Shared, key: string): Units | undefined {
   const item = partsOf(holder).entries.get(key)
   if (!item || item.deleted) return undefined
@@ -58,7 +58,7 @@ type AreEqual = (a: Shared, b: Shared) => boolean
 export function equalUnits(a: Units, b: Units, from: 'start' | 'end', areEqual: AreEqual): number {
   const [{ content: one }, { content: other }] = [a.item, b.item]
   if (one.constructor !== other.constructor) return 0
-  const most = Math.min(a.length, b.length)
+  const maxCount = Math.min(a.length, b.length)
   const forwards = from === 'start'
   const [edgeA, edgeB] = forwards ? [a.start, b.start] : [a.start + a.length, b.start + b.length]
   const at = (edge: number, count: number) => (forwards ? edge + count : edge - 1 - count)
@@ -66,13 +66,13 @@ export function equalUnits(a: Units, b: Units, from: 'start' | 'end', areEqual: 
   let count = 0
   if (one instanceof Y.ContentString && other instanceof Y.ContentString) {
     const [x, y] = [one.str, other.str]
-    while (count < most && x.charCodeAt(at(edgeA, count)) === y.charCodeAt(at(edgeB, count))) count++
+    while (count < maxCount && x.charCodeAt(at(edgeA, count)) === y.charCodeAt(at(edgeB, count))) count++
     if (isInsidePair(x, edgeA) || isInsidePair(y, edgeB)) return 0
     const cutsPair = isInsidePair(x, cut(edgeA, count)) || isInsidePair(y, cut(edgeB, count))
     return cutsPair ? count - 1 : count
   }
   const [x, y] = [one.getContent(), other.getContent()]
-  while (count < most && isEqual(x[at(edgeA, count)], y[at(edgeB, count)], areEqual)) count++
+  while (count < maxCount && isEqual(x[at(edgeA, count)], y[at(edgeB, count)], areEqual)) count++
   return count
 }
 
@@ -87,19 +87,19 @@ function isEqual(a: unknown, b: unknown, areEqual: AreEqual): boolean {
 
 const subdocument = ({ guid, gc, autoLoad, meta }: Y.Doc) => [guid, gc, autoLoad, meta as unknown]
 
-/** Whether one can become the other by changes inside. */
+/** Whether one can be turned into the other by changing its content. */
 export const areOfOneKind: AreEqual = (a, b) => a.constructor === b.constructor && nameOf(a) === nameOf(b)
 
 const nameOf = (type: Shared) =>
   type instanceof Y.XmlElement ? type.nodeName : type instanceof Y.XmlHook ? type.hookName : ''
 
 /**
- * How deep types are compared. Whoever asks looks inside again, level by level: with a bound that costs a few
- * times the size of a document, and not its depth.
+ * How deep types are compared. The caller compares the inner types again, level by level. With this limit the total costs
+ * a few times the size of the document; without it, its size times its depth.
  */
 const comparedDepth = 8
 
-/** Whether both show the same, as far as they are compared, but for formats. */
+/** Whether both have the same content, down to `comparedDepth` and without formats. */
 export function areAlike(a: Shared, b: Shared, depth = 0): boolean {
   if (!areOfOneKind(a, b)) return false
   if (depth === comparedDepth) return true

@@ -1,29 +1,22 @@
 import * as Y from 'yjs'
 
-/**
- * Levels of nesting in JSON and XML, where every recursion over untrusted data stops; the stack has room for
- * more.
- */
+/** The nesting of JSON and XML at which every recursion over untrusted data stops. The stack has room for more. */
 export const maxDepth = 100
 
 /**
- * Yjs items that one write may make: keys of a map, nodes and attributes of XML. 50,000 take about a second;
- * without a bound, one body of 10 MiB makes so many that the process dies.
+ * The Yjs items that one write may create: keys of a map, nodes and attributes of XML. 50,000 take about a second. Without
+ * a limit, a body of 10 MiB creates enough to crash the process.
  */
 export const maxItems = 50_000
 
-/**
- * Yjs writes UTF-8, which has no lone surrogates: replaced here, so that what we hold is what others will
- * read.
- */
+/** Replaces lone surrogates, which UTF-8 does not have, so that the server has the same text as other clients. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD')
 }
 
 /**
- * A deep copy that is JSON and nothing else. Clients may store bytes, bigint, undefined and Infinity;
- * `shared` answers for Yjs types. `__proto__` is left out, because every Yjs client assigns the keys it reads
- * to a plain object.
+ * A deep copy as plain JSON. Clients can store bytes, bigint, undefined and Infinity; `shared` converts Yjs types. Leaves
+ * out `__proto__`, because every Yjs client assigns the keys that it reads to a plain object.
  */
 export function plain(
   value: unknown,
@@ -50,7 +43,7 @@ export function record(entries: Iterable<[string, unknown]>, copy: (value: unkno
 /** Why an object or array is too large to store, or null. */
 export function sizeError(data: object): string | null {
   if (isTooDeep(data, 0)) return `Data must not be nested deeper than ${maxDepth} levels.`
-  // An array is one item, however long, but for the objects that become maps.
+  // An array is one item, however long, except for objects in it that become maps.
   const stored = Object.values(data).filter((value) => !Array.isArray(data) || needsMap(value))
   return itemCount(stored) > maxItems ? `Data must not have more than ${maxItems} keys.` : null
 }
@@ -65,10 +58,7 @@ function itemCount(values: readonly unknown[]): number {
   return inner.reduce((sum, count) => sum + count, values.length)
 }
 
-/**
- * Yjs looks at `value.constructor` to tell JSON from its own types, so an object with that key goes in as a
- * Y.Map.
- */
+/** Yjs uses `value.constructor` to tell JSON from its own types, so an object with this key is stored as a Y.Map. */
 export function storable(value: unknown): unknown {
   if (!needsMap(value)) return value
   return new Y.Map(Object.entries(value).map(([key, item]) => [key, storable(item)]))
@@ -77,12 +67,13 @@ export function storable(value: unknown): unknown {
 const needsMap = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'constructor')
 
-/** The one stretch that differs: `removed` items at `start` become `added` ones; all around it is equal. */
+/** The one range that differs: `removed` items at `start` become `added` ones; the rest is equal. */
 export function difference<T>(before: ArrayLike<T>, after: ArrayLike<T>, equal: (a: T, b: T) => boolean) {
-  const most = Math.min(before.length, after.length)
+  const maxEqual = Math.min(before.length, after.length)
   let start = 0
-  while (start < most && equal(before[start]!, after[start]!)) start++
+  while (start < maxEqual && equal(before[start]!, after[start]!)) start++
   let end = 0
-  while (end < most - start && equal(before[before.length - 1 - end]!, after[after.length - 1 - end]!)) end++
+  while (end < maxEqual - start && equal(before[before.length - 1 - end]!, after[after.length - 1 - end]!))
+    end++
   return { start, removed: before.length - start - end, added: after.length - start - end }
 }

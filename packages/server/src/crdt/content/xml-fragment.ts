@@ -2,9 +2,7 @@ import * as Y from 'yjs'
 import { maxDepth, plain } from './values.ts'
 import { byName, type XmlNode } from './xml.ts'
 
-/**
- * What a Yjs type shows as XML; deeper than `maxDepth` nothing, so that the answer can be sent back to us.
- */
+/** A Yjs type as XML nodes. Stops at `maxDepth`, so that the server accepts its own answer. */
 export function nodesOf(type: unknown, depth = 0): XmlNode[] {
   if (type instanceof Y.Text) return type.toDelta().flatMap((piece: Piece) => textNodes(piece, depth))
   if (!(type instanceof Y.XmlFragment) || depth > maxDepth) return []
@@ -15,7 +13,7 @@ export function nodesOf(type: unknown, depth = 0): XmlNode[] {
 
 type Piece = { insert: unknown; attributes?: Record<string, unknown> }
 
-/** Rich text: each format becomes an element around the text, outermost first by name. Embeds have no XML. */
+/** Rich text: each format becomes an element around the text, outermost first by name. Embeds are left out. */
 function textNodes({ insert, attributes = {} }: Piece, depth: number): XmlNode[] {
   if (typeof insert !== 'string') return []
   const formats = Object.entries(attributes)
@@ -33,17 +31,14 @@ const attributesOf = (values: object | null): [string, string][] =>
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(plain(value))])
 
-/**
- * Children go in after their parent has: Yjs spreads those of a loose element into arguments, which
- * overflows.
- */
+/** Inserts children after their parent: Yjs spreads the children of a detached element into arguments, which overflows. */
 export function insertNodes(parent: Y.XmlFragment, index: number, nodes: readonly XmlNode[]) {
-  const made = nodes.map((node) =>
+  const created = nodes.map((node) =>
     typeof node === 'string' ? new Y.XmlText(node) : new Y.XmlElement(node.name),
   )
-  parent.insert(index, made)
+  parent.insert(index, created)
   for (const [i, node] of nodes.entries()) {
-    const element = made[i]
+    const element = created[i]
     if (typeof node === 'string' || !(element instanceof Y.XmlElement)) continue
     for (const [key, value] of node.attributes) element.setAttribute(key, value)
     insertNodes(element, 0, node.children)

@@ -10,21 +10,21 @@ import { formatXml, parseXml, XmlError, type XmlNode } from './xml.ts'
 const nested = (depth: number) => '<a>'.repeat(depth) + '</a>'.repeat(depth)
 const rewrite = (xml: string) => formatXml(parseXml(xml))
 
-/** Through a Yjs document and its bytes. */
+/** Writes XML to a Yjs document, and reads it from its bytes. */
 function store(xml: string) {
   const doc = load([])
   replace(doc, 'xml', 'content', xml)
   return read(load([snapshot(doc)]), 'xml', 'content')
 }
 
-/** What a client has made of a fragment, as we read it. */
+/** The XML of a fragment that a client wrote. */
 function made(make: (fragment: Y.XmlFragment) => void) {
   const editor = new Y.Doc()
   make(editor.getXmlFragment('content'))
   return String(read(load([Y.encodeStateAsUpdate(editor)]), 'xml', 'content'))
 }
 
-// Not '\0' and its like, which XML cannot hold.
+// Without control characters such as '\0', which XML does not have.
 const text = fc
   .string({ unit: 'binary' })
   .map((value) => value.replace(/[^\t\n\r -\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '<&">\''))
@@ -44,14 +44,14 @@ const tree = fc.letrec<{ node: XmlNode; nodes: XmlNode[] }>((tie) => ({
       children: tie('nodes'),
     }),
   ),
-  // Two texts in a row are one text when they are read again.
+  // Two adjacent texts are read as one text.
   nodes: fc
     .array(tie('node'), { maxLength: 5 })
     .map((nodes) => nodes.filter((node, i) => typeof node !== 'string' || typeof nodes[i - 1] !== 'string')),
 }))
 
 describe('[17] XML', () => {
-  it('[17] any tree can be written, stored and read again', () => {
+  it('[17] of any tree can be written, stored and read again', () => {
     fc.assert(
       fc.property(tree.nodes, (nodes) => {
         const xml = formatXml(nodes)
@@ -89,7 +89,7 @@ describe('[17] XML', () => {
     expect(rewrite(expected)).toBe(expected)
   })
 
-  it('[17] makes one text of what only comments and instructions part', () => {
+  it('[17] joins text that only comments and instructions separate', () => {
     expect(parseXml('a<!-- b -->c<?d e?>f<![CDATA[g]]>')).toEqual(['acfg'])
   })
 
@@ -109,7 +109,7 @@ describe('[17] XML', () => {
     expect(() => parseXml(xml)).toThrow(new XmlError(`XML is not well-formed: ${reason}.`))
   })
 
-  it('[17] leaves the document alone when XML is malformed', () => {
+  it('[17] does not change the document when it is malformed', () => {
     const doc = load([])
     replace(doc, 'xml', 'content', '<p>a</p>')
     const before = snapshot(doc)
@@ -128,7 +128,7 @@ describe('[17] XML', () => {
     expect(() => parseXml(xml)).toThrow(XmlError)
   })
 
-  it('[17.0.1] refuses what is nested too deep or has too many nodes, in time', () => {
+  it('[17.0.1] is refused quickly when it is nested too deep or has too many nodes', () => {
     expect(store(nested(100))).toBe(nested(100))
     const tooDeep = new XmlError('XML must not be nested deeper than 100 levels.')
     for (const depth of [101, 10_000, 49_999]) expect(() => parseXml(nested(depth))).toThrow(tooDeep)
@@ -141,7 +141,7 @@ describe('[17] XML', () => {
   })
 })
 
-describe('[17] XML that clients have made', () => {
+describe('[17] XML of content that clients wrote', () => {
   it('[17] shows formats of rich text as nested elements, sorted as Yjs sorts them', () => {
     const xml = made((fragment) => {
       const text = new Y.XmlText('plain <bold> link')
@@ -156,7 +156,7 @@ describe('[17] XML that clients have made', () => {
     expect(rewrite(xml)).toBe(xml)
   })
 
-  it('[17] equals what Yjs prints where nothing needs escaping', () => {
+  it('[17] equals the output of Yjs where nothing needs escaping', () => {
     const doc = new Y.Doc()
     const fragment = doc.getXmlFragment('content')
     const [p, text] = [new Y.XmlElement('p'), new Y.XmlText('hello')]
@@ -168,7 +168,7 @@ describe('[17] XML that clients have made', () => {
     expect(formatXml(nodesOf(fragment))).toBe(fragment.toJSON())
   })
 
-  it('[17] skips embeds and whatever has no XML', () => {
+  it('[17] leaves out embeds and types without XML', () => {
     const xml = made((fragment) => {
       const text = new Y.XmlText('ab')
       const hook = new Y.XmlHook('hook') as Y.AbstractType<unknown> as Y.XmlElement
@@ -178,7 +178,7 @@ describe('[17] XML that clients have made', () => {
     expect(xml).toBe('ab')
   })
 
-  it('[17] cannot be made to break out of a name, a value or a text', () => {
+  it('[17] escapes names, values and text', () => {
     const attack = '"><script>alert(1)</script>'
     const xml = made((fragment) => {
       const element = new Y.XmlElement(`a ${attack}`)
@@ -186,7 +186,7 @@ describe('[17] XML that clients have made', () => {
       fragment.insert(0, [element, text, new Y.XmlElement('')])
       element.setAttribute(attack, 'x')
       element.setAttribute('b', attack)
-      // Editors store more than the strings that Yjs declares.
+      // Editors store values other than the strings that Yjs declares.
       element.setAttribute('list', [1, { c: attack }] as unknown as string)
       element.setAttribute('none', null as unknown as string)
       text.format(0, 2, { [attack]: { [attack]: 'x' } })
@@ -197,7 +197,7 @@ describe('[17] XML that clients have made', () => {
     expect(rewrite(xml)).toBe(xml)
   })
 
-  it('[17] is cut where it is nested deeper than we would take it back', () => {
+  it('[17] is cut at the depth that the server accepts', () => {
     const xml = made((fragment) => {
       fragment.doc!.transact(() => {
         let parent = fragment

@@ -9,12 +9,10 @@ export class XmlError extends UnfitContent {
   override name = 'XmlError'
 }
 
-/**
- * Reads a fragment: any number of nodes, text among them. Comments and processing instructions are dropped.
- */
+/** Parses a fragment: any number of elements and text nodes. Drops comments and processing instructions. */
 export function parseXml(xml: string): XmlNode[] {
-  // The parser wants one root, where a document type is a syntax error: there are no entities to expand or
-  // fetch. It normalises line breaks in quadratic time, so that is done here; an XML declaration passes as an
+  // The parser needs one root. Inside it a document type is a syntax error, so no entities are expanded or fetched. The
+  // parser normalises line breaks in quadratic time, so they are normalised here. An XML declaration becomes an
   // instruction.
   const text = wellFormed(xml)
     .replace(/^\uFEFF/, '')
@@ -25,7 +23,7 @@ export function parseXml(xml: string): XmlNode[] {
     return nodesIn(parseDocument(`<_>${text}</_>`).root!, 1, { items: maxItems })
   } catch (error) {
     if (error instanceof ParseError) throw new XmlError(explain(error, text))
-    // The parser recurses per element: the stack is its only limit.
+    // The parser recurses for each element, limited only by the stack.
     if (error instanceof RangeError) throw tooDeep()
     throw error
   }
@@ -53,9 +51,7 @@ function nodesIn(element: XmlElement, depth: number, left: { items: number }): X
 const tooDeep = () => new XmlError(`XML must not be nested deeper than ${maxDepth} levels.`)
 const tooMany = () => new XmlError(`XML must not have more than ${maxItems} nodes and attributes.`)
 
-/**
- * The parser's reason, with the place counted in the caller's text: without our root, in whole characters.
- */
+/** The parser's reason, with the position in the caller's text: without our root, in whole characters. */
 function explain(error: ParseError, text: string) {
   let [line, column, left] = [1, 1, error.pos - '<_>'.length]
   for (const character of text) {
@@ -82,13 +78,10 @@ const escape = (text: string, special: RegExp) =>
   text.replace(notInXml, '\uFFFD').replace(special, (c) => entities[c] ?? `&#${c.charCodeAt(0)};`)
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/**
- * Yjs clients may name nodes as they like: the text of such an element is kept under the nearest name XML
- * allows.
- */
+/** Yjs clients can give nodes any name. An invalid one is printed as the nearest name that XML allows. */
 const tag = (name: string) => (validName.test(name) ? name : `_${name.replace(notInNames, '_')}`)
 
-/** As Yjs prints it (attributes sorted, no `<p/>`), but escaped and with the case of names kept. */
+/** Prints XML as Yjs does (attributes sorted, no `<p/>`), but escaped and with the case of names kept. */
 export function formatXml(nodes: readonly XmlNode[]): string {
   return nodes
     .map((node) => (typeof node === 'string' ? escape(node, /[&<>\r]/g) : formatElement(node)))

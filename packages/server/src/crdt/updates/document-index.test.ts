@@ -25,10 +25,10 @@ function accept(index: DocumentIndex, bytes: Uint8Array): void {
   index.take(verdict.value)
 }
 
-/** Of what Yjs does by itself, the index may hear later. Then it takes an item for present that is not. */
+/** The index learns later what Yjs deletes by itself. Until then it takes a deleted item for present. */
 type Later = 'deleted or collected' | 'collected' | 'nothing'
 
-/** What an index says otherwise than Yjs. */
+/** The differences between an index and Yjs. */
 function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | undefined {
   const { placeOf, isDeleted } = knownDoc(doc)
   const clocks = stateOf(doc)
@@ -54,7 +54,7 @@ const clocksOf = (index: DocumentIndex) => Y.decodeStateVector(index.stateVector
 const sameMaps = (a: ReadonlyMap<number, number>, b: ReadonlyMap<number, number>) =>
   a.size === b.size && [...a].every(([key, value]) => b.get(key) === value)
 
-/** Whether two indexes have heard the same. */
+/** Whether two indexes are equal. */
 const isEqual = (a: DocumentIndex, b: DocumentIndex) => {
   const sorted = (index: DocumentIndex) => {
     const sections: number[][] = []
@@ -69,15 +69,15 @@ const isEqual = (a: DocumentIndex, b: DocumentIndex) => {
   return sorted(a) === sorted(b)
 }
 
-/** Cuts a list into pieces of one to `most`. */
-function pieces<T>(list: readonly T[], most: number, random: (limit: number) => number): T[][] {
+/** Splits a list into random pieces of one to `maxLength`. */
+function pieces<T>(list: readonly T[], maxLength: number, random: (limit: number) => number): T[][] {
   const rest = [...list]
   const result: T[][] = []
-  while (rest.length > 0) result.push(rest.splice(0, 1 + random(most)))
+  while (rest.length > 0) result.push(rest.splice(0, 1 + random(maxLength)))
   return result
 }
 
-/** A session of which the index hears each update; what the server stores; and an index of what the server tells. */
+/** A session whose updates an index receives; the stored rows; and an index of the server's broadcasts. */
 function replay(random: (limit: number) => number, steps: number) {
   const session = new Session(2 + random(3))
   const index = new DocumentIndex()
@@ -108,7 +108,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] in all that the server tells of a session, also of what is deleted by Yjs itself', () => {
+  test('[V2] in all answers about a session, including items that Yjs deletes by itself', () => {
     const random = randomNumbers(seed + 1)
     for (let i = 0; i < 60; i++) {
       const { server, told } = replay(random, 20 + random(150))
@@ -116,7 +116,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] read from rows, from merged rows and from a snapshot with rows', () => {
+  test('[V2] when built from rows, from merged rows and from a snapshot with rows', () => {
     const random = randomNumbers(seed + 2)
     for (let i = 0; i < 60; i++) {
       const { server, told, rows } = replay(random, 20 + random(150))
@@ -131,12 +131,12 @@ describe('[V2] the index of a document agrees with Yjs', () => {
       expect(difference(compacted, server, 'collected')).toBeUndefined()
       const whole = Y.encodeStateAsUpdate(server)
       expect(difference(DocumentIndex.of([whole]), server, 'nothing')).toBeUndefined()
-      // Rows that a snapshot holds already may still be there.
+      // Rows that are part of the snapshot may still exist.
       expect(difference(DocumentIndex.of([whole, ...rows]), server, 'nothing')).toBeUndefined()
     }
   })
 
-  test('[V2] whatever hostile editors send', () => {
+  test('[V2] after any hostile updates', () => {
     const random = randomNumbers(seed + 3)
     let accepted = 0
     for (let tried = 0; tried < 10_000;) {
@@ -166,7 +166,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     expect(accepted).toBeGreaterThan(2_000)
   })
 
-  test('[V2] and moves between threads as it is', async () => {
+  test('[V2] after it moved to another thread', async () => {
     const random = randomNumbers(seed + 4)
     for (let i = 0; i < 20; i++) {
       const { index, server } = replay(random, 100)
@@ -194,14 +194,14 @@ describe('an index that comes from a thread', () => {
     return index
   }
 
-  test('[S2] with 100,000 clients does not hold the event loop', async () => {
+  test('[S2] with 100,000 clients does not block the event loop', async () => {
     const structs = times(100_000, (i) => ({ client: 100_000 - i, clock: 0, structs: [{ gc: 1 }] }))
     const index = await arrive(DocumentIndex.of([update({ structs })]).toMessage())
     expect(index.size).toBe(100_000)
     expect(clocksOf(index).size).toBe(100_000)
   })
 
-  test('[S2] with a million deleted ranges does not hold the event loop', async () => {
+  test('[S2] with a million deleted ranges does not block the event loop', async () => {
     const count = 1_000_000
     const ranges = times(count, (i) => [i * 3, 1] as const)
     const parts = [
@@ -219,7 +219,7 @@ describe('an index that comes from a thread', () => {
   })
 })
 
-describe('[V2] what an index judges', () => {
+describe('[V2] an index', () => {
   const abc = struct({ content: text('abc') })
   const indexOf = (...parts: Uint8Array[]) => DocumentIndex.of(parts)
   const codeFor = (index: DocumentIndex, bytes: Uint8Array) => {
@@ -228,7 +228,7 @@ describe('[V2] what an index judges', () => {
   }
   const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
 
-  test('[V2] tells news from what is known', () => {
+  test('[V2] distinguishes changes from duplicates', () => {
     const index = indexOf(abc)
     expect([codeFor(index, abc), codeFor(index, deletes([0, 2]))]).toEqual(['known', 'news'])
     accept(index, deletes([0, 2]))
@@ -238,7 +238,7 @@ describe('[V2] what an index judges', () => {
     expect(codeFor(index, deletes([2, 2]))).toBe('future_delete')
   })
 
-  test('[V2] passes on who may write and what the bounds are', () => {
+  test('[V2] passes mayWrite and the bounds to the validation', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     expect(index.check(more, { mayWrite: () => false })).toMatchObject({ fault: { code: 'foreign_client' } })
@@ -246,7 +246,7 @@ describe('[V2] what an index judges', () => {
     expect(index.check(more, { bounds: { bytes: 99 }, mayWrite: () => true })).toMatchObject({ ok: true })
   })
 
-  test('[V2] takes nothing that was accepted for an earlier state', () => {
+  test('[V2] refuses an update that was accepted for an earlier state', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     const verdict = index.check(more)
@@ -256,7 +256,7 @@ describe('[V2] what an index judges', () => {
     expect([...clocksOf(index)]).toEqual([[5, 4]])
   })
 
-  test('[V2] gives the same state vector until it changes', () => {
+  test('[V2] returns the same array for an unchanged state vector', () => {
     const index = indexOf(abc)
     const before = index.stateVector()
     accept(index, deletes([0, 1]))
@@ -268,7 +268,7 @@ describe('[V2] what an index judges', () => {
     ])
   })
 
-  test('[V2] knows no client that a delete set only names', async () => {
+  test('[V2] does not add a client that a delete set names without ranges', async () => {
     const index = indexOf(abc)
     const named = update({
       deletes: [
@@ -285,7 +285,7 @@ describe('[V2] what an index judges', () => {
     }
   })
 
-  test('[V2] has the state vector of thousands of clients, whichever of them goes on', async () => {
+  test('[V2] has the right state vector with thousands of clients, whichever of them advances', async () => {
     const clocks = new Map(Array.from({ length: 5_000 }, (_, i) => [i * 7 + 1, 1]))
     const all = [...clocks.keys()].toReversed()
     const whole = update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 1 }] })) })
@@ -298,7 +298,7 @@ describe('[V2] what an index judges', () => {
     }
   })
 
-  test('[V2] of deletes in thousands of clients remembers some, and takes none for known that is not', () => {
+  test('[V2] adds only some of the deletes in thousands of clients, and takes no unknown delete for known', () => {
     const all = Array.from({ length: 6_000 }, (_, i) => 6_000 - i)
     const index = indexOf(
       update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 2 }] })) }),
@@ -318,7 +318,7 @@ describe('[V2] what an index judges', () => {
     expect(codeFor(plain, deletesOf([[0, 2]]))).toBe('news')
   })
 
-  test('[V2] reads of stored bytes what it would not accept from a client', () => {
+  test('[V2] accepts stored updates that it would refuse from a client', () => {
     const long = struct({ content: text('abcdef') })
     expect(codeFor(indexOf(abc), long)).toBe('gap')
     expect(difference(indexOf(abc, long), docOf(abc, long), 'nothing')).toBeUndefined()

@@ -26,31 +26,31 @@ import {
 
 export type CheckOptions = Pick<Options, 'mayWrite' | 'bounds' | 'isStored'>
 
-/** These take some 5 ms. */
-const clientsPerTurn = 4_096
+/** Clients that are read in one turn of the event loop, in about 5 ms. */
+const maxClientsPerTurn = 4_096
 
 interface KnownClient {
   /** The next clock. */
   clock: number
   places: KnownPlaces
   deletes: RangeSet | undefined
-  /** Of the state vector. */
+  /** Its block of the state vector. */
   block: number
 }
 
-/** What is checked in one go, in about 2 ms. */
-const maxCheckedAtOnceBytes = 64 * 1024
+/** Larger updates are checked in steps. One of this size takes about 2 ms. */
+const maxBytesPerTurn = 64 * 1024
 
 /**
- * What must be known of a Yjs document to judge an update for it, without the document. Of what Yjs deletes by itself (in
- * deleted types, and where two set the same key) it learns when a client or a snapshot says so: it may take a delete for
- * news that is none, never the reverse.
+ * The part of a Yjs document that is needed to validate updates for it. Items that Yjs deletes by itself (in deleted types,
+ * and where two clients set the same key) are marked as deleted only when a client or a snapshot deletes them. So the index
+ * can take a known delete for a new one, never the reverse.
  */
 export class DocumentIndex {
   readonly #clients = new Map<number, KnownClient>()
   readonly #encoder = new StateVectorEncoder()
 
-  /** From what is stored: a snapshot, then updates in their order. */
+  /** Builds the index of a stored document: a snapshot, then updates in their order. */
   static of(parts: readonly Uint8Array[]): DocumentIndex {
     const index = new DocumentIndex()
     for (const [number, part] of parts.entries()) {
@@ -69,31 +69,31 @@ export class DocumentIndex {
   /** The next clock of each client. */
   readonly clocks: StateVector = { get: (client) => this.#clients.get(client)?.clock }
 
-  /** Whether an update may be applied; changes nothing. Stored bytes have no bounds. */
+  /** Validates an update without adding it. Stored updates have no bounds. */
   check(update: Uint8Array, options: CheckOptions = {}): Verdict {
     const { placeOf, isDeleted } = this
     const { mayWrite, isStored, bounds = isStored ? unbounded : undefined } = options
     return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
-  /** The same for bytes of our own log of any size; where there are many, lets others have their turn. */
+  /** The same for updates of the log, of any size. Large ones are checked in turns with other work. */
   async checkStored(update: Uint8Array): Promise<Verdict> {
-    if (update.length <= maxCheckedAtOnceBytes) return this.check(update, { isStored: true })
+    if (update.length <= maxBytesPerTurn) return this.check(update, { isStored: true })
     const { placeOf, isDeleted } = this
     const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
     for (;;) {
       const verdict = await inTurns(validateInSteps(update, this.clocks, options))
-      // A client of the update may have sent more of it meanwhile.
+      // Clients of the update may have advanced meanwhile.
       if (!verdict.ok || this.#fits(verdict.value.changes)) return verdict
     }
   }
 
   /**
-   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` bounds the work: deletes
-   * in further chunks are not remembered.
+   * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` limits the work: deletes
+   * in further chunks are not added.
    */
   take({ changes }: Accepted, maxChunks = Infinity): void {
-    if (!this.#fits(changes)) throw new Error('It was accepted for an earlier state.')
+    if (!this.#fits(changes)) throw new Error('The update was accepted for an earlier state of the index.')
     for (const change of changes) this.#change(change, maxChunks)
   }
 
@@ -101,7 +101,7 @@ export class DocumentIndex {
     return changes.every(({ client, from, to }) => to === from || (this.clocks.get(client) ?? 0) === from)
   }
 
-  /** As Yjs encodes it. */
+  /** The state vector in the encoding of Yjs. */
   stateVector(): Uint8Array {
     return this.#encoder.encode(this.clocks)
   }
@@ -116,7 +116,7 @@ export class DocumentIndex {
     return known?.deletes?.covers(clock, clock + length) ?? false
   }
 
-  /** All numbers in one array, of which the buffer can be transferred to another thread. */
+  /** All numbers in one array, whose buffer can be transferred to another thread. */
   toMessage(): Float64Array {
     let size = 0
     for (const { places, deletes } of this.#clients.values()) {
@@ -136,19 +136,19 @@ export class DocumentIndex {
     return message
   }
 
-  /** Keeps the message, which nobody may change afterwards. Lets others have their turn while it reads many clients. */
+  /** Keeps the message: the caller must not change it. Reads many clients in turns with other work. */
   static async fromMessage(message: Float64Array): Promise<DocumentIndex> {
     const index = new DocumentIndex()
     for (let at = 0, clients = 0; at < message.length; clients++) {
       at = index.#addFrom(message, at)
-      if (clients % clientsPerTurn !== clientsPerTurn - 1) continue
+      if (clients % maxClientsPerTurn !== maxClientsPerTurn - 1) continue
       index.#encoder.prepare(index.clocks)
       await setImmediate()
     }
     return index
   }
 
-  /** Adds the client at this place of a message and returns the place of the next. */
+  /** Adds the client at this position of a message and returns the position of the next. */
   #addFrom(message: Float64Array, at: number): number {
     const deletesAt = at + 4 + (message[at + 2] as number)
     const end = deletesAt + (message[at + 3] as number)
@@ -167,19 +167,19 @@ export class DocumentIndex {
   }
 
   #change({ client, from, to, places, deletes }: Change, maxChunks: number): void {
-    // A delete set may name a client without ranges, even one that is unknown.
+    // A delete set may name a client without ranges, even an unknown client.
     if (to === from && deletes.length === 0) return
     const known = this.#clients.get(client) ?? this.#add(client, places[1] as PlaceCode)
     if (to > from) {
       known.places = withRuns(known.places, places)
       known.clock = to
-      this.#encoder.changed(known.block)
+      this.#encoder.onClockChanged(known.block)
     }
     if (deletes.length > 0) (known.deletes ??= new RangeSet()).addAll(deletes, maxChunks)
   }
 }
 
-/** How long steps may hold the event loop. */
+/** How long steps may block the event loop. */
 const maxTurnMs = 5
 
 async function inTurns<T>(steps: Generator<void, T>): Promise<T> {

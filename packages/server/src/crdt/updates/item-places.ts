@@ -1,17 +1,17 @@
 import { SortedPairs } from './sorted-pairs.ts'
 
-/** Where an item lies. */
+/** Where an item is in the tree of shared types. */
 export interface Place {
-  /** How many shared types it is inside of: 1 directly in a root type. */
+  /** How many shared types enclose it: 1 directly in a root type. */
   depth: number
-  /** Whether it is the value of a key, not a member of a list. */
+  /** Whether it is the value of a key; otherwise a member of a list. */
   isEntry: boolean
 }
 
 /** A place as a number: twice the depth, plus 1 for the value of a key. */
 export type PlaceCode = number
 
-/** The code of structs that Yjs has thrown away, with all that comes to lie beside or inside them. */
+/** The code of structs that Yjs has collected, and of all items beside or inside them. */
 export const collected: PlaceCode = 0
 
 const inList = 2
@@ -33,23 +33,20 @@ export function placeOfCode(code: PlaceCode): Place | undefined {
   return (places[code] ??= { depth: code >>> 1, isEntry: (code & 1) === 1 })
 }
 
-/** Where the new structs of one client lie: for each run of equal places, the clock where it starts and its code. */
+/** The places of the new structs of one client: for each run of equal places, its first clock and its code. */
 export type Runs = number[]
 
 export function addRun(runs: Runs, start: number, code: PlaceCode): void {
   if (runs.length === 0 || runs[runs.length - 1] !== code) runs.push(start, code)
 }
 
-/**
- * Where all structs of one client lie: one code, as long as all lie in equal places, as those of most clients do; else the
- * runs as pairs.
- */
+/** The places of all structs of one client: one code if all are equal, as for most clients; otherwise the runs as pairs. */
 export type KnownPlaces = PlaceCode | SortedPairs
 
 export const codeAt = (places: KnownPlaces, clock: number): PlaceCode =>
   typeof places === 'number' ? places : (places.secondAt(clock) as PlaceCode)
 
-/** Adds runs behind those that are known; the first run of a client starts at 0. */
+/** Appends runs to the known ones. The first run of a client starts at 0. */
 export function withRuns(known: KnownPlaces, runs: Runs): KnownPlaces {
   let places = known
   for (let i = 0; i < runs.length; i += 2) {
@@ -61,7 +58,7 @@ export function withRuns(known: KnownPlaces, runs: Runs): KnownPlaces {
   return places
 }
 
-/** The runs, of which the first starts at 0. */
+/** The runs. The first starts at 0. */
 export function toPairs(places: KnownPlaces): SortedPairs {
   if (typeof places !== 'number') return places
   const pairs = new SortedPairs()

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import type { Options } from './validate-update.ts'
 
-/** What the validation of updates asks about the document that they are for. */
+/** The answers of a Yjs document to the questions of the update validation. */
 export function knownDoc(doc: Y.Doc): Required<Pick<Options, 'placeOf' | 'isDeleted'>> {
   return {
     placeOf(client, clock) {

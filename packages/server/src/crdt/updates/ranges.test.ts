@@ -25,7 +25,7 @@ function rangesOf(set: RangeSet): Ranges {
 const isAscending = (numbers: readonly number[]) =>
   numbers.every((n, i) => i === 0 || n > (numbers[i - 1] as number))
 
-test('[V2] the ranges of an update are united, in order and apart', () => {
+test('[V2] the union of ranges is ordered and disjoint', () => {
   fc.assert(
     fc.property(ranges(20, 120), fc.oneof(ranges(3, 120), ranges(20, 120)), (a, b) => {
       const expected = [...new Set([...numbersIn(a), ...numbersIn(b)])].sort((x, y) => x - y)
@@ -37,15 +37,15 @@ test('[V2] the ranges of an update are united, in order and apart', () => {
   )
 })
 
-test('[V2] a set of ranges agrees with one flag per number, whatever is added in which order', () => {
+test('[V2] a range set agrees with one flag per number, in any order of additions', () => {
   const limit = 6_000
   const batches = fc.array(
     fc.oneof(
       { weight: 5, arbitrary: ranges(2, limit) },
       { weight: 2, arbitrary: ranges(400, limit) },
-      // One that swallows many others.
+      // One that covers many others.
       { weight: 1, arbitrary: ranges(1, limit) },
-      // So many that there are many chunks.
+      // Enough for many chunks.
       fc.nat(2).map((at) => Array.from({ length: limit / 2 }, (_, i) => 2 * i + at)),
     ),
     { minLength: 1, maxLength: 12 },
@@ -57,7 +57,7 @@ test('[V2] a set of ranges agrees with one flag per number, whatever is added in
       for (const [index, batch] of list.entries()) {
         set.addAll(batch)
         for (let i = 0; i < batch.length; i += 2) flags.fill(1, batch[i], batch[i + 1])
-        // As after a way through a message between threads: its chunks are views.
+        // After a message between threads the chunks are views.
         if (index === moveAfter) set = new RangeSet(SortedPairs.over(Float64Array.from(rangesOf(set))))
         const kept = rangesOf(set)
         expect(isAscending(kept)).toBe(true)
@@ -74,7 +74,7 @@ test('[V2] a set of ranges agrees with one flag per number, whatever is added in
   )
 })
 
-test('[V2] a set of ranges that may touch few chunks at a time holds nothing that was not added, and at last all', () => {
+test('[V2] a range set with a chunk limit has only added ranges, and all of them after enough additions', () => {
   const apart = (count: number, offset: number) =>
     Array.from({ length: count }, (_, i) => [i * 1_000 + offset, i * 1_000 + offset + 1]).flat()
   const set = new RangeSet()

@@ -1,9 +1,9 @@
 import { SortedPairs } from './sorted-pairs.ts'
 
-/** The ranges of one update in order, each as its start and its end. Those that touch become one. */
+/** The ranges of one update in order, each as its start and its end. Touching ranges are joined. */
 export type Ranges = number[]
 
-/** Adds one that starts at the end of the others or after it. */
+/** Adds a range that starts at the end of the others or later. */
 export function addRange(ranges: Ranges, start: number, end: number): void {
   if (ranges.at(-1) === start) ranges[ranges.length - 1] = end
   else ranges.push(start, end)
@@ -14,7 +14,7 @@ export function covers(ranges: Ranges, start: number, end: number): boolean {
   return index % 2 === 0 && end <= (ranges[index + 1] as number)
 }
 
-/** The ranges of both. Takes time in proportion to their number. */
+/** The union of both, in time proportional to the number of ranges. */
 export function unite(a: ArrayLike<number>, b: ArrayLike<number>): Ranges {
   const united: Ranges = []
   let i = 0
@@ -32,7 +32,7 @@ export function unite(a: ArrayLike<number>, b: ArrayLike<number>): Ranges {
   return united
 }
 
-/** The index of the last of the ordered numbers that is not above the limit; negative if all are. */
+/** The index of the last of the ordered numbers that is not above the limit; −1 if all are. */
 function lastAtMost(numbers: readonly number[], limit: number): number {
   let low = 0
   let high = numbers.length
@@ -44,9 +44,7 @@ function lastAtMost(numbers: readonly number[], limit: number): number {
   return low - 1
 }
 
-/**
- * Ranges that do not touch each other, a million of them or more: adding one takes time logarithmic in their number.
- */
+/** Ranges that do not touch each other, also a million of them: adding one takes time logarithmic in their number. */
 export class RangeSet {
   readonly #pairs: SortedPairs
 
@@ -63,7 +61,7 @@ export class RangeSet {
     return end <= (this.#pairs.secondAt(start) ?? -1)
   }
 
-  /** Adds ranges, given in order. `maxChunks` bounds the time: what lies too far apart is not added. */
+  /** Adds ranges, given in order. `maxChunks` limits the time: ranges in further chunks are not added. */
   addAll(ranges: Ranges, maxChunks = Infinity): void {
     if (ranges.length > 0) this.#pairs.merge(ranges, unite, maxChunks)
   }

@@ -1,8 +1,8 @@
-/** The numbers of some pairs. A view belongs to a larger array and is never changed. */
+/** The numbers of some pairs. A `Float64Array` is a view of a larger array and is never changed. */
 type Chunk = number[] | Float64Array
 
 const maxChunkNumbers = 256
-/** New chunks are half full: a full one would be split by its first change, and a split moves the list of chunks. */
+/** New chunks are half full: the first change would split a full one, and a split copies the list of chunks. */
 const newChunkNumbers = maxChunkNumbers / 2
 
 /**
@@ -10,12 +10,12 @@ const newChunkNumbers = maxChunkNumbers / 2
  * a change copies the chunks that it touches.
  */
 export class SortedPairs {
-  /** None is empty. */
+  /** No chunk is empty. */
   #chunks: Chunk[] = []
-  /** The chunk of the last search: searches often follow each other in order. */
+  /** The chunk of the last search: searches often come in order. */
   #near = 0
 
-  /** Keeps views of the numbers, which nobody may change afterwards: millions of them are not copied. */
+  /** Keeps views of the numbers instead of copying millions of them: the caller must not change them. */
   static over(numbers: Float64Array): SortedPairs {
     const pairs = new SortedPairs()
     if (numbers.length <= newChunkNumbers) {
@@ -43,7 +43,7 @@ export class SortedPairs {
     }
   }
 
-  /** The second number of the last pair of all. */
+  /** The second number of the last pair. */
   get lastSecond(): number | undefined {
     return this.#chunks.at(-1)?.at(-1)
   }
@@ -59,7 +59,7 @@ export class SortedPairs {
     return secondIn(chunks[this.#near] as Chunk, limit)
   }
 
-  /** Adds a pair behind all others. */
+  /** Adds a pair after all others. */
   append(first: number, second: number): void {
     const last = this.#chunks.at(-1)
     if (last === undefined || last.length >= maxChunkNumbers) this.#chunks.push([first, second])

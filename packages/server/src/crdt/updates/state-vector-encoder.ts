@@ -4,8 +4,8 @@ import type { StateVector } from './validate-update.ts'
 const maxBlockClients = 1_024
 
 /**
- * Encodes the next clock of each client. A document may have 100,000 clients, whose encoding takes 30 ms, so they are
- * encoded in blocks: when a client goes on, only its block is encoded again.
+ * Encodes the next clock of each client. Encoding 100,000 clients takes 30 ms, so they are encoded in blocks: when a client
+ * advances, only its block is encoded again.
  */
 export class StateVectorEncoder {
   /** In the order in which they became known. */
@@ -17,24 +17,24 @@ export class StateVectorEncoder {
   add(client: number): number {
     const block = Math.floor(this.#clients.length / maxBlockClients)
     this.#clients.push(client)
-    this.changed(block)
+    this.onClockChanged(block)
     return block
   }
 
-  /** A client of the block has another clock. */
-  changed(block: number): void {
+  /** Call it when a clock in the block has changed. */
+  onClockChanged(block: number): void {
     this.#blocks[block] = undefined
     this.#whole = undefined
   }
 
-  /** Encodes what has changed, so that the next `encode` need not. */
+  /** Encodes the changed blocks ahead of the next `encode`. */
   prepare(clocks: StateVector): void {
     for (let block = 0; block < this.#blocks.length; block++) {
       this.#blocks[block] ??= this.#encodeBlock(block, clocks)
     }
   }
 
-  /** As Yjs encodes it, for up to 1,024 clients byte for byte. */
+  /** The encoding of Yjs; for up to 1,024 clients byte for byte. */
   encode(clocks: StateVector): Uint8Array {
     if (this.#whole) return this.#whole
     this.prepare(clocks)
@@ -47,7 +47,7 @@ export class StateVectorEncoder {
 
   #encodeBlock(block: number, clocks: StateVector): Uint8Array {
     const from = block * maxBlockClients
-    // Yjs writes the highest first.
+    // Yjs writes the highest client first.
     const clients = this.#clients.slice(from, from + maxBlockClients).sort((a, b) => b - a)
     return encoding.encode((encoder) => {
       for (const client of clients) {

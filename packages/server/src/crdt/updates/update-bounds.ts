@@ -1,23 +1,24 @@
+/** The limits of one update. */
 export interface Bounds {
   bytes: number
   structs: number
-  /** Clients with structs. The delete set of an answer to a state vector names all that ever deleted. */
+  /** Clients with structs. The delete set is not limited by it: it can name all clients of the document. */
   clients: number
   /** Ranges of the delete set. */
   deletes: number
-  /** Clients without structs whose deletes become known. Deletes of more clients are accepted, and not remembered. */
+  /** Clients without structs whose deletes are added to the index. Deletes of more clients are accepted, but not added. */
   deleters: number
-  /** Each costs Yjs a document with its promises. */
+  /** For each, Yjs creates a document with its promises. */
   subdocs: number
-  /** Objects and arrays inside each other in one value. */
+  /** Nested objects and arrays in one value. */
   depth: number
-  /** Shared types inside each other: Yjs deletes them by recursion. */
+  /** Nested shared types: Yjs deletes them by recursion. */
   nesting: number
   /** Names of root types and elements, and keys, in UTF-16 units. */
   nameLength: number
   /**
    * Values that Yjs copies while it joins neighbouring array items, quadratic in their number: 50,000 items in 350 kB
-   * end the process for want of memory.
+   * crash the process, out of memory.
    */
   copies: number
 }
@@ -35,7 +36,7 @@ export const defaultBounds: Readonly<Bounds> = {
   copies: 2_000_000,
 }
 
-/** For what is ours. */
+/** For stored updates. */
 export const unbounded: Readonly<Bounds> = {
   bytes: Infinity,
   structs: Infinity,

@@ -3,15 +3,15 @@ import { addRange, unite, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import type { Client } from './update-order.ts'
 
-/** What an accepted update makes known of one client. */
+/** What an accepted update adds to one client. */
 export interface Change {
   client: number
-  /** The next clock without and with it. */
+  /** The next clock before and after the update. */
   from: number
   to: number
-  /** Where the new structs lie. */
+  /** The places of the new structs. */
   places: Runs
-  /** What it deletes, with the new structs that come deleted. Some may be known as deleted. */
+  /** The deleted ranges, including new structs that are deleted already. Some may be known as deleted. */
   deletes: Ranges
 }
 

@@ -26,7 +26,7 @@ const xmlElement = 3
 const xmlHook = 5
 const lastType = 6
 
-/** Answers the length by which the clock goes on. */
+/** Returns the length by which the clock advances. */
 export function readContent(reader: UpdateReader, ref: number, bounds: ValueBounds): number {
   switch (ref) {
     case contentRefs.deleted:
@@ -73,7 +73,7 @@ function readType(reader: UpdateReader, bounds: ValueBounds): void {
   if (type === xmlElement || type === xmlHook) reader.key(bounds.nameLength)
 }
 
-/** A value as lib0 writes it; Yjs reads it by recursion without a limit and assigns each key. */
+/** A value in the encoding of lib0. Yjs reads it by recursion without a limit and assigns each key. */
 function readAny(reader: UpdateReader, bounds: ValueBounds, depth = bounds.depth): void {
   const type = reader.byte()
   switch (type) {
@@ -111,7 +111,7 @@ function readMembers(reader: UpdateReader, hasKeys: boolean, bounds: ValueBounds
   }
 }
 
-/** What Yjs may pass on to the constructor of a subdocument without damage to it. */
+/** Refuses options that would damage a subdocument: Yjs passes them to its constructor. */
 function readDocOptions(reader: UpdateReader, bounds: ValueBounds): void {
   if (reader.byte() !== 118) reader.refuse('malformed', 'The options of a subdocument are not an object.')
   const count = reader.count(2)
@@ -124,13 +124,13 @@ function readDocOptions(reader: UpdateReader, bounds: ValueBounds): void {
   }
 }
 
-/** A string that Yjs gives to `JSON.parse`. */
+/** A string that Yjs passes to `JSON.parse`. */
 function readJson(reader: UpdateReader, bounds: ValueBounds): void {
   reader.string()
   checkLastJson(reader, bounds)
 }
 
-/** As above, but Yjs stores `undefined` by its name. */
+/** The same. Yjs stores `undefined` as the text `undefined`. */
 function readJsonOrUndefined(reader: UpdateReader, bounds: ValueBounds): void {
   reader.string()
   if (!reader.hasJustRead('undefined')) checkLastJson(reader, bounds)

@@ -3,31 +3,31 @@ import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import { type Fault, type Missing, Refusal } from './update-reader.ts'
 
-/** A client that an update names, with its new structs. */
+/** A client in an update, with its new structs. */
 export interface Client {
   id: number
-  /** The next clock without and with the update. */
+  /** The next clock before and after the update. */
   known: number
   end: number
   isNamed: boolean
   structs: Struct[]
-  /** How many of the structs have been taken. */
+  /** How many of the structs have been placed. */
   settled: number
   isWaiting: boolean
-  /** Where the bytes of the new structs are, and what is left of a first one that is collected and known in part. */
+  /** Where the bytes of the new structs are. `cut`: the new length of a first struct that is collected and partly known. */
   from: number
   to: number
   cut: number
   deletes: Ranges | undefined
 }
 
-/** A new struct, as far as it concerns others. */
+/** A new struct, without its content. */
 export interface Struct {
   start: number
   end: number
-  /** What it holds, one of `contentRefs`. */
+  /** The kind of its content, one of `contentRefs`. */
   ref: number
-  /** Whose item stood to its left when it was made, and at which clock. Without neighbours, the type around it. */
+  /** The item to its left when it was created. Without neighbours, the type around it. */
   left: Client | undefined
   leftClock: number
   right: Client | undefined
@@ -40,21 +40,20 @@ export interface Struct {
 export interface Rules {
   placeOf: (client: number, clock: number) => Place | undefined
   maxNesting: number
-  /** Whether values of keys may have several parts. */
+  /** Whether the value of a key may have several parts. */
   allowsParts: boolean
 }
 
-/** Whether Yjs may split it while it is not deleted. */
+/** Whether Yjs can split it while it is not deleted. */
 export const isDivisible = ({ start, end, ref }: Struct) =>
   end - start > 1 && ref !== contentRefs.gc && ref !== contentRefs.deleted
 
-/** Structs that are looked at in one step: about a millisecond. */
-export const structsPerStep = 1024
+/** Structs in one step, which takes about a millisecond. */
+export const maxStructsPerStep = 1024
 
 /**
- * Takes each struct of a client after those that it refers to, as Yjs does, and looks where it comes to lie. Structs that
- * refer to each other in a circle would stay pending for ever. A loop, not a recursion; each turn settles a struct, or begins
- * or ends the wait for one.
+ * Places each struct of a client after those that it refers to, as Yjs does. Structs that refer to each other in a circle
+ * would stay pending forever. A loop, not a recursion: each iteration places a struct, or starts or ends the wait for one.
  */
 export class OrderCheck {
   readonly #waiting: { client: Client; until: number }[]
@@ -66,7 +65,7 @@ export class OrderCheck {
     this.#rules = rules
   }
 
-  /** Settles some structs; false when all are settled. */
+  /** Places some structs; false when all are placed. */
   step(): boolean {
     const waiting = this.#waiting
     const rules = this.#rules
@@ -85,14 +84,14 @@ export class OrderCheck {
         struct.place = placeFor(struct, rules)
         if (struct.place !== collected) check(client, struct, rules)
         client.settled++
-        if (++settled === structsPerStep) return true
+        if (++settled === maxStructsPerStep) return true
       }
     }
     return false
   }
 }
 
-/** The first clock that is not there yet. */
+/** The first clock that is not placed yet. */
 function progressOf({ end, structs, settled }: Client): number {
   return structs[settled]?.start ?? end
 }
@@ -110,7 +109,7 @@ function waitFor(client: Client, clock: number): { client: Client; until: number
   return { client, until: clock }
 }
 
-/** As Yjs does: what is beside or inside of something collected is collected too. */
+/** As in Yjs, an item beside or inside a collected one is collected, too. */
 function placeFor(struct: Struct, rules: Rules): PlaceCode {
   const { left, leftClock, right, rightClock, isEntry } = struct
   if (struct.ref === contentRefs.gc) return collected
@@ -126,7 +125,7 @@ function placeAt(client: Client, clock: number, { placeOf }: Rules): PlaceCode {
   const { structs, settled } = client
   let low = 0
   let high = settled - 1
-  // Mostly the one before.
+  // Usually the struct before.
   let middle = high
   while (low < high) {
     if ((structs[middle] as Struct).start <= clock) low = middle
@@ -141,7 +140,7 @@ function check(client: Client, struct: Struct, { maxNesting, allowsParts }: Rule
     refuse('too_large', `Shared types are nested deeper than ${maxNesting}.`)
   }
   if (allowsParts || (struct.place & 1) === 0 || !isDivisible(struct)) return
-  // Yjs deletes the last part of a value only; when the type around it goes, it throws for the part before.
+  // Yjs deletes only the last part of a value. When the type around it is deleted, Yjs throws for the part before.
   if (client.deletes === undefined || !covers(client.deletes, struct.start, struct.end)) {
     refuse('malformed', 'The value of a key has several parts.')
   }

@@ -10,17 +10,17 @@ export const faultCodes = [
   'too_many_ids',
 ] as const
 
-/** Why an update is refused. A `gap` is answered with our state vector; the others are the sender's fault. */
+/** Why an update is refused. The server answers a `gap` with its state vector; the other faults are the sender's. */
 export interface Fault {
   code: (typeof faultCodes)[number]
   message: string
   /** The byte at which it was noticed. */
   at?: number
-  /** Of a `gap` or a `future_delete`: before this has arrived, the update cannot be accepted. */
+  /** For a `gap` or a `future_delete`: what must arrive before the update can be accepted. */
   missing?: Missing
 }
 
-/** A client has to go on to this clock. */
+/** The client must advance to this clock. */
 export interface Missing {
   client: number
   clock: number
@@ -37,7 +37,7 @@ export class Refusal extends Error {
 
 const proto = '__proto__'
 
-/** Reads what lib0 has written. Each length is compared with what is left before anything is done with it. */
+/** Reads the encoding of lib0. Compares each length with the remaining bytes before it uses the length. */
 export class UpdateReader {
   at = 0
   readonly bytes: Uint8Array
@@ -75,7 +75,7 @@ export class UpdateReader {
     if (first >= 0x80) this.moreOf(first & 0x3f, 0x40)
   }
 
-  /** Eight bytes hold every number below 2^53; lib0 takes longer ones too and may make NaN of them. */
+  /** Eight bytes are enough for every number below 2^53. lib0 reads longer ones, too, and may return NaN. */
   private moreOf(start: number, firstFactor: number): number {
     let value = start
     let factor = firstFactor
@@ -91,7 +91,7 @@ export class UpdateReader {
     return this.refuse('malformed', 'A number is too large.')
   }
 
-  /** How many things follow, each of which takes at least `size` bytes. */
+  /** How many elements follow. Each has at least `size` bytes. */
   count(size: number): number {
     const count = this.uint()
     if (count * size > this.left) this.refuse('malformed', 'The update ends too early.')
@@ -103,7 +103,7 @@ export class UpdateReader {
     this.at += length
   }
 
-  /** Answers the length in UTF-16 units, by which Yjs counts. */
+  /** Returns the length in UTF-16 units, as Yjs counts it. */
   string(): number {
     const size = this.uint()
     this.stringFrom = this.at
@@ -113,7 +113,7 @@ export class UpdateReader {
     return length
   }
 
-  /** A string that becomes the key of an object somewhere. */
+  /** A string that clients use as the key of an object. */
   key(limit: number): void {
     const length = this.string()
     if (length > limit) this.refuse('too_large', `A name is longer than ${limit} characters.`)
@@ -121,7 +121,7 @@ export class UpdateReader {
       this.refuse('forbidden', `${proto} is not allowed as a key.`)
   }
 
-  /** Whether the string read last is this one, which has ASCII characters only. */
+  /** Whether the last string equals `text`, which must be ASCII. */
   hasJustRead(text: string): boolean {
     const from = this.stringFrom
     if (this.at - from !== text.length) return false
@@ -131,7 +131,7 @@ export class UpdateReader {
     return true
   }
 
-  /** The place of the string read last. */
+  /** The position of the last string. */
   get lastString(): { from: number; to: number } {
     return { from: this.stringFrom, to: this.at }
   }
@@ -139,7 +139,7 @@ export class UpdateReader {
 
 const isTail = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 
-/** −1 where the decoder of Yjs throws: overlong forms, surrogates, code points that do not exist, halves. */
+/** −1 where the decoder of Yjs throws: overlong forms, surrogates, invalid code points, truncated characters. */
 export function utf16Length(bytes: Uint8Array, from: number, to: number): number {
   let at = from
   while (at < to && (bytes[at] as number) < 0x80) at++

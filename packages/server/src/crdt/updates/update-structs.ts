@@ -1,23 +1,23 @@
 import { contentRefs, readContent, type ValueBounds } from './update-contents.ts'
 import { UpdateReader } from './update-reader.ts'
 
-/** Stands for no client. */
+/** In place of a client id: there is none. */
 export const noClient = -1
 
-/** Reads the structs of an update one after the other. What it has read of one is there until it reads the next. */
+/** Reads the structs of an update one by one. The fields describe the struct that was read last. */
 export class StructReader extends UpdateReader {
-  /** What the struct holds, one of `contentRefs`. */
+  /** The kind of its content, one of `contentRefs`. */
   ref: number = contentRefs.gc
-  /** By how much the clock goes on. */
+  /** By how much the clock advances. */
   length = 0
-  /** Whose item stood to its left when it was made, and at which clock. Without neighbours, the type around it. */
+  /** The item to its left when it was created. Without neighbours, the type around it. */
   leftClient = noClient
   leftClock = 0
   rightClient = noClient
   rightClock = 0
-  /** Whether it names the type around it by an item, and not by the name of a root type. */
+  /** Whether the type around it is an item; otherwise it is a root type. */
   isChild = false
-  /** Whether it names a key. */
+  /** Whether it is the value of a key. */
   isEntry = false
 
   struct(bounds: ValueBounds): void {

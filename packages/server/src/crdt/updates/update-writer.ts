@@ -1,20 +1,20 @@
 import * as encoding from 'lib0/encoding'
 import { contentRefs } from './update-contents.ts'
 
-/** What is kept of the structs of one client. */
+/** The structs of one client to write. */
 export interface Section {
   client: number
   /** The clock of the first struct. */
   clock: number
   structs: number
-  /** The length of a first struct that is collected and has lost its beginning; 0 if there is none. */
+  /** The length of a first struct that is collected and lost its beginning; 0 if there is none. */
   cut: number
   /** The bytes of the other structs. */
   from: number
   to: number
 }
 
-/** An update of parts of another, with the bytes of a delete set. */
+/** Writes an update from sections of another one and the bytes of a delete set. */
 export function writeUpdate(
   bytes: Uint8Array,
   sections: readonly Section[],

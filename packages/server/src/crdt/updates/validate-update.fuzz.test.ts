@@ -23,7 +23,7 @@ function report(line: string): void {
   console.log(`seed ${seed}: ${line}`)
 }
 
-/** Tries again before it says that a case is slow: the machine may have been busy with something else. */
+/** Retries before it reports a slow case: the machine may have been busy. */
 function judgeInTime(bytes: Uint8Array, known: StateVector, options: Options): Verdict {
   for (let attempt = 1; ; attempt++) {
     const startedAt = performance.now()
@@ -33,7 +33,7 @@ function judgeInTime(bytes: Uint8Array, known: StateVector, options: Options): V
   }
 }
 
-/** Judges changed copies of real updates, and lets Yjs check those that are accepted. */
+/** Validates changed copies of real updates, and applies the accepted ones with Yjs. */
 class Trial {
   tried = 0
   accepted = 0
@@ -130,7 +130,7 @@ describe('[V1] the validation of updates agrees with Yjs', () => {
         const problem = disagreement(doc, bytes, verdict.value)
         if (problem !== undefined) throw new Error(`${problem} after ${log.join(' ')}`)
       }
-      // What has come of it can be stored, loaded and sent to others.
+      // The resulting document can be stored, loaded and sent to others.
       const state = Y.encodeStateAsUpdate(doc)
       expect(judge(new Y.Doc(), state)).toMatchObject({ ok: true })
       expect(stateOf(docOf(state))).toEqual(stateOf(doc))
@@ -208,7 +208,7 @@ describe('[V1] the validation of updates reads as lib0 and Yjs do', () => {
   }
 })
 
-describe('[V1] the validation of updates costs little', () => {
+describe('[V1] the validation of updates is fast', () => {
   function best(bytes: Uint8Array, known: StateVector, options: Options, times: number): number {
     let least = Infinity
     for (let round = 0; round < 5; round++) {

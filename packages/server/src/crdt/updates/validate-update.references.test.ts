@@ -17,7 +17,7 @@ import {
 import { knownDoc } from './known-doc.ts'
 import { validateUpdate } from './validate-update.ts'
 
-describe('[V1] what an update may refer to', () => {
+describe('[V1] the references of an update', () => {
   test.each<[string, string, Uint8Array]>([
     ['gap', 'a clock that is ahead', update({ structs: [{ client: 5, clock: 4, structs: [{ gc: 1 }] }] })],
     ['gap', 'structs left out', struct({ skip: 4 }, { gc: 1 })],
@@ -68,11 +68,11 @@ describe('[V1] what an update may refer to', () => {
       '15 bytes that would delete all that client 4294967295 writes',
       update({ deletes: [{ client: 2 ** 32 - 1, ranges: [[0, 2 ** 40]] }] }),
     ],
-  ])('[V1] answers %s to %s', (code, _, bytes) => {
+  ])('[V1] are refused as %s: %s', (code, _, bytes) => {
     expect(codeOf(bytes, stateOf(docOf(abc)))).toBe(code)
   })
 
-  test('[V1] takes structs in any order that has no circle', () => {
+  test('[V1] may be in any order without a circle', () => {
     const bytes = update({
       structs: [
         {
@@ -92,14 +92,14 @@ describe('[V1] what an update may refer to', () => {
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
-  test('[V1] refuses an item known in part because Yjs throws where that part is collected', () => {
+  test('[V1] must not split an item that is partly known, because Yjs throws if that part is collected', () => {
     const doc = docOf(struct({ gc: 1 }))
     expect(judge(doc, abc)).toMatchObject({ fault: { code: 'gap' } })
     expect(() => Y.applyUpdate(doc, abc)).toThrow(TypeError)
     expect(codeOf(struct({ gc: 4 }), stateOf(docOf(abc)))).toBe('accepted')
   })
 
-  test('[V1] refuses a value that Yjs would not delete whole, also if the key is known only', () => {
+  test('[V1] must not create a value that Yjs would delete only in part, also when only the index knows the key', () => {
     const map = struct({ content: type(1) }, { parent: [5, 0], key: 'k', content: any(1) })
     const longer = update({
       structs: [{ client: 5, clock: 2, structs: [{ origin: [5, 1], content: text('xy') }] }],
@@ -110,7 +110,7 @@ describe('[V1] what an update may refer to', () => {
     expect(() => Y.applyUpdate(doc, last)).toThrow('Unexpected case')
   })
 
-  test('[V1] leaves new structs to the clients that the sender may write as', () => {
+  test('[V1] to new structs are accepted only for client ids that the sender may use', () => {
     const mayWrite = (client: number) => client === 9
     const known = stateOf(docOf(abc))
     const forged = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1_000 }] }] })
@@ -123,7 +123,7 @@ describe('[V1] what an update may refer to', () => {
   })
 })
 
-test('[V1] asks the document where an item lies and what is deleted', () => {
+test('[V1] the validation uses the places and deletes of the document', () => {
   const doc = docOf(
     struct(
       { content: type(1) },

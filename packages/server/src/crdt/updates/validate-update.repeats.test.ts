@@ -3,11 +3,11 @@ import * as Y from 'yjs'
 import { disagreement, docOf, judge, struct, text, update } from '../../../test/support/updates/scenes.ts'
 import { validateUpdate } from './validate-update.ts'
 
-describe('[V1.1] what an update repeats', () => {
+describe('[V1.1] known structs in an update', () => {
   const isText = (bytes: Uint8Array, expected: string) =>
     expect(docOf(bytes).getText('r').toJSON()).toBe(expected)
 
-  test('[V1.1] is left out, so that it cannot replace what others wrote where updates are merged', () => {
+  test('[V1.1] are removed, so that they cannot replace the content of others when updates are merged', () => {
     const first = struct({ content: text('abc') })
     const second = update({
       structs: [
@@ -30,7 +30,7 @@ describe('[V1.1] what an update repeats', () => {
     isText(Y.encodeStateAsUpdate(doc), 'abcde!x')
   })
 
-  test('[V1.1] is left out of structs, and of one that is collected in part', () => {
+  test('[V1.1] are removed, also the known part of a collected struct', () => {
     const known = new Map([
       [5, 3],
       [6, 4],

@@ -28,7 +28,7 @@ import {
 import { codeInRoot } from './item-places.ts'
 import { validateUpdate } from './validate-update.ts'
 
-describe('[V1] what an update may hold', () => {
+describe('[V1] the validation of content', () => {
   test.each<[string, StructScene]>([
     ['collected structs', { gc: 7 }],
     ['deleted content', { content: deleted(3) }],
@@ -61,7 +61,7 @@ describe('[V1] what an update may hold', () => {
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
-  test('[V1] says what an update adds', () => {
+  test('[V1] reports what an update adds', () => {
     const doc = docOf(abc)
     const more = update({
       structs: [
@@ -144,7 +144,7 @@ describe('[V1] what an update may hold', () => {
     expect(codeOf(bytes)).toBe('malformed')
   })
 
-  test('[V1] refuses clients out of order, of which Yjs loses structs when it merges updates', () => {
+  test('[V1] refuses clients out of order, because Yjs loses their structs when it merges updates', () => {
     const first = struct({ gc: 2 })
     const second = update({
       structs: [
@@ -167,7 +167,7 @@ describe('[V1] what an update may hold', () => {
     expect(codeOf(twice, known)).toBe('malformed')
   })
 
-  test('[V1] takes a value of a key in several parts if it is deleted at once', () => {
+  test('[V1] accepts the value of a key in several parts if the same update deletes it', () => {
     const parts = [{ client: 5, clock: 0, structs: [{ key: 'k', content: any(1, 2) }, { gc: 1 }] }]
     const deletes: [number, number][][] = [
       [[0, 1]],
@@ -186,7 +186,7 @@ describe('[V1] what an update may hold', () => {
   })
 })
 
-describe('[V1] what would become a key', () => {
+describe('[V1] the validation of keys', () => {
   const proto = '__proto__'
   test.each<[string, StructScene]>([
     ['a root type', { parent: proto, content: text('a') }],

@@ -3,7 +3,7 @@ import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs } from './update-contents.ts'
-import { isDivisible, OrderCheck, structsPerStep, type Client, type Struct } from './update-order.ts'
+import { isDivisible, OrderCheck, maxStructsPerStep, type Client, type Struct } from './update-order.ts'
 import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
@@ -15,36 +15,36 @@ export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
 
 export interface Options {
   bounds?: Partial<Bounds>
-  /** Whether new structs of this client may come from the sender. */
+  /** Whether the sender may write with this client id. */
   mayWrite?: (client: number) => boolean
   /**
-   * Where a known item lies; nothing for one that is collected. Without it, all that is known counts as lying in a root
-   * list: types that several updates nest too deep are not seen, nor values of keys that have several parts.
+   * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
+   * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
    */
   placeOf?: (client: number, clock: number) => Place | undefined
-  /** Whether the whole range is known as deleted. Without it, every range counts as news. */
+  /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
-   * For bytes of our own log: any name is allowed, values of keys may have several parts, what is left out must be
-   * known, and of an item that is known in part the rest is taken.
+   * For updates of the log: any name is allowed, values of keys may have several parts, skipped structs must be known, and
+   * an item may be partly known.
    */
   isStored?: boolean
 }
 
 export interface Accepted {
   /**
-   * The update without the structs that are known; it takes the place of the one that came. Where updates are merged,
-   * Yjs believes either of two structs with the same clock, and those of a hostile sender say something else.
+   * The update without known structs. Store this one, not the one that was sent: when Yjs merges updates, it keeps either of
+   * two structs with the same clock, and the one of a hostile sender may have other content.
    */
   update: Uint8Array
   /** The next clock of each client that has structs in the update, after it. */
   clocks: Map<number, number>
-  /** Whether it adds anything to what is known; if not, it need not be stored or applied. */
+  /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
   isNews: boolean
   structs: number
   /** The clients with new structs. */
   clients: readonly number[]
-  /** What becomes known, if it was given where known items lie; otherwise nothing. */
+  /** What the update adds to an index. Empty without `placeOf`. */
   changes: readonly Change[]
 }
 
@@ -54,8 +54,8 @@ const inRootList = placeOfCode(codeInRoot(false))
 const anywhere = () => inRootList
 
 /**
- * Whether a Yjs update of version 1 can be applied to a document with this state vector such that nothing stays
- * pending, nothing throws and its clocks become `clocks`. Takes time in proportion to the bytes and never throws.
+ * Whether a Yjs update (version 1) can be applied to a document with this state vector so that nothing stays pending,
+ * nothing throws and the clocks become `clocks`. Takes time proportional to the bytes and never throws.
  */
 export function validateUpdate(bytes: Uint8Array, known: StateVector, options: Options = {}): Verdict {
   try {
@@ -69,7 +69,7 @@ export function validateUpdate(bytes: Uint8Array, known: StateVector, options: O
   }
 }
 
-/** The same in steps of about a millisecond, for large updates of our own log. */
+/** The same in steps of about a millisecond, for large updates of the log. */
 export function* validateInSteps(
   bytes: Uint8Array,
   known: StateVector,
@@ -94,25 +94,25 @@ class Validation {
   private readonly bounds: Bounds
   private readonly clients = new Map<number, Client>()
   private lastClient: Client | undefined
-  /** Clients of which nothing is known. */
-  private strangers = 0
+  /** Clients in the update that the document does not have. */
+  private unknownClients = 0
   private structs = 0
-  /** Of the client whose structs are read: how many are left, and the clock of the next one. */
+  /** For the client that is read: how many structs are left, and the clock of the next one. */
   private unread = 0
   private clock = 0
   private subdocs = 0
   private deletes = 0
-  /** Clients without structs of whom something new is deleted. */
+  /** Clients without structs that have new deletes. */
   private deleters = 0
   private isNews = false
-  /** Whether it has structs that are known. */
+  /** Whether the update has known structs. */
   private repeats = false
   private deletesAt = 0
-  /** How many items before the last one Yjs will join with it, and what they hold. */
+  /** How many items before the last one Yjs joins with it, and the kind of their content. */
   private joins = 0
   private lastRef: number = contentRefs.gc
   private copies = 0
-  /** Whether the order or the place of structs can be wrong, or is asked for. */
+  /** Whether the order or the places of structs can be wrong, or are requested. */
   private needsOrder: boolean
 
   constructor(bytes: Uint8Array, known: StateVector, options: Options) {
@@ -136,7 +136,7 @@ class Validation {
       previous = client.id
     }
     this.readDeleteSet()
-    if (reader.left > 0) reader.refuse('malformed', 'Bytes are left over.')
+    if (reader.left > 0) reader.refuse('malformed', 'The update has bytes after its end.')
     if (this.needsOrder) {
       const { placeOf = anywhere, isStored = false } = this.options
       const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
@@ -159,10 +159,17 @@ class Validation {
       if (end > known) clients.push(id)
       if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
     }
-    return { update: this.news(), clocks, isNews: this.isNews, structs: this.structs, clients, changes }
+    return {
+      update: this.withoutKnown(),
+      clocks,
+      isNews: this.isNews,
+      structs: this.structs,
+      clients,
+      changes,
+    }
   }
 
-  private news(): Uint8Array {
+  private withoutKnown(): Uint8Array {
     const { bytes } = this.reader
     if (!this.repeats || this.options.isStored) return bytes
     const sections = []
@@ -203,15 +210,15 @@ class Validation {
 
   private clockOf(id: number): number {
     const known = this.known.get(id) ?? 0
-    if (known === 0 && ++this.strangers > this.bounds.clients) {
-      this.reader.refuse('gap', 'It refers to many clients that are not known.')
+    if (known === 0 && ++this.unknownClients > this.bounds.clients) {
+      this.reader.refuse('gap', 'The update refers to too many unknown clients.')
     }
     return known
   }
 
   /**
-   * The client whose structs follow. The highest comes first, as every encoder writes them: where Yjs merges updates, it
-   * relies on that and loses structs.
+   * Reads the client whose structs follow. The highest id must come first, as every encoder writes them: when Yjs merges
+   * updates, it relies on this order, and loses structs otherwise.
    */
   private beginClient(previous: number): Client {
     const { reader } = this
@@ -238,9 +245,9 @@ class Validation {
     return client
   }
 
-  /** Reads some of its structs; false when all are read. */
+  /** Reads some structs of the client; false when all are read. */
   private readStructs(client: Client): boolean {
-    const some = Math.min(this.unread, structsPerStep)
+    const some = Math.min(this.unread, maxStructsPerStep)
     for (let i = 0; i < some; i++) this.clock = this.readStruct(client, this.clock)
     this.unread -= some
     return this.unread > 0
@@ -258,7 +265,7 @@ class Validation {
     }
   }
 
-  /** Answers the clock after it. */
+  /** Returns the clock after the struct. */
   private readStruct(client: Client, start: number): number {
     const { reader } = this
     const from = reader.at
@@ -273,7 +280,7 @@ class Validation {
     if (length === 0) reader.refuse('malformed', 'A struct is empty.')
     if (end > Number.MAX_SAFE_INTEGER) reader.refuse('malformed', 'A clock is too large.')
     const isNew = end > client.known
-    // Yjs would cut the known part off, but throws where that part is collected.
+    // Yjs would cut off the known part, but throws if that part is collected.
     const isCut = isNew && start < client.known
     if (isCut && ref !== contentRefs.gc && !this.options.isStored) {
       const missing = { client: client.id, clock: end }
@@ -313,7 +320,7 @@ class Validation {
     return end
   }
 
-  /** Yjs looks for what a struct refers to even if the struct is known, and takes it for present in its own client. */
+  /** Yjs looks up the references of a known struct, too. It assumes that references to the same client exist. */
   private checkLink(other: Client, clock: number, client: Client, start: number, isNew: boolean): void {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
@@ -336,7 +343,7 @@ class Validation {
     }
   }
 
-  /** An answer to a state vector names every client of whom anything was ever deleted. Mostly, that is known. */
+  /** The answer to a state vector names every client with deletes. Most of them are known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at
@@ -360,7 +367,7 @@ class Validation {
   }
 
   /**
-   * Answers those that are not known as deleted, if there are any. All must be in order and apart, as every encoder writes
+   * Returns the ranges that are not known as deleted, or undefined. All must be ordered and disjoint, as every encoder writes
    * them: Yjs takes seconds for 50,000 in the wrong order.
    */
   private readRanges(id: number, known: number, limit: number, count: number): Ranges | undefined {
@@ -385,7 +392,7 @@ class Validation {
   }
 }
 
-/** Encoders write the highest client first; then nothing has to be remembered. */
+/** Encoders write the highest client first. Then no set is needed. */
 function hasRepeats(ids: readonly number[]): boolean {
   const isDescending = ids.every((id, i) => i === 0 || id < (ids[i - 1] as number))
   return !isDescending && new Set(ids).size < ids.length

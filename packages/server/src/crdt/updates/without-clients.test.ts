@@ -19,8 +19,8 @@ const known = new Map([
 ])
 const isForeign = (client: number) => client === 6
 
-describe('[V3] an update without the structs of some clients', () => {
-  test('[V3] keeps what others wrote and what is deleted of what is then known', () => {
+describe('[V3] an update without the structs of foreign clients', () => {
+  test('[V3] keeps the other structs, and deletes of items that are then known', () => {
     const bytes = update({
       structs: [
         { client: 9, clock: 0, structs: [{ origin: [5, 2], content: text('d😀') }] },
@@ -68,11 +68,11 @@ describe('[V3] an update without the structs of some clients', () => {
     ['nothing', update({})],
     ['a content that does not exist', struct({ content: raw(11, [1]) })],
     ['less than it says', struct({ content: text('abcdef') }).subarray(0, 9)],
-  ])('[V3] is nothing if it has %s', (_, bytes) => {
+  ])('[V3] is undefined if it has %s', (_, bytes) => {
     expect(withoutClients(bytes, isForeign, known)).toBeUndefined()
   })
 
-  test('[V3] leaves gaps and items known in part for the judgement', () => {
+  test('[V3] keeps gaps and partly known items for the validation', () => {
     const gap = update({ structs: [{ client: 5, clock: 7, structs: [{ gc: 1 }] }] })
     const inPart = struct({ content: text('ab') }, { content: text('cd') })
     for (const bytes of [gap, inPart]) {
@@ -81,7 +81,7 @@ describe('[V3] an update without the structs of some clients', () => {
     }
   })
 
-  test('[V3] has the structs that Yjs would leave', () => {
+  test('[V3] has the same structs as the update that Yjs would write', () => {
     const random = randomNumbers(20_261_004)
     const structsOf = (bytes: Uint8Array) =>
       Y.decodeUpdate(bytes).structs.map(({ id, length }) => [id, length])

@@ -7,8 +7,8 @@ import { writeUpdate, type Section } from './update-writer.ts'
 import type { StateVector } from './validate-update.ts'
 
 /**
- * What is left of an update without the structs of some clients, without those that are known, and without deletes of
- * what is then unknown; nothing if nothing is left or the bytes are malformed. The result has not been judged.
+ * The update without the structs of foreign clients, without known structs, and without deletes of items that are then
+ * unknown; undefined if nothing is left or the bytes are malformed. The result is not validated.
  */
 export function withoutClients(
   update: Uint8Array,
@@ -35,7 +35,7 @@ export function withoutClients(
   }
 }
 
-/** With structs that are not known in whole, only. */
+/** Skips structs that are completely known. */
 function readSection(reader: StructReader, known: StateVector): Section & { end: number } {
   let structs = reader.count(2)
   const client = reader.uint()
@@ -56,7 +56,7 @@ function readSection(reader: StructReader, known: StateVector): Section & { end:
 
 const noDeletes = Uint8Array.of(0)
 
-/** The delete set without what lies beyond the clocks; nothing if nothing is left. It may name thousands of clients. */
+/** The delete set up to the clocks; undefined if nothing is left. It can name thousands of clients. */
 function cutDeletes(reader: StructReader, clockOf: (client: number) => number): Uint8Array | undefined {
   const encoder = encoding.createEncoder()
   let kept = 0

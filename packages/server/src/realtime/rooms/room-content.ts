@@ -2,7 +2,7 @@ import type { Source } from '../../crdt/document-threads.ts'
 import { type Parts, sizeOf } from '../../crdt/content/parts.ts'
 import type { CommittedLog } from './committed-log.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
-import { knowsNothing, mergeMany, mustJoin } from '../../crdt/crdt-work.ts'
+import { knowsNothing, mergeMany, mustCompact } from '../../crdt/crdt-work.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { someClient } from './state-vector.ts'
 
@@ -70,7 +70,8 @@ export class RoomContent {
     const { seq } = this.#log
     for (;;) {
       const { parts } = this.#log
-      if (parts.length === 1 || (sizeOf(parts) > maxSmallBytes && !mustJoin(parts))) return this.#inTwo(parts)
+      if (parts.length === 1 || (sizeOf(parts) > maxSmallBytes && !mustCompact(parts)))
+        return this.#inTwo(parts)
       // All clients wait for the same merge, which may have started before the newest rows arrived.
       this.#merging ??= this.#mergeLog().finally(() => {
         this.#merging = undefined
