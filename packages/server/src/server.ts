@@ -34,6 +34,7 @@ import { handlers } from './operations/index.ts'
 import { type Bus, createMemoryBus } from './platform/bus.ts'
 import type { Log } from './platform/log/log.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
+import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
 import { DocumentThreads } from './crdt/document-threads.ts'
 import { startWorker } from './platform/threads/worker.ts'
@@ -123,6 +124,7 @@ export function createServer(parts: Parts): Server {
   const rateLimits = createRateLimits(config.limits)
   const { userTokens } = services
   const { limits, publicOrigins, trustedProxyHops } = config
+  const unsentAnswers = new UnsentAnswers()
   const gateway = createGateway({
     database,
     credentials,
@@ -134,6 +136,7 @@ export function createServer(parts: Parts): Server {
     limits,
     threads,
     publicOrigins,
+    unsentAnswers,
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createClientVersions({ handlers, execute, credentials, rateLimits, log }),
   })
@@ -196,6 +199,7 @@ export function createServer(parts: Parts): Server {
     now,
     log,
     identify: createBearerCheck(credentials, userTokens, now),
+    unsentAnswers,
     placeOf: placeOfDocId,
     docIdPattern,
     storeUpdate: (...update) => gateway.storeUpdate(...update),

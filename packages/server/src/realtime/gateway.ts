@@ -8,8 +8,9 @@ import { newId } from '../access/ids.ts'
 import { claimedApiKey, type VerifiedUser } from '../access/tokens/token-claims.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { LiveNumbers } from '../platform/metrics/live-metrics.ts'
+import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Place } from '../store/editors/editors.ts'
-import { AnswersInFlight } from './sockets/answers-in-flight.ts'
 import { ClientSocket, tooLargeReason } from './sockets/client-socket.ts'
 import { Connection } from './sockets/connection.ts'
 import { ConnectionCounts } from './sockets/connection-counts.ts'
@@ -70,7 +71,7 @@ export interface Arrival {
   refuse: (reason: CloseReason, message: string) => void
 }
 
-export interface GatewayParts extends IdentityParts {
+export interface GatewayDeps extends IdentityParts {
   hub: Hub
   log: Log
   maxConnections: number
@@ -78,6 +79,8 @@ export interface GatewayParts extends IdentityParts {
   addressOf: (request: IncomingMessage) => string
   /** Ends clients so long after they connected without saying who they are. */
   identifyMs?: number
+  unsentAnswers: UnsentAnswers
+  clock?: Clock | undefined
 }
 
 /** Judgements that time has ended are noticed by it: a second is promised. */
@@ -100,7 +103,7 @@ interface Held {
 
 /** Everything that comes in over WebSockets: who it is, in which dialect it speaks, whether it is still there. */
 export class Gateway {
-  readonly #parts: GatewayParts
+  readonly #parts: GatewayDeps
   readonly #sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -113,13 +116,12 @@ export class Gateway {
   /** Those of whom the address or the headers say who they are, until that is checked; the refused ones until they are closed. */
   readonly #arriving = new Set<Connection>()
   readonly #held = new Set<Held>()
-  readonly #answers = new AnswersInFlight()
   readonly #counts = new ConnectionCounts(dialectNames)
   readonly #refusals: RepeatedRefusals
   #sweeping: NodeJS.Timeout | undefined
   #draining = false
 
-  constructor(parts: GatewayParts) {
+  constructor(parts: GatewayDeps) {
     this.#parts = parts
     this.#refusals = new RepeatedRefusals(parts)
   }
@@ -158,7 +160,13 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, endpoint: Endpoint): void {
     socket.setNoDelay(true)
-    const connection = new Connection(newId('conn'), ws, socket, this.#parts.hub.turns, this.#answers)
+    const connection = new Connection(
+      newId('conn'),
+      ws,
+      socket,
+      this.#parts.hub.turns,
+      this.#parts.unsentAnswers,
+    )
     const identify = (token: string) => this.#identify(connection, token, page)
     const { dialect, name, token } = endpoint
     const address = this.#parts.addressOf(request)
@@ -294,7 +302,7 @@ export class Gateway {
         if (held.sweeps % keepAliveSweeps === 0) client.keepAlive()
       }
     }
-    this.#answers.cutExcess()
+    this.#parts.unsentAnswers.cutExcess()
     void this.#parts.hub.sweep()
   }
 

@@ -4,31 +4,33 @@ import type { DocumentThreads } from '../crdt/document-threads.ts'
 import { createStoredDocuments } from '../crdt/stored-documents.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
+import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
 import type { IdentityParts } from './authorization/identify.ts'
 import { OpenPages } from './authorization/open-pages.ts'
 import { Hub } from './editors/services.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
-import { Gateway, type GatewayParts } from './gateway.ts'
+import { Gateway, type GatewayDeps } from './gateway.ts'
 import { createLargeJson } from './messages/large-json.ts'
 
-export interface RealtimeParts extends Omit<IdentityParts, 'pages'> {
+export interface RealtimeDeps extends Omit<IdentityParts, 'pages'> {
   log: Log
   limits: Limits
   threads: DocumentThreads
   publicOrigins: readonly string[]
-  addressOf: GatewayParts['addressOf']
+  addressOf: GatewayDeps['addressOf']
+  unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
   /** Default: the system's clock, with `now`. */
   clock?: Clock
 }
 
-/** Everything behind the WebSocket endpoints. */
-export function createGateway(parts: RealtimeParts): Gateway {
-  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, ...others } = parts
+/** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
+export function createGateway(deps: RealtimeDeps): Gateway {
+  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, unsentAnswers, ...others } = deps
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
-  const shared = { ...others, clock }
+  const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
-  const services = new Hub({
+  const hub = new Hub({
     database,
     credentials,
     deletions,
@@ -41,5 +43,5 @@ export function createGateway(parts: RealtimeParts): Gateway {
     clock,
     log,
   })
-  return new Gateway({ ...shared, pages, hub: services, log, addressOf, maxConnections: limits.connections })
+  return new Gateway({ ...shared, pages, hub, addressOf, maxConnections: limits.connections, unsentAnswers })
 }

@@ -1,15 +1,11 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '@plenum/protocol'
+import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 
-const MiB = 1024 * 1024
-
-/** Answers in progress for one user of an API key. Backends are not bound by it. */
-const maxOfUser = 4
-/** Bytes of answers that clients have not taken yet: one API key, all of them. Those of sockets have the same bounds. */
-const maxBytesOfKey = 64 * MiB
-const maxBytes = 256 * MiB
-/** A client that takes nothing for so long is disconnected. */
-const maxStandstillMs = 10_000
+/** Answers in progress for one user of an API key. Backends have no such limit. */
+const maxAnswersPerUser = 4
+/** A client that takes nothing for this long is disconnected. */
+const stallTimeoutMs = 10_000
 
 export interface Reader {
   apiKey: string
@@ -17,40 +13,46 @@ export interface Reader {
   userId: string | undefined
 }
 
-/** Bounds what answers with whole documents take of the memory, however slowly clients read them. */
+/** Bounds the memory of answers that hold a whole document, however slowly clients read them. */
 export class WholeDocuments {
-  readonly #bytesOfKey = new Map<string, number>()
-  readonly #answersOfUser = new Map<string, number>()
-  #bytes = 0
+  /** Shared with the answers over sockets. */
+  readonly #unsent: UnsentAnswers
+  readonly #answersByUser = new Map<string, number>()
 
-  /** Reads a document and counts its bytes until the response ends. Throws an `ApiError` beyond the bounds. */
+  constructor(unsent: UnsentAnswers) {
+    this.#unsent = unsent
+  }
+
+  /** Reads a document and counts its bytes until the response ends. Throws an `ApiError` above a limit. */
   async read(reader: Reader, response: ServerResponse, load: () => Promise<Uint8Array>): Promise<Uint8Array> {
-    // A client that is gone already never closes again, so what is counted for it would stay.
+    // A response that is closed already emits no second `close`, so its answer would count forever.
     if (response.destroyed) return new Uint8Array()
     const { apiKey, userId } = reader
     const user = userId === undefined ? undefined : JSON.stringify([apiKey, userId])
     if (user !== undefined) {
-      if ((this.#answersOfUser.get(user) ?? 0) >= maxOfUser) throw tooMany()
-      add(this.#answersOfUser, user, 1)
-      response.once('close', () => add(this.#answersOfUser, user, -1))
+      if ((this.#answersByUser.get(user) ?? 0) >= maxAnswersPerUser) throw tooMany()
+      add(this.#answersByUser, user, 1)
+      response.once('close', () => add(this.#answersByUser, user, -1))
     }
     if (this.#isFull(apiKey)) throw tooMany()
     const document = await load()
-    if (this.#isFull(apiKey)) throw tooMany()
+    if (!this.#fits(apiKey, document)) throw tooMany()
     if (response.destroyed) return document
-    this.#count(apiKey, document.length)
-    response.once('close', () => this.#count(apiKey, -document.length))
-    response.setTimeout(maxStandstillMs, () => response.destroy())
+    // Without `cut`: a response that stalls ends by its own timeout.
+    const answer = { apiKey, userId: userId ?? '', body: document, isHeld: () => false }
+    response.once('close', this.#unsent.add(answer))
+    response.setTimeout(stallTimeoutMs, () => response.destroy())
     return document
   }
 
   #isFull(apiKey: string): boolean {
-    return this.#bytes >= maxBytes || (this.#bytesOfKey.get(apiKey) ?? 0) >= maxBytesOfKey
+    return !this.#unsent.hasSpaceFor(apiKey, 1)
   }
 
-  #count(apiKey: string, bytes: number): void {
-    this.#bytes += bytes
-    add(this.#bytesOfKey, apiKey, bytes)
+  /** LIMIT_EDITOR_BYTES may be larger than the limit of an API key: such a document is read alone. */
+  #fits(apiKey: string, { length }: Uint8Array): boolean {
+    if (this.#unsent.hasSpaceFor(apiKey, length)) return true
+    return !this.#isFull(apiKey) && this.#unsent.isEmpty(apiKey)
   }
 }
 

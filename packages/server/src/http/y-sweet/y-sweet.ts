@@ -5,6 +5,7 @@ import type { Config } from '../../config.ts'
 import { type AdmissionDeps, createAdmission } from '../admission.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from '../bodies/body-bytes.ts'
+import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 import { RequestTurns } from '../sockets/request-turns.ts'
 import { type Reader, WholeDocuments } from './whole-documents.ts'
 import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
@@ -17,6 +18,7 @@ declare module 'fastify' {
 
 export interface YSweetMount extends YSweetDeps, AdmissionDeps {
   identify: (headers: FastifyRequest['headers']) => Promise<Bearer>
+  unsentAnswers: UnsentAnswers
 }
 
 const root = '/y-sweet'
@@ -33,7 +35,7 @@ export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
   const calls = createYSweetCalls(mount)
   const admit = createAdmission(mount)
   const turns = new RequestTurns()
-  const wholeDocuments = new WholeDocuments()
+  const wholeDocuments = new WholeDocuments(mount.unsentAnswers)
 
   const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {
     const { name, docId } = callOf(request)

@@ -21,7 +21,7 @@ import { Gate } from '../../platform/turns/gate.ts'
 import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessEpochs } from '../authorization/access-epochs.ts'
-import type { RoomParts } from '../rooms/room-parts.ts'
+import type { RoomDeps } from '../rooms/room-deps.ts'
 import { Participant } from '../documents/participant.ts'
 
 const as = (accessRole: 'viewer' | 'editor'): Decision => ({
@@ -75,7 +75,7 @@ function scene({
       onUpdateRefused() {},
     },
   })
-  const newRoom = (drop: RoomParts['drop']): EditorRoom =>
+  const newRoom = (drop: RoomDeps['drop']): EditorRoom =>
     new EditorRoom({
       apiKey: 'k1',
       place: ref,

@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
-import { type Answer, AnswersInFlight } from './answers-in-flight.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
 import { ByteBudget } from '../../platform/turns/byte-budget.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { type UnsentAnswer, UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 import { lengthOf, type Message } from './frames.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 
@@ -37,7 +37,7 @@ export class Connection implements WorkHost, InboxHost {
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
-  readonly #answers: AnswersInFlight
+  readonly #answers: UnsentAnswers
   readonly #openedAt = performance.now()
   #taken = 0
   #left = 0
@@ -54,7 +54,7 @@ export class Connection implements WorkHost, InboxHost {
     ws: WebSocket,
     socket: Socket,
     turns = new FairTurns(),
-    answers = new AnswersInFlight(),
+    answers = new UnsentAnswers(),
   ) {
     this.id = id
     this.turns = turns
@@ -128,7 +128,7 @@ export class Connection implements WorkHost, InboxHost {
   }
 
   /** What the client asked for, such as a whole document: may be larger than what else may wait. */
-  answer(answer: Buffer | Message, source?: Omit<Answer, 'cut'>): void {
+  answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (this.#ended) return
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
     if (!isLarge) return this.#outbox.answer(answer)
@@ -138,7 +138,7 @@ export class Connection implements WorkHost, InboxHost {
 
   /** Whether bytes that only this client gets may be made for it. */
   hasRoomFor(apiKey: string, bytes: number): boolean {
-    return bytes <= fragmentBytes || this.#answers.hasRoomFor(apiKey, bytes)
+    return bytes <= fragmentBytes || this.#answers.hasSpaceFor(apiKey, bytes)
   }
 
   /**

@@ -1,0 +1,98 @@
+/** A large answer that its client has not taken completely. */
+export interface UnsentAnswer {
+  readonly apiKey: string
+  readonly userId: string
+  readonly body: Uint8Array
+  /** Whether the server keeps the body in memory anyway. */
+  isHeld(): boolean
+  /** Closes the connection; the client finds the content when it reconnects. Without it, the answer is never cut. */
+  cut?(): void
+}
+
+export interface UnsentAnswerLimits {
+  maxBytesPerKey: number
+  maxBytes: number
+}
+
+const MiB = 1024 * 1024
+const defaultLimits: UnsentAnswerLimits = { maxBytesPerKey: 64 * MiB, maxBytes: 256 * MiB }
+
+/**
+ * The large answers that clients have not taken yet, over sockets and over HTTP. One instance bounds their memory for the
+ * whole server. A body that a room keeps anyway costs nothing. The limits are for bodies that are in memory only because a
+ * client reads slowly: differences, whole documents read over HTTP, and documents that a newer state has replaced since.
+ */
+export class UnsentAnswers {
+  readonly #limits: UnsentAnswerLimits
+  /** Oldest first. */
+  readonly #answers = new Set<UnsentAnswer>()
+
+  constructor(limits: UnsentAnswerLimits = defaultLimits) {
+    this.#limits = limits
+  }
+
+  /** Returns a function that removes the answer. Call it when the answer is sent or its connection is closed. */
+  add(answer: UnsentAnswer): () => void {
+    this.#answers.add(answer)
+    return () => void this.#answers.delete(answer)
+  }
+
+  /** Whether the limits allow another body of this size. */
+  hasSpaceFor(apiKey: string, bytes: number): boolean {
+    const { byKey, total } = this.#countBytes()
+    const { maxBytesPerKey, maxBytes } = this.#limits
+    return (byKey.get(apiKey) ?? 0) + bytes <= maxBytesPerKey && total + bytes <= maxBytes
+  }
+
+  /** Whether no unsent bytes of this API key count towards the limits. */
+  isEmpty(apiKey: string): boolean {
+    return !this.#countBytes().byKey.has(apiKey)
+  }
+
+  /** Called on every sweep: cuts readers of outdated documents while a limit is exceeded. */
+  cutExcess(): void {
+    for (let next = this.#nextToCut(); next; next = this.#nextToCut()) {
+      this.#answers.delete(next)
+      next.cut?.()
+    }
+  }
+
+  /** The oldest answer of the user with the most answers, in the API key with the most bytes. */
+  #nextToCut(): UnsentAnswer | undefined {
+    const { byKey, total } = this.#countBytes()
+    const { maxBytesPerKey, maxBytes } = this.#limits
+    const excessive = [...byKey].filter(([, bytes]) => bytes > maxBytesPerKey || total > maxBytes)
+    for (const [apiKey] of excessive.sort(([, a], [, b]) => b - a)) {
+      const answers = [...this.#answers].filter(
+        (answer) => answer.apiKey === apiKey && answer.cut && !answer.isHeld(),
+      )
+      const userId = mostFrequent(answers.map((answer) => answer.userId))
+      const oldest = answers.find((answer) => answer.userId === userId)
+      if (oldest) return oldest
+    }
+    return undefined
+  }
+
+  /** The bytes that count towards the limits. A body with several readers counts once. */
+  #countBytes(): { byKey: Map<string, number>; total: number } {
+    const seen = new Set<Uint8Array>()
+    const byKey = new Map<string, number>()
+    let total = 0
+    for (const answer of this.#answers) {
+      const { apiKey, body } = answer
+      if (seen.has(body) || answer.isHeld()) continue
+      seen.add(body)
+      byKey.set(apiKey, (byKey.get(apiKey) ?? 0) + body.length)
+      total += body.length
+    }
+    return { byKey, total }
+  }
+}
+
+function mostFrequent(names: readonly string[]): string | undefined {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  let most: string | undefined
+  for (const [name, count] of counts) if (most === undefined || count > (counts.get(most) ?? 0)) most = name
+  return most
+}
