@@ -1,143 +1,88 @@
-import type { IncomingHttpHeaders, IncomingMessage, Server } from 'node:http'
+import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
-import { type CloseReason, limits } from '@plenum/protocol/realtime'
+import { limits } from '@plenum/protocol/realtime'
 import { WebSocketServer } from 'ws'
 import { newId } from '../access/ids.ts'
-import { claimedApiKey, type VerifiedUser } from '../access/tokens/token-claims.ts'
-import type { Log } from '../platform/log/log.ts'
+import type { VerifiedUser } from '../access/tokens/token-claims.ts'
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { LiveNumbers } from '../platform/metrics/live-metrics.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Place } from '../store/editors/editors.ts'
+import { backendOf, Denial, didNotSay, identityOf, originDenied } from './authorization/identify.ts'
+import type { OpenPage } from './authorization/open-pages.ts'
+import type { DialectClient, DialectContext } from './dialects/dialect.ts'
+import { dialectNames, dialects, type Endpoint, endpointOf } from './endpoints.ts'
+import { storeUpdate } from './editors/request-update.ts'
+import { identifyByRequest, identifyByToken, type IdentifyDeps } from './identify-client.ts'
 import { ClientSocket, tooLargeReason } from './sockets/client-socket.ts'
 import { Connection } from './sockets/connection.ts'
 import { ConnectionCounts } from './sockets/connection-counts.ts'
-import { HocuspocusClient } from './dialects/hocuspocus/hocuspocus.ts'
-import { JsonClient } from './dialects/json/json.ts'
-import { createYSweetClient } from './dialects/y-sweet.ts'
-import { YjsClient } from './dialects/yjs.ts'
-import type { Hub } from './editors/services.ts'
-import {
-  backendOf,
-  Denial,
-  didNotSay,
-  identifyBackend,
-  identityOf,
-  type Identity,
-  type IdentityParts,
-  identifyUser,
-  originDenied,
-} from './authorization/identify.ts'
-import type { OpenPage } from './authorization/open-pages.ts'
-import { placeIn } from './documents/place.ts'
+import { Heartbeat, sweepMs } from './sockets/heartbeat.ts'
+import { guardIdentification } from './sockets/identification-guard.ts'
+import { refuseUpgrade } from './sockets/refuse-upgrade.ts'
 import { fingerprintOf, RepeatedRefusals } from './sockets/repeated-refusals.ts'
-import { storeUpdate } from './editors/request-update.ts'
 
-/** A client as its dialect sees it. Whatever it throws ends this one connection. */
-export interface DialectClient {
-  /** Whether the address must say who the client is, because its messages never do. */
-  readonly needsToken: boolean
-  /** Whether it is known who speaks. */
-  readonly isIdentified: boolean
-  /** Whether that is being found out; the connection is on hold. */
-  readonly isChecking?: boolean
-  /** Why a client is closed that is not known in time; `unauthenticated` unless given. */
-  readonly silence?: Denial
-  /** Why a client is closed that sends a larger message than any may be; with the code of `ws` unless given. */
-  readonly excess?: CloseReason
-  /** The address or the headers said who it is. */
-  enter(identity: Identity): void
-  /** False if it is no message of the protocol. */
-  receive(data: Buffer, isBinary: boolean): boolean
-  /** Says something of no meaning, for clients that take silence for a dead connection. */
-  keepAlive(): void
-  /** Tells the client why it is not let in, or not any more, and closes. */
-  deny(reason: CloseReason, message: string): void
-  /** Asks the client to come back after a moment. */
-  move(retryAfterMs: number): void
-  closed(): void
-}
-
-/** What a dialect is given. */
-export interface Arrival {
-  connection: Connection
-  hub: Hub
-  log: Log
-  /** Throws a `Denial`. */
-  identify: (token: string) => Promise<Identity>
-  /** Closes the connection; later and later, if the same client is refused again and again. */
-  refuse: (reason: CloseReason, message: string) => void
-}
-
-export interface GatewayDeps extends IdentityParts {
-  hub: Hub
-  log: Log
+export interface GatewayDeps extends IdentifyDeps {
   maxConnections: number
+  unsentAnswers: UnsentAnswers
   /** The address of the client, as rate limits count it. */
   addressOf: (request: IncomingMessage) => string
-  /** Ends clients so long after they connected without saying who they are. */
-  identifyMs?: number
-  unsentAnswers: UnsentAnswers
+  /** Default: the clock of the system. */
   clock?: Clock | undefined
 }
 
-/** Judgements that time has ended are noticed by it: a second is promised. */
-const sweepMs = 500
-const pingSweeps = 20
-const keepAliveSweeps = 40
-/** A connection on which nothing was heard for so many sweeps is dead: its user is gone within 35 s. */
-const silentSweeps = 50
-/** Clients that are sent away come back at random within this, not all at once. */
-const spreadMs = 5_000
-/** How long clients may go on sending when the server shuts down. */
+/** A client must identify itself within this time (R16). */
+const authTimeoutMs = 5_000
+/** On shutdown, clients reconnect at a random time within this, not all at once. */
+const maxReconnectDelayMs = 5_000
+/** On shutdown, clients may send messages for this time. */
 const finishMs = 1_000
+/** On shutdown, clients have this time for their half of the closing handshake. */
+const drainCloseTimeoutMs = 2_000
 
-interface Held {
-  connection: Connection
-  client: DialectClient
-  sweeps: number
-  heardAt: number
-}
-
-/** Everything that comes in over WebSockets: who it is, in which dialect it speaks, whether it is still there. */
+/**
+ * All WebSocket connections. A connection is upgraded, identified by its request or its first message, and then delivers
+ * its messages to the client object of its dialect until it closes.
+ */
 export class Gateway {
-  readonly #parts: GatewayDeps
+  readonly #deps: GatewayDeps
+  readonly #clock: Clock
   readonly #sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    // One message of a socket in each iteration of the event loop: to take apart what twenty sockets sent takes 60 ms.
+    // One message per socket and iteration of the event loop: decoding what twenty sockets have sent takes 60 ms.
     allowSynchronousEvents: false,
     maxPayload: limits.messageBytes,
     WebSocket: ClientSocket,
   })
-  /** Those of whom the address or the headers say who they are, until that is checked; the refused ones until they are closed. */
+  /** Connections whose request is being checked, and refused ones until they are closed. */
   readonly #arriving = new Set<Connection>()
-  readonly #held = new Set<Held>()
+  /** Connections that deliver messages. */
+  readonly #clients = new Map<Connection, DialectClient>()
+  readonly #heartbeat = new Heartbeat()
   readonly #counts = new ConnectionCounts(dialectNames)
   readonly #refusals: RepeatedRefusals
-  #sweeping: NodeJS.Timeout | undefined
-  #draining = false
+  #stopSweeping: StopTimer = () => {}
+  #isDraining = false
+  /** Set while `drain` waits for the last client. */
+  #onLastClientClosed: (() => void) | undefined
 
-  constructor(parts: GatewayDeps) {
-    this.#parts = parts
-    this.#refusals = new RepeatedRefusals(parts)
+  constructor(deps: GatewayDeps) {
+    this.#deps = deps
+    this.#clock = deps.clock ?? systemClock
+    this.#refusals = new RepeatedRefusals({ clock: this.#clock, maxConnections: deps.maxConnections })
   }
 
   start(): void {
-    this.#sweeping = setInterval(() => this.#sweep(), sweepMs)
-    this.#sweeping.unref()
+    this.#stopSweeping = this.#clock.setInterval(() => this.#sweep(), sweepMs)
   }
 
   get numbers(): LiveNumbers {
     const { connections, closes } = this.#counts
-    return { connections, closes, ...this.#parts.hub.numbers }
-  }
-
-  get #connections(): number {
-    return this.#arriving.size + this.#held.size
+    return { connections, closes, ...this.#deps.hub.numbers }
   }
 
   attach(server: Server): void {
@@ -147,11 +92,15 @@ export class Gateway {
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     socket.on('error', () => socket.destroy())
     const endpoint = endpointOf(request.url ?? '')
-    if (endpoint === undefined)
-      return refuse(socket, new ApiError('NOT_FOUND', 'There is nothing at this path.'))
-    if (this.#draining) return refuse(socket, new ApiError('UNAVAILABLE', 'The server is shutting down.'))
-    if (this.#connections >= this.#parts.maxConnections) {
-      return refuse(socket, new ApiError('UNAVAILABLE', 'The server has as many connections as it may have.'))
+    if (endpoint === undefined) {
+      return refuseUpgrade(socket, new ApiError('NOT_FOUND', 'There is nothing at this path.'))
+    }
+    if (this.#isDraining) {
+      return refuseUpgrade(socket, new ApiError('UNAVAILABLE', 'The server is shutting down.'))
+    }
+    if (this.#arriving.size + this.#clients.size >= this.#deps.maxConnections) {
+      const message = 'Connection limit reached (LIMIT_CONNECTIONS).'
+      return refuseUpgrade(socket, new ApiError('UNAVAILABLE', message))
     }
     this.#sockets.handleUpgrade(request, socket, head, (ws) => {
       this.#accept(ws, socket as Socket, request, endpoint)
@@ -160,237 +109,139 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, endpoint: Endpoint): void {
     socket.setNoDelay(true)
-    const connection = new Connection(
-      newId('conn'),
-      ws,
-      socket,
-      this.#parts.hub.turns,
-      this.#parts.unsentAnswers,
-    )
-    const identify = (token: string) => this.#identify(connection, token, page)
+    const { hub, log, unsentAnswers } = this.#deps
+    const connection = new Connection(newId('conn'), ws, socket, {
+      turns: hub.turns,
+      unsentAnswers,
+      clock: this.#clock,
+    })
     const { dialect, name, token } = endpoint
-    const address = this.#parts.addressOf(request)
-    const refuse: Arrival['refuse'] = (reason, message) => {
-      this.#refusals.refuse(fingerprintOf(address, name, token ?? ''), connection, reason, message)
+    const fingerprint = fingerprintOf(this.#deps.addressOf(request), name, token ?? '')
+    const context: DialectContext = {
+      connection,
+      hub,
+      log,
+      clock: this.#clock,
+      identify: (token) => identifyByToken(this.#deps, connection, token, page),
+      refuse: (reason, message) => this.#refusals.refuse(fingerprint, connection, reason, message),
     }
-    const { hub, log } = this.#parts
-    const client = dialects[dialect]({ connection, hub, log, identify, refuse }, name)
+    const client = dialects[dialect](context, name)
+    const { headers } = request
     const page: OpenPage = {
-      origin: request.headers.origin,
-      host: request.headers.host,
+      origin: headers.origin,
+      host: headers.host,
       get isOpen() {
         return connection.isOpen
       },
       close: () => client.deny('permissionDenied', originDenied),
     }
-    this.#counts.opened(dialect)
+    this.#counts.countOpened(dialect)
     ws.on('close', (code) => {
-      this.#counts.closed(dialect, ws.sentCode ?? code)
-      this.#parts.pages.leave(page)
+      this.#counts.countClosed(dialect, ws.sentCode ?? code)
+      this.#deps.pages.leave(page)
       this.#arriving.delete(connection)
     })
     this.#arriving.add(connection)
-    this.#identifyByAddress(connection, request.headers, page, token, client)
-      .then((isLetIn) => {
-        if (isLetIn && connection.isOpen) this.#listen(ws, socket, connection, client)
-        else client.closed()
+    identifyByRequest(this.#deps, connection, { headers, token, page }, client)
+      .then((isAllowed) => {
+        if (isAllowed && connection.isOpen) this.#listen(ws, socket, connection, client)
+        else client.onClosed()
       })
       .catch((error: unknown) => {
-        this.#parts.log.error({ err: error }, 'a client could not be let in')
-        connection.close('unavailable', 'The server could not let the client in.')
+        log.error({ err: error }, 'accepting a WebSocket connection failed')
+        connection.close('unavailable', 'The server failed to accept the connection.')
       })
-  }
-
-  async #identify(connection: Connection, token: string, page: OpenPage): Promise<Identity> {
-    try {
-      const identify = () => identifyUser(this.#parts, token, page)
-      const identity = await this.#parts.hub.gate.pass(claimedApiKey(token), identify, connection.id)
-      connection.owner = identity
-      return identity
-    } catch (error) {
-      if (error instanceof Denial) throw error
-      this.#parts.log.error({ err: error }, 'a token could not be checked')
-      throw new Denial('unavailable', 'The token could not be checked.')
-    }
-  }
-
-  /** By the headers or the address; many clients say who they are only later. False if the client was turned away. */
-  async #identifyByAddress(
-    connection: Connection,
-    headers: IncomingHttpHeaders,
-    page: OpenPage,
-    token: string | null,
-    client: DialectClient,
-  ): Promise<boolean> {
-    try {
-      const backend = await identifyBackend(this.#parts, headers, page)
-      if (backend) {
-        connection.owner = backend
-        client.enter(backend)
-        return true
-      }
-      if (token !== null) client.enter(await this.#identify(connection, token, page))
-      else if (client.needsToken)
-        throw new Denial('unauthenticated', 'token_missing: The address has no token.')
-      return true
-    } catch (error) {
-      if (!(error instanceof Denial)) throw error
-      client.deny(error.reason, error.message)
-      return false
-    }
   }
 
   #listen(ws: ClientSocket, socket: Socket, connection: Connection, client: DialectClient): void {
-    const held: Held = { connection, client, sweeps: 0, heardAt: 0 }
     this.#arriving.delete(connection)
-    this.#held.add(held)
-    const { excess } = client
-    if (excess) ws.onTooLarge = () => client.deny(excess, tooLargeReason)
-    const guard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
-    const hear = () => {
-      held.heardAt = held.sweeps
-    }
-    ws.on('ping', hear).on('pong', hear)
-    connection.inbox.start((data, isBinary) => receive(connection, client, data, isBinary), hear)
+    this.#clients.set(connection, client)
+    const { oversizeReason } = client
+    if (oversizeReason) ws.onTooLarge = () => client.deny(oversizeReason, tooLargeReason)
+    const stopGuard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
+    const pulse = this.#heartbeat.watch(connection, () => client.keepAlive())
+    ws.on('ping', pulse.onSignal).on('pong', pulse.onSignal)
+    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary), pulse.onSignal)
     ws.on('close', () => {
-      guard?.()
-      this.#held.delete(held)
-      connection.inbox.finish(() => client.closed())
+      stopGuard?.()
+      pulse.stop()
+      this.#clients.delete(connection)
+      if (this.#clients.size === 0) this.#onLastClientClosed?.()
+      connection.inbox.finish(() => client.onClosed())
     })
   }
 
-  /** Until a client is known it may send little, and not for long. */
   #guard(socket: Socket, connection: Connection, client: DialectClient): () => void {
-    let bytes = 0
-    const count = (chunk: Buffer) => {
-      if (client.isIdentified) return stop()
-      // Clients that greet for many editors at once do not wait for an answer to the first.
-      if (client.isChecking) return
-      bytes += chunk.length
-      if (bytes > limits.firstMessageBytes + 1024) {
-        connection.close('badMessage', 'The first message must say who the client is, in few bytes.')
-        stop()
-      }
-    }
-    const timer = setTimeout(() => {
-      // It has said so, and the database takes its time.
-      if (client.isChecking) return timer.refresh()
-      if (!client.isIdentified) {
-        const { reason, message } = client.silence ?? new Denial('unauthenticated', didNotSay)
+    return guardIdentification({
+      socket,
+      client,
+      clock: this.#clock,
+      timeoutMs: authTimeoutMs,
+      onTimeout: () => {
+        const { reason, message } = client.authTimeoutReason ?? new Denial('unauthenticated', didNotSay)
         client.deny(reason, message)
-      }
-      return stop()
-    }, this.#parts.identifyMs ?? 5_000)
-    const stop = () => {
-      clearTimeout(timer)
-      socket.off('data', count)
-    }
-    socket.on('data', count)
-    return stop
+      },
+      onTooManyBytes: () =>
+        connection.close('badMessage', 'The first message must identify the client, in at most 16384 bytes.'),
+    })
   }
 
   #sweep(): void {
-    const now = performance.now()
-    for (const held of this.#held) {
-      const { connection, client } = held
-      held.sweeps++
-      // Whoever is busy with a large document hears our pings only when it has all of it.
-      if (connection.checkProgress(now) || connection.inbox.isPaused) held.heardAt = held.sweeps
-      if (held.sweeps - held.heardAt > silentSweeps) connection.terminate()
-      else {
-        if (held.sweeps % pingSweeps === 0) connection.ping()
-        if (held.sweeps % keepAliveSweeps === 0) client.keepAlive()
-      }
-    }
-    this.#parts.unsentAnswers.cutExcess()
-    void this.#parts.hub.sweep()
+    this.#heartbeat.sweep()
+    this.#deps.unsentAnswers.cutExcess()
+    void this.#deps.hub.sweep()
   }
 
-  /** Resolves when no client's write under that key is being committed; undefined if none is. */
+  /** Resolves when no client's write under this API key is being committed; undefined if none is. */
   commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
-    return this.#parts.hub.commitsUnderWay(apiKey)
+    return this.#deps.hub.commitsUnderWay(apiKey)
   }
 
-  /** Stores the update of a request as if a client had sent it. Resolves when it is durable; throws an `ApiError`. */
+  /** Stores the update of a request like the update of a client. Resolves when it is durable; throws an `ApiError`. */
   storeUpdate(apiKey: string, user: VerifiedUser | 'server', place: Place, update: Uint8Array) {
     const identity = user === 'server' ? backendOf(apiKey) : identityOf(user)
-    return storeUpdate(this.#parts.hub, identity, place, update)
+    return storeUpdate(this.#deps.hub, identity, place, update)
   }
 
-  /** Tells everyone to come back, stores what they sent, and closes. */
+  /** Asks all clients to reconnect, stores what they sent, and closes their connections. */
   async drain(): Promise<void> {
-    this.#draining = true
-    for (const { client } of this.#held) client.move(Math.round(Math.random() * spreadMs))
-    await Promise.race([this.#parts.hub.idle(), pause(finishMs)])
-    const closing = [...this.#arriving, ...Array.from(this.#held, ({ connection }) => connection)]
-    for (const connection of closing) connection.inbox.stop()
-    await this.#parts.hub.turns.idle()
-    await this.#parts.hub.idle()
-    for (const connection of closing) connection.close('restarting', 'The server is shutting down.')
-    for (let waits = 0; this.#held.size > 0 && waits < 20; waits++) await pause(100)
-    for (const connection of closing) connection.terminate()
-    clearInterval(this.#sweeping)
-    await this.#parts.hub.turns.idle()
-    await this.#parts.hub.idle()
-    this.#parts.hub.close()
-    this.#parts.pages.close()
+    const { hub, pages } = this.#deps
+    this.#isDraining = true
+    for (const client of this.#clients.values()) {
+      client.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
+    }
+    await Promise.race([hub.idle(), this.#pause(finishMs)])
+    const connections = [...this.#arriving, ...this.#clients.keys()]
+    for (const connection of connections) connection.inbox.stop()
+    await hub.turns.idle()
+    await hub.idle()
+    for (const connection of connections) connection.close('restarting', 'The server is shutting down.')
+    await Promise.race([this.#lastClientClosed(), this.#pause(drainCloseTimeoutMs)])
+    for (const connection of connections) connection.terminate()
+    this.#stopSweeping()
+    await hub.turns.idle()
+    await hub.idle()
+    hub.close()
+    pages.close()
+  }
+
+  async #lastClientClosed(): Promise<void> {
+    if (this.#clients.size === 0) return
+    await new Promise<void>((resolve) => (this.#onLastClientClosed = resolve))
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#clock.setTimeout(resolve, ms))
   }
 }
 
-function receive(connection: Connection, client: DialectClient, data: Buffer, isBinary: boolean): void {
-  if (!connection.takesMessages) return
+function deliver(connection: Connection, client: DialectClient, data: Buffer, isBinary: boolean): void {
+  if (!connection.acceptsMessages) return
   try {
-    if (!client.receive(data, isBinary)) client.deny('badMessage', 'This is no message of the protocol.')
+    if (!client.receive(data, isBinary)) {
+      client.deny('badMessage', 'The message is not part of the protocol.')
+    }
   } catch {
     client.deny('badMessage', 'The message is malformed.')
   }
-}
-
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** `name` is what follows the path of the dialect, as it was sent. */
-type CreateClient = (arrival: Arrival, name: string) => DialectClient
-
-interface Endpoint {
-  dialect: Dialect
-  name: string
-  token: string | null
-}
-
-const dialects = {
-  yjs: (arrival, name) => new YjsClient(arrival, placeIn(name)),
-  'y-sweet': createYSweetClient,
-  hocuspocus: (arrival) => new HocuspocusClient(arrival),
-  realtime: (arrival) => new JsonClient(arrival),
-} satisfies Record<string, CreateClient>
-
-type Dialect = keyof typeof dialects
-const dialectNames = Object.keys(dialects) as Dialect[]
-
-/** The path is read as it was sent: a `URL` resolves dots in it, also those that are percent-encoded. */
-function endpointOf(address: string): Endpoint | undefined {
-  if (!URL.canParse(address, 'http://host')) return undefined
-  const [, path = ''] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(address) ?? []
-  const [, endpoint = '', ...rest] = path.split('/')
-  const dialect = dialectNames.find((name) => name === endpoint)
-  // The rest is the name of an editor; what is wrong with it, only an open socket can say.
-  const hasName = endpoint === 'yjs' || endpoint === 'y-sweet'
-  const fits = hasName || rest.every((part) => part === '')
-  const token = new URL(address, 'http://host').searchParams.get('token')
-  return dialect && fits ? { dialect, name: rest.join('/'), token } : undefined
-}
-
-/** Before the handshake the answer is HTTP, in the envelope. */
-function refuse(socket: Duplex, error: ApiError): void {
-  const body = JSON.stringify(error.toBody())
-  socket.end(
-    [
-      `HTTP/1.1 ${error.httpStatus} ${error.httpStatus === 404 ? 'Not Found' : 'Service Unavailable'}`,
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      'connection: close',
-      '',
-      body,
-    ].join('\r\n'),
-  )
 }

@@ -26,7 +26,8 @@ export interface RealtimeDeps extends Omit<IdentityParts, 'pages'> {
 
 /** Creates the realtime part of the server: sockets, open documents, editors, presence and live states. */
 export function createGateway(deps: RealtimeDeps): Gateway {
-  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, unsentAnswers, ...others } = deps
+  const { log, limits, threads, publicOrigins, addressOf, runVersionOperation, unsentAnswers, ...others } =
+    deps
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })

@@ -1,52 +1,52 @@
-interface Question {
+interface StatusRequest {
   version: number
-  /** The updates with smaller numbers came before it. */
+  /** The updates with smaller numbers arrived before the request. */
   before: number
 }
 
 /**
- * Decides when a client's version is durable: when every update that came before the client's question is, and what the
- * client had before it connected. That comes with its answer to the server's first question. An update that was refused is
- * missing until an answer, which holds everything that the server lacks, is saved.
+ * Decides when a version of a Y-Sweet client is durable: when every update that arrived before the request is durable, and
+ * also what the client had before it connected. The client sends the latter in its answer to the server's first sync step
+ * 1. A refused update is missing until such an answer, which holds everything that the server lacks, is saved.
  */
 export class SyncStatus {
   #next = 0
-  /** Updates by number, in order, and whether each is an answer. */
-  readonly #unsettled = new Map<number, boolean>()
-  /** Everything up to this number may be missing until an answer with a larger one is saved. */
+  /** Updates that are neither saved nor refused, in order: number → whether the update is an answer. */
+  readonly #pending = new Map<number, boolean>()
+  /** Updates up to this number may be missing until an answer with a larger number is saved. */
   #missingUpTo: number | undefined = -1
-  #question: Question | undefined
+  #request: StatusRequest | undefined
 
-  /** The number of an update that came. */
+  /** Returns the number of an update that arrived. */
   add(isAnswer: boolean): number {
     const number = this.#next++
-    this.#unsettled.set(number, isAnswer)
+    this.#pending.set(number, isAnswer)
     return number
   }
 
-  /** Only the newest question counts: its answer speaks for those before. */
-  ask(version: number): void {
-    this.#question = { version, before: this.#next }
+  /** The newest request replaces earlier ones, because its answer covers them. */
+  request(version: number): void {
+    this.#request = { version, before: this.#next }
   }
 
-  saved(number: number): void {
-    const isAnswer = this.#unsettled.get(number)
-    this.#unsettled.delete(number)
+  onSaved(number: number): void {
+    const isAnswer = this.#pending.get(number)
+    this.#pending.delete(number)
     if (isAnswer && this.#missingUpTo !== undefined && number > this.#missingUpTo)
       this.#missingUpTo = undefined
   }
 
-  refused(number: number): void {
-    this.#unsettled.delete(number)
+  onRefused(number: number): void {
+    this.#pending.delete(number)
     this.#missingUpTo = Math.max(this.#missingUpTo ?? -1, number)
   }
 
-  /** The version of the question, once, as soon as it is durable. */
+  /** Returns the requested version once, as soon as it is durable. */
   takeDurable(): number | undefined {
-    const { version, before } = this.#question ?? { version: undefined, before: 0 }
-    const [oldest = Infinity] = this.#unsettled.keys()
+    const { version, before } = this.#request ?? { version: undefined, before: 0 }
+    const [oldest = Infinity] = this.#pending.keys()
     if (version === undefined || this.#missingUpTo !== undefined || oldest < before) return undefined
-    this.#question = undefined
+    this.#request = undefined
     return version
   }
 }

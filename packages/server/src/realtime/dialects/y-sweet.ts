@@ -1,47 +1,47 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
-import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import type { Arrival, DialectClient } from '../gateway.ts'
 import type { Place } from '../../store/editors/editors.ts'
 import { docIdPattern, placeOfDocId } from '../documents/place.ts'
+import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
+import type { DialectClient, DialectContext } from './dialect.ts'
 import { SyncStatus } from './sync-status.ts'
-import { type Variant, voice, withBytes, YjsClient } from './yjs.ts'
+import { frameWith, YjsClient, yjsCodec, type YjsVariant } from './yjs.ts'
 
-/** The client sends the number of its latest change, and hears it again when that is durable. */
-const syncStatus = 102
+/** The client sends the version of its latest change. The server sends it back once that change is durable. */
+const syncStatusType = 102
 
-/** The protocol of `@y-sweet/client`: that of y-websocket with a status. `name`: `d/{docId}/ws/{docId}`. */
-export function createYSweetClient(arrival: Arrival, name: string): DialectClient {
-  return new YjsClient(arrival, placeAt(name), createVariant())
+/** A client of `@y-sweet/client`: the protocol of y-websocket with a sync status. `name`: `d/{docId}/ws/{docId}`. */
+export function createYSweetClient(context: DialectContext, name: string): DialectClient {
+  return new YjsClient(context, placeAt(name), createVariant())
 }
 
-/** The id is there twice, and may hold `/ws/` itself. */
+/** The name contains the id twice, and the id may contain `/ws/` itself. */
 function placeAt(name: string): Place | undefined {
   const separator = '/ws/'
   const docId = name.slice('d/'.length, (name.length + 'd/'.length - separator.length) / 2)
   return name === `d/${docId}${separator}${docId}` ? placeOfDocId(docId) : undefined
 }
 
-function createVariant(): Variant {
+function createVariant(): YjsVariant {
   const status = new SyncStatus()
-  const answer = () => {
+  const takeStatusFrame = () => {
     const version = status.takeDurable()
     if (version === undefined) return undefined
-    return withBytes(
-      [syncStatus],
+    return frameWith(
+      [syncStatusType],
       encoding.encode((encoder) => encoding.writeVarUint(encoder, version)),
     )
   }
   return {
-    voice: {
-      ...voice,
+    codec: {
+      ...yjsCodec,
       saved(number) {
-        status.saved(number)
-        return answer()
+        status.onSaved(number)
+        return takeStatusFrame()
       },
-      // Stock clients ignore the message: they go on having changes that are not saved.
+      // Nothing is sent: the client keeps showing unsaved changes, which is true.
       refused(number) {
-        status.refused(number)
+        status.onRefused(number)
         return undefined
       },
     },
@@ -49,11 +49,11 @@ function createVariant(): Variant {
     mayCreate: false,
     numberOf: (isAnswer) => status.add(isAnswer),
     receive(type, decoder, session) {
-      if (type !== syncStatus) return
+      if (type !== syncStatusType) return
       const bytes = decoding.readVarUint8Array(decoder)
-      status.ask(decoding.readVarUint(decoding.createDecoder(bytes)))
-      // A client that hears nothing for 3 s connects again, so something without meaning is sent when the answer must wait.
-      session.send(answer() ?? voice.awareness(emptyAwareness))
+      status.request(decoding.readVarUint(decoding.createDecoder(bytes)))
+      // The client reconnects after 3 s of silence, so it gets a message without effect while the status must wait.
+      session.send(takeStatusFrame() ?? yjsCodec.awareness(emptyAwareness))
     },
   }
 }

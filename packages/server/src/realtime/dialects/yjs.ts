@@ -1,71 +1,76 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Fault } from '../../crdt/updates/validate-update.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import type { Connection } from '../sockets/connection.ts'
-import { EditorSession, type Voice } from '../editors/session.ts'
-import { binaryFrame, binaryMessage, headOf } from '../sockets/frames.ts'
-import type { Arrival, DialectClient } from '../gateway.ts'
-import type { Hub } from '../editors/services.ts'
+import type { Place } from '../../store/editors/editors.ts'
 import type { Identity } from '../authorization/identify.ts'
+import type { Hub } from '../editors/services.ts'
 import type { Participant } from '../documents/participant.ts'
 import { namePattern } from '../documents/place.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
-import type { Place } from '../../store/editors/editors.ts'
+import { EditorSession, type Voice } from '../editors/session.ts'
+import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
+import type { Connection } from '../sockets/connection.ts'
+import { binaryFrame, binaryMessage, yjsHeader } from '../sockets/frames.ts'
+import type { DialectClient, DialectContext } from './dialect.ts'
+import { readSync, syncMessages, type SyncOptions } from './yjs-sync.ts'
 
-/** The protocol of y-websocket: one editor for each connection. */
-export const messages = { sync: 0, awareness: 1, queryAwareness: 3 } as const
-export const syncMessages = { step1: 0, step2: 1, update: 2 } as const
+/** The message types of y-websocket. A connection has one editor. */
+const messages = { sync: 0, awareness: 1, queryAwareness: 3 } as const
 
-export const withBytes = (types: readonly number[], bytes: Uint8Array): Buffer =>
-  binaryFrame(headOf(types, bytes), bytes)
+/** A frame with these message types, followed by bytes and their length. */
+export const frameWith = (types: readonly number[], bytes: Uint8Array): Buffer =>
+  binaryFrame(yjsHeader(types, bytes), bytes)
 
-const syncStep1 = (stateVector: Uint8Array) => withBytes([messages.sync, syncMessages.step1], stateVector)
+const syncStep1 = (stateVector: Uint8Array) => frameWith([messages.sync, syncMessages.step1], stateVector)
 const syncStep2 = (update: Uint8Array) =>
-  binaryMessage(headOf([messages.sync, syncMessages.step2], update), update)
-const update = (bytes: Uint8Array) => withBytes([messages.sync, syncMessages.update], bytes)
-const awareness = (bytes: Uint8Array) => withBytes([messages.awareness], bytes)
+  binaryMessage(yjsHeader([messages.sync, syncMessages.step2], update), update)
+const update = (bytes: Uint8Array) => frameWith([messages.sync, syncMessages.update], bytes)
+const awareness = (bytes: Uint8Array) => frameWith([messages.awareness], bytes)
 
-export const voice: Voice = {
+export const yjsCodec: Voice = {
   key: 'yjs',
   syncStep1,
   syncStep2,
   update,
   awareness,
-  // What is new comes back with everybody's updates; the receipt for what was known comes back alone.
-  saved: (_number, bytes, isNews) => (isNews ? undefined : update(bytes)),
+  // The broadcast of a new update is its acknowledgement. A duplicate is not broadcast, so it is echoed to its sender.
+  saved: (_number, bytes, hasChanges) => (hasChanges ? undefined : update(bytes)),
 }
 
-/** What clients of another server do differently. */
-export interface Variant {
-  readonly voice: Voice
-  /** What is wrong with the name, for clients without a place. */
+/** How the clients of a server with the same protocol differ from y-websocket. */
+export interface YjsVariant extends Pick<SyncOptions, 'numberOf'> {
+  readonly codec: Voice
+  /** The close reason for a name that is not the name of an editor. */
   readonly namePattern: string
-  /** False: clients open only what exists. */
+  /** False: clients open only documents that exist. */
   readonly mayCreate?: boolean
-  /** The number under which the voice hears of an update, or with `isAnswer` of all that the server lacked. */
-  numberOf?(isAnswer: boolean): number
-  /** Other types of messages. */
+  /** Receives message types that y-websocket does not have. */
   receive?(type: number, decoder: decoding.Decoder, session: EditorSession): void
 }
 
-const yWebsocket: Variant = { voice, namePattern }
+const yWebsocket: YjsVariant = { codec: yjsCodec, namePattern }
 
+/** A client of y-websocket. */
 export class YjsClient implements DialectClient {
   readonly needsToken = true
-  /** With any code outside of 44xx clients connect and send the same again and again. */
-  readonly excess = 'invalidUpdate'
+  /** After any code but 44xx, the client reconnects and sends the same message again, forever. */
+  readonly oversizeReason = 'invalidUpdate'
   readonly #connection: Connection
   readonly #hub: Hub
-  readonly #refuse: Arrival['refuse']
+  readonly #refuse: DialectContext['refuse']
   readonly #log: Log
   readonly #place: Place | undefined
-  readonly #variant: Variant
+  readonly #variant: YjsVariant
   #session: EditorSession | undefined
   #participant: Participant | undefined
   #hasLogged = false
 
-  constructor({ connection, hub, refuse, log }: Arrival, place: Place | undefined, variant = yWebsocket) {
+  /** `place`: undefined if the name in the URL is not the name of an editor. */
+  constructor(
+    { connection, hub, refuse, log }: DialectContext,
+    place: Place | undefined,
+    variant = yWebsocket,
+  ) {
     this.#connection = connection
     this.#hub = hub
     this.#refuse = refuse
@@ -78,21 +83,17 @@ export class YjsClient implements DialectClient {
     return this.#session !== undefined
   }
 
-  enter(identity: Identity): void {
+  onIdentified(identity: Identity): void {
     const place = this.#place
-    const { voice, namePattern, mayCreate } = this.#variant
+    const { codec, namePattern, mayCreate } = this.#variant
     if (place === undefined) return this.deny('badMessage', namePattern)
-    const ended = (reason: CloseReason, message: string) => {
-      this.deny(reason, message)
-      this.#leave()
-    }
     this.#participant = this.#hub.documents.join(this.#connection, identity, place, {
       opened: () => this.#session?.open(place.editorId),
       changed: (role) => {
         if (role === 'editor') this.#session?.mayWrite()
       },
       ended: (reason, message) => {
-        // A client that loses the access it had is closed at once, however often it was refused before.
+        // A client that loses the access it had is closed immediately, however often it was refused before.
         if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
         else this.deny(reason, message)
         this.#leave()
@@ -104,23 +105,25 @@ export class YjsClient implements DialectClient {
       connection: this.#connection,
       participant: this.#participant,
       voice: {
-        ...voice,
+        ...codec,
         refused: (number, fault, isRepeated) => {
-          this.#logRefused(place, fault)
-          return voice.refused?.(number, fault, isRepeated)
+          this.#logRefusal(place, fault)
+          return codec.refused?.(number, fault, isRepeated)
         },
       },
-      ended,
+      ended: (reason, message) => {
+        this.deny(reason, message)
+        this.#leave()
+      },
     })
     this.#participant.start()
   }
 
   /**
-   * Once for each connection. The client is sent nothing: the only message of the protocol that could say why an update is
-   * refused is "permission denied" (type 2), and y-websocket prints it together with the address, which holds the user's
-   * token.
+   * Logs the first refusal of the connection. The client gets nothing: the only message of the protocol with a reason is
+   * "permission denied" (type 2), and y-websocket prints it together with the URL, which contains the user's token.
    */
-  #logRefused({ organizationId, documentId, editorId }: Place, { code, message }: Fault): void {
+  #logRefusal({ organizationId, documentId, editorId }: Place, { code, message }: Fault): void {
     if (this.#hasLogged || code === 'read_only') return
     this.#hasLogged = true
     const { apiKey, userId } = this.#connection.owner
@@ -138,7 +141,7 @@ export class YjsClient implements DialectClient {
     if (type === messages.sync) return readSync(decoder, session, this.#variant)
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
-    // Others, such as those that an application adds, are for servers that know them.
+    // Unknown types are ignored: applications may add messages of their own.
     else this.#variant.receive?.(type, decoder, session)
     return true
   }
@@ -149,13 +152,13 @@ export class YjsClient implements DialectClient {
 
   deny(reason: CloseReason, message: string): void {
     this.#refuse(reason, message)
-    this.closed()
+    this.onClosed()
   }
 
-  /** The close code says all that this protocol can. */
-  move(): void {}
+  /** The protocol has no message for it; the close code follows. */
+  onDrain(): void {}
 
-  closed(): void {
+  onClosed(): void {
     this.#session?.finish(() => this.#leave())
   }
 
@@ -163,23 +166,4 @@ export class YjsClient implements DialectClient {
     this.#session?.leave()
     this.#participant?.leave()
   }
-}
-
-/** Whether the sync message that follows asks for what the client lacks. */
-export const isQuestion = (decoder: decoding.Decoder): boolean =>
-  decoding.peekVarUint(decoder) === syncMessages.step1
-
-/** The part that the dialects of Yjs share. With `asksBack`, a question is answered with an answer and a question. */
-export function readSync(
-  decoder: decoding.Decoder,
-  session: EditorSession,
-  { asksBack = false, numberOf = () => 0 }: { asksBack?: boolean } & Pick<Variant, 'numberOf'>,
-): boolean {
-  const type = decoding.readVarUint(decoder)
-  const bytes = decoding.readVarUint8Array(decoder)
-  if (type === syncMessages.step1) session.syncStep1(bytes, asksBack)
-  else if (type === syncMessages.step2) session.update(numberOf(true), bytes, true)
-  else if (type === syncMessages.update) session.update(numberOf(false), bytes, false)
-  else return false
-  return true
 }

@@ -75,7 +75,7 @@ function scene({
       onUpdateRefused() {},
     },
   })
-  const newRoom = (drop: RoomDeps['drop']): EditorRoom =>
+  const newRoom = (drop: RoomDeps<EditorRoom>['drop']): EditorRoom =>
     new EditorRoom({
       apiKey: 'k1',
       place: ref,

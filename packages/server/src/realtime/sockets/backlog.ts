@@ -1,12 +1,13 @@
 import type { Connection } from './connection.ts'
 
-/** Bytes that a client may have sent and not been answered before no more is read of it. */
-const mostBytes = 256 * 1024
+/** The server stops reading a client that has sent this many bytes without an answer. */
+const maxUnansweredBytes = 256 * 1024
 
+/** Applies backpressure to one client: holds its connection while too many bytes are unanswered. */
 export class Backlog {
   readonly #connection: Connection
   #bytes = 0
-  #isHeld = false
+  #isHolding = false
 
   constructor(connection: Connection) {
     this.#connection = connection
@@ -22,10 +23,10 @@ export class Backlog {
 
   #set(bytes: number): void {
     this.#bytes = bytes
-    const isHeld = bytes > mostBytes
-    if (isHeld === this.#isHeld) return
-    this.#isHeld = isHeld
-    if (isHeld) this.#connection.hold()
+    const mustHold = bytes > maxUnansweredBytes
+    if (mustHold === this.#isHolding) return
+    this.#isHolding = mustHold
+    if (mustHold) this.#connection.hold()
     else this.#connection.release()
   }
 }

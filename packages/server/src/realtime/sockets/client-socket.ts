@@ -1,13 +1,13 @@
 import { WebSocket } from 'ws'
 
-/** What `ws` says of a message that is larger than any may be. */
+/** The code with which `ws` closes a client that sent a message above `maxPayload`. */
 const tooLargeCode = 1009
 export const tooLargeReason = 'A message has at most 1 MiB and 64 KiB.'
 
 export class ClientSocket extends WebSocket {
-  /** Closes the client that sent such a message, if it is not to be closed with 1009. */
+  /** Closes a client that sent a too large message, if not with code 1009. */
   onTooLarge: (() => void) | undefined
-  /** The code with which the server began to close or answered a close, if any. */
+  /** The close code that the server sent, if it sent one. */
   sentCode: number | undefined
 
   override close(code?: number, reason?: string | Buffer): void {

@@ -7,11 +7,11 @@ const namedCodes = new Set<number>([...standardCodes, ...Object.values(closeCode
 
 interface Count {
   open: number
-  /** By code. Clients may send any code, so that those without a name are one. */
+  /** By code. Clients may send any code, so all codes without a name share one label. */
   readonly closes: Map<string, number>
 }
 
-/** Counts the connections of each dialect for the metrics: those that are open, and how the others ended. */
+/** Counts the open connections of each dialect, and the close codes of the others, for the metrics. */
 export class ConnectionCounts<Dialect extends string> {
   readonly #counts: Map<Dialect, Count>
 
@@ -19,11 +19,11 @@ export class ConnectionCounts<Dialect extends string> {
     this.#counts = new Map(dialects.map((dialect) => [dialect, { open: 0, closes: new Map() }]))
   }
 
-  opened(dialect: Dialect): void {
+  countOpened(dialect: Dialect): void {
     this.#of(dialect).open++
   }
 
-  closed(dialect: Dialect, closeCode: number): void {
+  countClosed(dialect: Dialect, closeCode: number): void {
     const count = this.#of(dialect)
     const code = namedCodes.has(closeCode) ? String(closeCode) : 'other'
     count.open--

@@ -10,7 +10,7 @@ beforeEach(freeIteration)
 
 const kilobyte = Buffer.alloc(1_000)
 
-/** A socket that says whether it is read. */
+/** A socket that records whether the server reads it. */
 function client(turns = new FairTurns(), { isIdentified = true } = {}) {
   const state = { isRead: true }
   const ws = Object.assign(new EventEmitter(), {
@@ -32,7 +32,7 @@ function client(turns = new FairTurns(), { isIdentified = true } = {}) {
   return { inbox, state, delivered, start, send }
 }
 
-test('[R18.1] a socket is not read before its dialect listens, and messages are delivered as they arrive then', () => {
+test('[R18.1] a socket is read from `start` on, and its messages are delivered as they arrive', () => {
   const { state, start, send, delivered } = client()
   expect(state.isRead).toBe(false)
   start()
@@ -41,13 +41,13 @@ test('[R18.1] a socket is not read before its dialect listens, and messages are 
   expect(delivered).toEqual(['a'])
 })
 
-test('[R18.1] a client on hold is read until 64 KiB wait, and gets its messages delivered in order', async () => {
+test('[R18.1] a client on hold is read until 64 KiB wait, and its messages are delivered in order', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()
   let sent = 0
   for (; state.isRead && sent < 1_000; sent++) send(Buffer.concat([Buffer.from(`${sent}`), kilobyte]))
-  // What the dialect is given to keep, and as much that waits before it.
+  // 64 KiB are delivered for the dialect to queue, and 64 KiB wait in the inbox.
   expect(delivered.length).toBeGreaterThan(10)
   expect(sent).toBeLessThan(140)
   expect(delivered.length).toBeLessThan(sent / 2 + 2)
@@ -57,7 +57,7 @@ test('[R18.1] a client on hold is read until 64 KiB wait, and gets its messages 
   expect(state.isRead).toBe(true)
 })
 
-test('[R18.1] messages without bytes count as well', () => {
+test('[R18.1] empty messages count towards the bytes that may wait', () => {
   const { inbox, state, start, send } = client()
   start()
   inbox.hold()
@@ -66,7 +66,7 @@ test('[R18.1] messages without bytes count as well', () => {
   expect(sent).toBeLessThan(1_000)
 })
 
-test('[R16.1] a client that is not identified is not read while it is on hold', () => {
+test('[R16.1] an unidentified client is not read while it is on hold', () => {
   const { inbox, state, start } = client(new FairTurns(), { isIdentified: false })
   start()
   expect(state.isRead).toBe(true)
@@ -76,7 +76,7 @@ test('[R16.1] a client that is not identified is not read while it is on hold', 
   expect(state.isRead).toBe(true)
 })
 
-test('[R1.4] what a client sent before it left is delivered before its dialect hears that it left', async () => {
+test('[R1.4] the messages of a client that left are delivered before `finish` runs its work', async () => {
   const { inbox, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -86,7 +86,7 @@ test('[R1.4] what a client sent before it left is delivered before its dialect h
   expect(await left).toBe(100)
 })
 
-test('[R18.1] a connection that the server has closed is read to its end, and nothing more of it is accepted', async () => {
+test('[R18.1] a stopped inbox reads the socket to its end and ignores further messages', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -100,7 +100,7 @@ test('[R18.1] a connection that the server has closed is read to its end, and no
   expect(delivered.length).toBe(sent)
 })
 
-test('[S1] a socket with much to handle gives way to the others after a few milliseconds', async () => {
+test('[S1] a socket with many messages yields to other sockets after a few milliseconds', async () => {
   const turns = new FairTurns()
   const order: string[] = []
   const busy = client(turns)

@@ -2,38 +2,37 @@ import type { WebSocket } from 'ws'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { FairTurns, TurnTaker } from '../../platform/turns/fair-turns.ts'
 
-/** Bytes of messages that wait here before the socket is paused. A paused socket reads no pings either. */
+/** The socket is paused while more bytes than this wait here. A paused socket reads no pings either. */
 const maxQueuedBytes = 64 * 1024
 /**
- * Bytes that are delivered while the connection is on hold, so that a client that opens many documents at once has them
- * opened side by side. The dialect keeps what it cannot handle yet.
+ * Bytes that are delivered while the connection is on hold, so that a client that opens many documents at once gets them
+ * in parallel. The dialect queues what it cannot handle yet.
  */
 const maxBytesOnHold = 64 * 1024
-/** What a message costs besides its bytes; bounds the number of small ones. */
+/** Memory of a message besides its bytes; bounds the number of small messages. */
 const messageOverheadBytes = 256
 
-/** The connection whose messages these are. */
+/** What the inbox needs of its connection. */
 export interface InboxHost {
   readonly turns: FairTurns
   readonly owner: WorkOwner
-  /** Whether it is known who the client is. */
   readonly isIdentified: boolean
 }
 
-interface Waiting {
+interface QueuedMessage {
   bytes: number
   deliver: () => void
 }
 
 /**
- * The messages of one client between its socket and its dialect, in order. What is held back is the messages: pings, pongs
- * and the closing handshake are read as long as there is room. Invariant: the socket is paused while the inbox has not
+ * The messages of one client between its socket and its dialect, in order. A hold keeps back messages only: pings, pongs
+ * and the closing handshake are read until the socket pauses. Invariant: the socket is paused while the inbox has not
  * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait.
  */
 export class ConnectionInbox implements TurnTaker {
   readonly #ws: WebSocket
   readonly #host: InboxHost
-  readonly #queue: Waiting[] = []
+  readonly #queue: QueuedMessage[] = []
   #queuedBytes = 0
   #bytesOnHold = 0
   #holds = 0
@@ -53,7 +52,7 @@ export class ConnectionInbox implements TurnTaker {
     return this.#host.owner
   }
 
-  /** Whether the client is not listened to, so that its silence says nothing. */
+  /** Whether the server does not read the socket, so silence does not mean that the client is gone. */
   get isPaused(): boolean {
     return this.#isPaused
   }
@@ -62,12 +61,12 @@ export class ConnectionInbox implements TurnTaker {
     return this.#queue.length > 0
   }
 
-  /** `heard` is called as soon as a message arrives. */
-  start(deliver: (data: Buffer, isBinary: boolean) => void, heard: () => void): void {
+  /** `onArrival` is called as soon as a message arrives, `deliver` when the message has its turn. */
+  start(deliver: (data: Buffer, isBinary: boolean) => void, onArrival: () => void): void {
     this.#isStarted = true
     const { turns } = this.#host
     this.#ws.on('message', (data: Buffer, isBinary) => {
-      heard()
+      onArrival()
       if (this.#isStopped) return
       if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
       const startedAt = turns.begin()
@@ -89,7 +88,7 @@ export class ConnectionInbox implements TurnTaker {
   release(): void {
     if (--this.#holds > 0) return
     this.#bytesOnHold = 0
-    // Not at once: whoever releases it may be in the middle of something.
+    // Deferred, because the caller of `release` may be in the middle of an operation.
     if (this.hasWaiting && !this.#isScheduled) {
       this.#isScheduled = true
       setImmediate(() => {
@@ -100,13 +99,13 @@ export class ConnectionInbox implements TurnTaker {
     this.#updatePause()
   }
 
-  /** No further messages are accepted; the socket is read to its end. What came before is still delivered. */
+  /** Ignores further messages and reads the socket to its end. Messages that arrived before are still delivered. */
   stop(): void {
     this.#isStopped = true
     this.#updatePause()
   }
 
-  /** The client is gone: does the work after everything that it sent is delivered, which now nothing holds back. */
+  /** The client is gone: lifts all holds, delivers everything that it sent, then runs `work`. */
   finish(work: () => void): void {
     this.#isStopped = true
     this.#isFinishing = true
@@ -125,7 +124,7 @@ export class ConnectionInbox implements TurnTaker {
 
   run(deadline: number): boolean {
     while (this.hasWaiting && this.#isReady) {
-      const message = this.#queue.shift() as Waiting
+      const message = this.#queue.shift() as QueuedMessage
       this.#queuedBytes -= message.bytes
       this.#deliver(message)
       if (performance.now() >= deadline) break
@@ -134,12 +133,12 @@ export class ConnectionInbox implements TurnTaker {
     return this.hasWaiting && this.#isReady
   }
 
-  #deliver({ bytes, deliver }: Waiting): void {
+  #deliver({ bytes, deliver }: QueuedMessage): void {
     if (this.#holds > 0) this.#bytesOnHold += bytes
     deliver()
   }
 
-  /** Whether a message that comes now need not wait. */
+  /** Whether a message that arrives now can be delivered immediately. */
   get #mayDeliver(): boolean {
     return this.#queue.length === 0 && this.#host.turns.isFree && this.#isReady
   }

@@ -13,7 +13,7 @@ beforeEach(freeIteration)
 // Exported by `ws`, but not typed.
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable }
 
-/** A client that takes what waits when it is told to, and reads it with `ws`. */
+/** A client that takes what waits for it when the test calls `take`, and decodes it with `ws`. */
 function client() {
   const taken: Uint8Array[] = []
   let done: (() => void) | undefined
@@ -28,7 +28,7 @@ function client() {
   receiver.on('message', (data: Buffer) => messages.push(data))
   const host = { turns: new FairTurns(), owner: { apiKey: 'key', userId: 'ada' } }
   const outbox = new ConnectionOutbox(socket as unknown as Socket, host)
-  /** Takes one write; false if there is none. */
+  /** Takes one write. False if there is none. */
   const take = async (): Promise<boolean> => {
     await setImmediate()
     if (!done) return false
@@ -45,7 +45,7 @@ function client() {
 const bytesOf = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, index) => (index * 31 + seed) % 251)
 
-test('[R14.2] a large answer waits in pieces of the bytes that all its readers share', async () => {
+test('[R14.2] a large answer is sent in fragments that are views of its bytes', async () => {
   const { outbox, socket, take, messages } = client()
   const head = bytesOf(10, 1)
   const body = bytesOf(5 * fragmentBytes + 1234, 2)
@@ -65,7 +65,7 @@ test('[R14.2] a large answer waits in pieces of the bytes that all its readers s
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14.2] a ping may come between the pieces of an answer', async () => {
+test('[R14.2] a ping may come between the fragments of an answer', async () => {
   const { outbox, socket, take, messages, receiver } = client()
   const pings: Buffer[] = []
   receiver.on('ping', (data: Buffer) => pings.push(data))
@@ -73,14 +73,14 @@ test('[R14.2] a ping may come between the pieces of an answer', async () => {
   outbox.answer(binaryMessage(body))
   await setImmediate()
   await take()
-  // As `ws` does it, whatever was written before.
+  // `ws` writes control frames directly to the socket.
   socket.write(Buffer.of(0x89, 0))
   while (await take());
   expect(pings).toHaveLength(1)
   expect(messages[0]?.equals(body)).toBe(true)
 })
 
-test('[R14.2] an answer that is not sent when the connection closes is let go', async () => {
+test('[R14.2] an unsent answer is dropped when the connection closes', async () => {
   const { outbox, socket, take } = client()
   let ends = 0
   outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 4)), () => ends++)
@@ -97,7 +97,7 @@ test('[R14.2] an answer that is not sent when the connection closes is let go', 
 })
 
 test.each([0, 1, 125, 126, fragmentBytes, fragmentBytes + 1, 3 * fragmentBytes, 3 * fragmentBytes + 1])(
-  '[R14.2] an answer of %i bytes arrives as it is, in whatever parts it comes',
+  '[R14.2] an answer of %i bytes in several parts arrives unchanged',
   async (length) => {
     const { outbox, take, messages } = client()
     const body = bytesOf(length, 8)

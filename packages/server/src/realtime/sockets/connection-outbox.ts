@@ -3,48 +3,49 @@ import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { FairTurns, TurnTaker } from '../../platform/turns/fair-turns.ts'
 import { fragmentsOf, frameOf, lengthOf, type Message } from './frames.ts'
 
-/** Payload of one fragment. A message that is not larger is sent in one frame. */
+/** Payload of one fragment. A larger message is sent in several frames. */
 export const fragmentBytes = 64 * 1024
 
-/** The connection of the client. */
+/** What the outbox needs of its connection. */
 export interface OutboxHost {
   readonly turns: FairTurns
   readonly owner: WorkOwner
 }
 
 /** A message that is sent in fragments. */
-interface Sending {
+interface FragmentedMessage {
   fragments: Generator<Uint8Array[]>
   leftBytes: number
-  /** The last fragment is written, or the connection is closed. */
+  /** Called when the last fragment is written or the connection is closed. */
   onEnd: () => void
 }
 
-/** Somebody who goes on when no more than that many bytes are unsent. */
-interface Waiting {
+/** A caller of `drained`: resolved when at most `maxBytes` are unsent. */
+interface DrainWaiter {
   maxBytes: number
   resolve: () => void
 }
 
 /**
- * The frames for one client on their way to its socket, in order. A message that is larger than a fragment is written
- * piece by piece as the client takes it: until then the socket holds at most two pieces, which are views of the message's
- * parts. Frames that follow wait behind it. Control frames, which `ws` writes to the same socket, may come between pieces,
- * because every piece is a whole frame of the protocol.
+ * The frames for one client on their way to its socket, in order. A message larger than a fragment is written one fragment
+ * at a time, as the client takes it. The socket holds at most two fragments, which are views of the message's parts. Later
+ * frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments (RFC
+ * 6455, 5.4).
  */
 export class ConnectionOutbox implements TurnTaker {
   readonly #socket: Socket
   readonly #host: OutboxHost
-  /** The first is being sent, if it is one in fragments. */
-  #queue: (Buffer | Sending)[] = []
-  /** Bytes of the frames in the queue. */
+  /** If the first is fragmented, some of its fragments may be written already. */
+  #queue: (Buffer | FragmentedMessage)[] = []
+  /** Bytes of the unfragmented frames in the queue. */
   #queuedBytes = 0
-  /** Bytes of answers that wait: they do not count against what may wait. */
+  /** Bytes of answers in the socket. They do not count towards the limit of waiting bytes. */
   #answerBytes = 0
+  /** Unwritten bytes of the fragmented messages in the queue. */
   #leftBytes = 0
-  #isWatching = false
+  #isListening = false
   #isClosed = false
-  #drained: Waiting[] = []
+  #drainWaiters: DrainWaiter[] = []
 
   constructor(socket: Socket, host: OutboxHost) {
     this.#socket = socket
@@ -55,13 +56,13 @@ export class ConnectionOutbox implements TurnTaker {
     return this.#host.owner
   }
 
-  /** Bytes that wait for the client beside the answers that it asked for. */
+  /** Bytes that wait for the client, without the answers that it requested. */
   get waitingBytes(): number {
     const { writableLength } = this.#socket
     return writableLength - Math.min(this.#answerBytes, writableLength) + this.#queuedBytes
   }
 
-  /** Bytes that wait for the client, with the answers. */
+  /** Bytes that wait for the client, including answers. */
   get unsentBytes(): number {
     return this.#socket.writableLength + this.#queuedBytes + this.#leftBytes
   }
@@ -74,7 +75,7 @@ export class ConnectionOutbox implements TurnTaker {
     }
   }
 
-  /** What the client asked for. `onEnd` is called once: when all of it is written, or nothing more will be. */
+  /** Sends what the client requested. Calls `onEnd` once: when all of it is written, or the outbox is closed. */
   answer(answer: Buffer | Message, onEnd: () => void = () => {}): void {
     if (this.#isClosed) return onEnd()
     const leftBytes = Buffer.isBuffer(answer) ? 0 : lengthOf(answer.parts)
@@ -90,7 +91,7 @@ export class ConnectionOutbox implements TurnTaker {
   }
 
   run(deadline: number): boolean {
-    // After the closing handshake nothing may follow.
+    // Nothing may follow the closing handshake.
     if (!this.#socket.writable) this.close()
     while (this.#queue.length > 0 && this.#socket.writableLength < fragmentBytes) {
       this.#writeNext()
@@ -109,7 +110,7 @@ export class ConnectionOutbox implements TurnTaker {
     } else if (next) this.#writeFragment(next)
   }
 
-  #writeFragment(message: Sending): void {
+  #writeFragment(message: FragmentedMessage): void {
     const { value } = message.fragments.next()
     if (value) {
       const [header, ...slices] = value as Uint8Array[]
@@ -124,36 +125,38 @@ export class ConnectionOutbox implements TurnTaker {
   }
 
   #writeAnswer(buffers: readonly Uint8Array[], bytes: number): void {
-    // What was taken since does not wait any more.
+    // The client may have taken answer bytes since the last write.
     this.#answerBytes = Math.min(this.#answerBytes, this.#socket.writableLength) + bytes
     this.#socket.cork()
     for (const buffer of buffers) this.#socket.write(buffer)
     this.#socket.uncork()
   }
 
-  /** The socket is empty: all answers were taken. */
-  taken(): void {
+  /** The client has taken everything in the socket, so no answer bytes are left in it. */
+  onSocketEmpty(): void {
     this.#answerBytes = 0
   }
 
-  /** Resolves when no more than that many bytes wait, or when nothing more will be sent. */
+  /** Resolves when at most `maxBytes` are unsent, or the outbox is closed. */
   async drained(maxBytes: number): Promise<void> {
     if (this.unsentBytes <= maxBytes || this.#isClosed || this.#socket.destroyed) return
     await new Promise<void>((resolve) => {
-      this.#drained.push({ maxBytes, resolve })
+      this.#drainWaiters.push({ maxBytes, resolve })
       this.#settle()
     })
   }
 
-  /** Wakes those who waited for this, and watches the socket while something waits for it to drain. */
+  /** Resolves the waiters whose condition holds, and listens for `drain` while anything waits for it. */
   #settle(): void {
-    const isOver = ({ maxBytes }: Waiting) => this.#isClosed || this.unsentBytes <= maxBytes
-    const over = this.#drained.filter(isOver)
-    if (over.length > 0) this.#drained = this.#drained.filter((waiting) => !over.includes(waiting))
-    for (const { resolve } of over) resolve()
-    const isBlocked = this.#socket.writableNeedDrain && (this.#queue.length > 0 || this.#drained.length > 0)
-    if (isBlocked === this.#isWatching) return
-    this.#isWatching = isBlocked
+    const isDrained = ({ maxBytes }: DrainWaiter) => this.#isClosed || this.unsentBytes <= maxBytes
+    const drained = this.#drainWaiters.filter(isDrained)
+    if (drained.length > 0)
+      this.#drainWaiters = this.#drainWaiters.filter((waiter) => !drained.includes(waiter))
+    for (const { resolve } of drained) resolve()
+    const isBlocked =
+      this.#socket.writableNeedDrain && (this.#queue.length > 0 || this.#drainWaiters.length > 0)
+    if (isBlocked === this.#isListening) return
+    this.#isListening = isBlocked
     if (isBlocked) this.#socket.on('drain', this.#onDrain).on('close', this.#onClose)
     else this.#socket.off('drain', this.#onDrain).off('close', this.#onClose)
   }
@@ -165,7 +168,7 @@ export class ConnectionOutbox implements TurnTaker {
 
   readonly #onClose = (): void => this.close()
 
-  /** Nothing more is sent. */
+  /** Drops what is queued; nothing more is sent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true

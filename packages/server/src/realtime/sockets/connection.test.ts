@@ -2,66 +2,68 @@ import { EventEmitter } from 'node:events'
 import type { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
 import type { WebSocket } from 'ws'
-import { Connection, mostQueued } from './connection.ts'
+import { Connection, maxWaitingBytes } from './connection.ts'
 
-/** A client that takes what waits when it is told to. */
+/** A client that takes what waits for it when the test calls `take`. */
 function slowClient() {
   let taken: (() => void) | undefined
   const socket = new Writable({ write: (_chunk, _encoding, done) => void (taken = done) })
   const closes: number[] = []
   const reasons: string[] = []
-  const reading = { isPaused: false }
+  const state = { isPaused: false, isTerminated: false }
   const ws = Object.assign(new EventEmitter(), {
     close(code: number, reason: string) {
       closes.push(code)
       reasons.push(reason)
     },
-    pause: () => void (reading.isPaused = true),
-    resume: () => void (reading.isPaused = false),
-    terminate() {},
+    pause: () => void (state.isPaused = true),
+    resume: () => void (state.isPaused = false),
+    terminate: () => void (state.isTerminated = true),
   })
-  const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket)
+  const clock = new SteppedClock()
+  const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket, { clock })
   Object.assign(socket, { resume() {} })
-  return { connection, socket, ws, closes, reasons, reading, take: () => taken?.() }
+  return { connection, clock, socket, ws, closes, reasons, state, take: () => taken?.() }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[R14.1] one large frame is no reason to give a client up that had taken everything before', () => {
+test('[R14.1] a client that had taken everything is not closed for one large frame', () => {
   const { connection, closes } = slowClient()
-  connection.send(Buffer.alloc(mostQueued + 10))
+  connection.send(Buffer.alloc(maxWaitingBytes + 10))
   expect(closes).toEqual([])
   connection.send(Buffer.alloc(10))
   expect(closes).toEqual([4008])
 })
 
-test('[R14.1] what was asked for does not count, until it is taken', () => {
+test('[R14.1] requested answers do not count towards the bytes that may wait', () => {
   const { connection, closes } = slowClient()
-  connection.answer(Buffer.alloc(5 * mostQueued))
-  connection.send(Buffer.alloc(mostQueued - 10))
+  connection.answer(Buffer.alloc(5 * maxWaitingBytes))
+  connection.send(Buffer.alloc(maxWaitingBytes - 10))
   connection.send(Buffer.alloc(11))
   expect(closes).toEqual([])
   connection.send(Buffer.alloc(1))
   expect(closes).toEqual([4008])
 })
 
-test('[R14] nobody waits for a client to take something whose socket is closed already', async () => {
+test('[R14] an answer does not wait for a socket that is closed already', async () => {
   const { connection, socket } = slowClient()
-  connection.answer(Buffer.alloc(mostQueued))
+  connection.answer(Buffer.alloc(maxWaitingBytes))
   socket.destroy()
   await settled()
   await connection.inTurn(async () => connection.answer(Buffer.alloc(10)))
   expect(connection.isOpen).toBe(true)
 })
 
-test('[R14.2] large answers are made one after the other, each when the one before is taken', async () => {
+test('[R14.2] a large answer is made when the client has taken the one before', async () => {
   const { connection, socket, take } = slowClient()
   const made: number[] = []
   for (const number of [1, 2, 3]) {
     void connection.inTurn(async () => {
       made.push(number)
-      connection.answer(Buffer.alloc(mostQueued))
+      connection.answer(Buffer.alloc(maxWaitingBytes))
     })
   }
   await settled()
@@ -76,7 +78,7 @@ test('[R14.2] large answers are made one after the other, each when the one befo
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14] an answer that fails keeps nobody waiting', async () => {
+test('[R14] the next answer runs after one that fails', async () => {
   const { connection } = slowClient()
   const failed = connection.inTurn(() => Promise.reject(new Error('unreadable')))
   const next = connection.inTurn(async () => {})
@@ -84,47 +86,90 @@ test('[R14] an answer that fails keeps nobody waiting', async () => {
   await next
 })
 
-test('[R14.1] who takes a large answer slowly is given time, who takes nothing for 10 s is not', () => {
-  const { connection, socket, closes } = slowClient()
+test('[R14.1] a client that takes a large answer slowly stays, and one that takes nothing for 10 s is closed', () => {
+  const { connection, clock, socket, closes } = slowClient()
   const handle = { writeQueueSize: 0 }
   Object.assign(socket, { _handle: handle, bytesWritten: 50_000_000 })
   connection.answer(Buffer.alloc(50_000_000))
   for (let second = 0; second < 60; second++) {
     handle.writeQueueSize = 50_000_000 - second * 100_000
-    // That the first of it goes into the buffers of the system says nothing.
-    expect(connection.checkProgress(second * 1_000)).toBe(second > 0)
+    // The first bytes go into the buffers of the system, which does not prove that the client is alive.
+    expect(connection.checkProgress()).toBe(second > 0)
+    clock.step(1_000)
   }
   expect(closes).toEqual([])
-  expect(connection.checkProgress(69_000)).toBe(false)
+  clock.step(9_000)
+  expect(connection.checkProgress()).toBe(false)
   expect(closes).toEqual([])
-  connection.checkProgress(69_001)
+  clock.step(1)
+  connection.checkProgress()
   expect(closes).toEqual([4008])
 })
 
-test.each(['a', 'é', '語', '😀'])('[R48.5] a long reason of %s fits into the goodbye', (character) => {
-  for (const before of ['', 'x', 'xx', 'xxx']) {
-    const { connection, reasons } = slowClient()
-    connection.close('badMessage', before + character.repeat(200))
-    const [reason = ''] = reasons
-    expect(reason).toMatch(new RegExp(`^${before}${character}{25}.*…$`, 'u'))
-    expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123)
-  }
-})
+test.each(['a', 'é', '語', '😀'])(
+  '[R48.5] a long reason of %s is shortened to fit into the close frame',
+  (character) => {
+    for (const before of ['', 'x', 'xx', 'xxx']) {
+      const { connection, reasons } = slowClient()
+      connection.close('badMessage', before + character.repeat(200))
+      const [reason = ''] = reasons
+      expect(reason).toMatch(new RegExp(`^${before}${character}{25}.*…$`, 'u'))
+      expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(123)
+    }
+  },
+)
 
-test('[R46.2] of a client that is closed later, 64 KiB are read', () => {
-  const { connection, socket, ws, closes, reading } = slowClient()
+test('[R46.2] the server reads 64 KiB of a client whose close is delayed', () => {
+  const { connection, clock, socket, ws, closes, state } = slowClient()
   let isClosed = false
   connection.closeAfter(60_000, 'permissionDenied', 'No.', () => (isClosed = true))
-  expect(connection).toMatchObject({ isOpen: false, takesMessages: false })
+  expect(connection).toMatchObject({ isOpen: false, acceptsMessages: false })
   socket.emit('data', Buffer.alloc(64 * 1024))
-  expect(reading.isPaused).toBe(false)
+  expect(state.isPaused).toBe(false)
   socket.emit('data', Buffer.alloc(1))
-  expect(reading.isPaused).toBe(true)
+  expect(state.isPaused).toBe(true)
   expect(closes).toEqual([])
   connection.close('restarting', 'The server is shutting down.')
   expect(closes).toEqual([1012])
   // The client's half of the closing handshake must be read.
-  expect(reading.isPaused).toBe(false)
+  expect(state.isPaused).toBe(false)
   ws.emit('close')
   expect(isClosed).toBe(true)
+  expect(clock.pending).toBe(0)
+})
+
+test('[R46.1] a delayed close happens after its delay', () => {
+  const { connection, clock, closes, reasons } = slowClient()
+  connection.closeAfter(4_000, 'permissionDenied', 'No.', () => {})
+  clock.step(3_999)
+  expect(closes).toEqual([])
+  clock.step(1)
+  expect(closes).toEqual([4403])
+  expect(reasons).toEqual(['No.'])
+})
+
+test.each([
+  ['badMessage', 2_000],
+  ['slow', 5_000],
+] as const)('[R14] a client closed with %s that does not answer is terminated after %i ms', (reason, ms) => {
+  const { connection, clock, state } = slowClient()
+  connection.close(reason, 'Closed.')
+  clock.step(ms - 1)
+  expect(state.isTerminated).toBe(false)
+  clock.step(1)
+  expect(state.isTerminated).toBe(true)
+})
+
+test('[R1.4] messages that a client sent before its close apply, unless the reason is final', () => {
+  const closedBy = (reason: 'restarting' | 'permissionDenied') => {
+    const { connection } = slowClient()
+    connection.close(reason, 'Closed.')
+    return connection.acceptsMessages
+  }
+  expect(closedBy('restarting')).toBe(true)
+  expect(closedBy('permissionDenied')).toBe(false)
+  const { connection, ws } = slowClient()
+  connection.closeAfter(1_000, 'rateLimited', 'Later.', () => {})
+  ws.emit('close')
+  expect(connection.acceptsMessages).toBe(false)
 })

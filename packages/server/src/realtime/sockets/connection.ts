@@ -2,60 +2,74 @@ import type { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import type { WebSocket } from 'ws'
-import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
-import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
+import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 import { ByteBudget } from '../../platform/turns/byte-budget.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import { FairTurns } from '../../platform/turns/fair-turns.ts'
 import { type UnsentAnswer, UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
-import { lengthOf, type Message } from './frames.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
+import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
+import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
+import { lengthOf, type Message } from './frames.ts'
 
-/** Bytes that may wait for a client that reads slowly, beyond the answers it asked for. */
-export const mostQueued = 1024 * 1024
+/** Bytes that may wait for a slow client, not counting the answers that it requested. */
+export const maxWaitingBytes = 1024 * 1024
+/** Bytes that may wait before the client counts as behind or busy. */
+const behindBytes = maxWaitingBytes / 4
 /** Presence data and awareness states that the server keeps for one connection, which may have 2,000 of them. */
 const maxStateBytes = 1024 * 1024
-/** How long a client may take nothing of what waits for it. */
-const stalledMs = 10_000
-/** How long answers to one client are made without a pause. */
+/** A client that takes nothing of what waits for it is closed after this time. */
+const stallTimeoutMs = 10_000
+/** Time spent on answers to one client before other work gets a turn. */
 const maxAnswerMs = 2
-/** How long a client has for its half of the goodbye; a slow one must first take what waits for it. */
-const goodbyeMs = 2_000
-const slowGoodbyeMs = 5_000
-/** Bytes that are read of a client that is closed later; the rest waits in its socket. */
+/** Time for the client's half of the closing handshake. A slow client must first take what waits for it. */
+const closeTimeoutMs = 2_000
+const slowCloseTimeoutMs = 5_000
+/** Bytes that the server reads from a client whose close is delayed. The rest waits in its socket. */
 const maxIgnoredBytes = 64 * 1024
 
-/** One client's socket: frames out, with a bound on what waits; the end, once. */
+export interface ConnectionOptions {
+  /** Default: turns of its own. */
+  turns?: FairTurns
+  /** Default: a budget of its own. */
+  unsentAnswers?: UnsentAnswers
+  /** Default: the clock of the system. */
+  clock?: Clock
+}
+
+type State =
+  | { readonly name: 'open' }
+  /** Refused; the timer closes the connection later. */
+  | { readonly name: 'closeDelayed'; readonly stopTimer: StopTimer }
+  /** `acceptsMessages`: whether messages that the client sent before the close still apply. */
+  | { readonly name: 'closed'; readonly acceptsMessages: boolean; readonly stopTimer?: StopTimer }
+
+/** The socket of one client: sends frames, bounds what waits for the client, and closes once. */
 export class Connection implements WorkHost, InboxHost {
   readonly id: string
   readonly inbox: ConnectionInbox
   readonly turns: FairTurns
-  /** Whose time its work takes: until it is known who the client is, a user of its own. */
+  /** The user whose share of time the work takes. Until the client is identified, each connection is its own user. */
   owner: WorkOwner
-  /** What the server keeps of what the client shows to others. */
+  /** Memory for presence data and awareness states of this client. */
   readonly states = new ByteBudget(maxStateBytes)
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
-  readonly #answers: UnsentAnswers
-  readonly #openedAt = performance.now()
-  #taken = 0
-  #left = 0
-  #takenAt = performance.now()
-  #turn: Promise<void> = Promise.resolve()
+  readonly #unsentAnswers: UnsentAnswers
+  readonly #clock: Clock
+  readonly #openedAt: number
+  /** What the last `checkProgress` saw, and when it last saw progress. */
+  #takenBytes = 0
+  #unwrittenBytes = 0
+  #progressAt: number
+  /** Settles when the last answer that was started is done. */
+  #lastAnswer: Promise<void> = Promise.resolve()
   #answerMs = 0
-  #ended = false
-  #takesMessages = true
-  /** Runs while the connection is to be closed later. */
-  #closing: NodeJS.Timeout | undefined
+  #state: State = { name: 'open' }
 
-  constructor(
-    id: string,
-    ws: WebSocket,
-    socket: Socket,
-    turns = new FairTurns(),
-    answers = new UnsentAnswers(),
-  ) {
+  constructor(id: string, ws: WebSocket, socket: Socket, options: ConnectionOptions = {}) {
+    const { turns = new FairTurns(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
     this.id = id
     this.turns = turns
     this.owner = { apiKey: '', userId: id }
@@ -63,53 +77,56 @@ export class Connection implements WorkHost, InboxHost {
     this.#ws = ws
     this.#socket = socket
     this.#outbox = new ConnectionOutbox(socket, this)
-    this.#answers = answers
-    // Without a listener one bad frame would end the process. What is wrong with it shows in the close code.
+    this.#unsentAnswers = unsentAnswers
+    this.#clock = clock
+    this.#openedAt = clock.elapsed()
+    this.#progressAt = this.#openedAt
+    // Without a listener, one malformed frame would end the process. The close code says what is wrong with the frame.
     ws.on('error', () => {})
     ws.on('close', () => {
-      clearTimeout(this.#closing)
-      this.#ended = true
+      this.#enterClosed(this.acceptsMessages)
       this.#outbox.close()
     })
   }
 
   get isOpen(): boolean {
-    return !this.#ended
+    return this.#state.name === 'open'
   }
 
   get ageMs(): number {
-    return performance.now() - this.#openedAt
+    return this.#clock.elapsed() - this.#openedAt
   }
 
   get isIdentified(): boolean {
     return this.owner.apiKey !== ''
   }
 
-  /** Whether what the client sent before it was closed still counts. Not, if the client was sent away for good. */
-  get takesMessages(): boolean {
-    return this.#takesMessages
+  /** Whether messages of the client still apply. Not after a refusal or a final close reason. */
+  get acceptsMessages(): boolean {
+    if (this.#state.name === 'closed') return this.#state.acceptsMessages
+    return this.#state.name === 'open'
   }
 
-  /** Whether frames that can be made up for later should be left out. */
+  /** Whether to skip frames that the client can catch up on later. */
   get isBehind(): boolean {
-    return this.#outbox.waitingBytes > mostQueued / 4
+    return this.#outbox.waitingBytes > behindBytes
   }
 
-  /** Whether a good deal waits, be it asked for or not. */
+  /** As `isBehind`, but requested answers count too. */
   get isBusy(): boolean {
-    return this.#outbox.unsentBytes > mostQueued / 4
+    return this.#outbox.unsentBytes > behindBytes
   }
 
-  /** Makes large answers one after the other, each when the client has taken those before. */
+  /** Runs `answer` after the client has taken the answers before it, so that large answers are made one at a time. */
   inTurn(answer: () => Promise<void>): Promise<void> {
-    const turn = this.#turn.then(async () => {
-      await this.#outbox.drained(mostQueued / 4)
-      const began = performance.now()
-      if (!this.#ended) await answer()
-      this.#answerMs += performance.now() - began
+    const turn = this.#lastAnswer.then(async () => {
+      await this.#outbox.drained(behindBytes)
+      const startedAt = performance.now()
+      if (this.isOpen) await answer()
+      this.#answerMs += performance.now() - startedAt
     })
-    // Other work comes in between, but not before a short answer: it is to hold what was stored when the client asked.
-    this.#turn = turn
+    // A short answer runs without a pause, because it must hold what was stored when the client asked.
+    this.#lastAnswer = turn
       .catch(() => {})
       .then(() => {
         if (this.#answerMs < maxAnswerMs) return
@@ -119,51 +136,52 @@ export class Connection implements WorkHost, InboxHost {
     return turn
   }
 
-  /** A frame of `frames.ts`: the same bytes may go to many. */
+  /** Sends a frame of `frames.ts`. Many connections may send the same bytes. */
   send(frame: Buffer): void {
-    if (this.#ended) return
-    // By what waited before: one frame may be as large as all that may wait.
-    if (this.#outbox.waitingBytes > mostQueued) return this.close('slow', 'The client reads too slowly.')
+    if (!this.isOpen) return
+    // The frame itself does not count: it may be as large as the limit.
+    if (this.#outbox.waitingBytes > maxWaitingBytes) return this.#closeSlow()
     this.#outbox.send(frame)
   }
 
-  /** What the client asked for, such as a whole document: may be larger than what else may wait. */
+  /** Sends what the client requested, such as a whole document. It does not count towards `maxWaitingBytes`. */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
-    if (this.#ended) return
+    if (!this.isOpen) return
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
     if (!isLarge) return this.#outbox.answer(answer)
-    const cut = () => this.close('slow', 'The client reads too slowly.')
-    this.#outbox.answer(answer, this.#answers.add({ ...source, cut }))
+    const cut = () => this.#closeSlow()
+    this.#outbox.answer(answer, this.#unsentAnswers.add({ ...source, cut }))
   }
 
-  /** Whether bytes that only this client gets may be made for it. */
+  /** Whether the server has memory for a body that only this client gets. */
   hasRoomFor(apiKey: string, bytes: number): boolean {
-    return bytes <= fragmentBytes || this.#answers.hasSpaceFor(apiKey, bytes)
+    return bytes <= fragmentBytes || this.#unsentAnswers.hasSpaceFor(apiKey, bytes)
   }
 
   /**
-   * Called every now and then: a client that takes nothing is given up, however little waits. True if it has taken
-   * something that had to wait for it, so that somebody must be there.
+   * Called on every sweep. Closes a client that takes nothing, however little waits for it. True if the client has taken
+   * data that had to wait, which proves that it is alive.
    */
-  checkProgress(now = performance.now()): boolean {
+  checkProgress(): boolean {
+    const now = this.#clock.elapsed()
     const { writableLength, bytesWritten } = this.#socket
-    const taken = bytesWritten - writableLength
-    const left = leftOfWrite(this.#socket)
-    const isTaken = taken !== this.#taken || left !== this.#left
-    const isThere = isTaken && this.#left > 0
-    if (writableLength === 0 || isTaken) {
-      this.#taken = taken
-      this.#left = left
-      this.#takenAt = now
-      if (writableLength === 0) this.#outbox.taken()
-    } else if (now - this.#takenAt > stalledMs) {
+    const takenBytes = bytesWritten - writableLength
+    const unwrittenBytes = unwrittenBytesOf(this.#socket)
+    const hasProgress = takenBytes !== this.#takenBytes || unwrittenBytes !== this.#unwrittenBytes
+    const isAlive = hasProgress && this.#unwrittenBytes > 0
+    if (writableLength === 0 || hasProgress) {
+      this.#takenBytes = takenBytes
+      this.#unwrittenBytes = unwrittenBytes
+      this.#progressAt = now
+      if (writableLength === 0) this.#outbox.onSocketEmpty()
+    } else if (now - this.#progressAt > stallTimeoutMs) {
       this.close('slow', 'The client takes no more data.')
     }
-    return isThere
+    return isAlive
   }
 
   ping(): void {
-    if (!this.#ended) this.#ws.ping()
+    if (this.isOpen) this.#ws.ping()
   }
 
   /** Holds back the client's messages until every holder has called `release`. */
@@ -175,57 +193,68 @@ export class Connection implements WorkHost, InboxHost {
     this.inbox.release()
   }
 
-  /** Until it is closed, the client is sent nothing but pongs, and its messages are ignored. */
+  /** Closes the connection after a delay. Until then it answers pings, sends nothing else and ignores messages. */
   closeAfter(delayMs: number, reason: CloseReason, message: string, onClosed: () => void): void {
-    if (this.#ended) return onClosed()
-    this.#ended = true
-    this.#takesMessages = false
+    if (!this.isOpen) return onClosed()
+    const stopTimer = this.#clock.setTimeout(() => this.close(reason, message), delayMs)
+    this.#state = { name: 'closeDelayed', stopTimer }
     this.#outbox.close()
     this.inbox.stop()
     let ignoredBytes = 0
     this.#socket.on('data', (chunk: Buffer) => {
       ignoredBytes += chunk.length
-      if (ignoredBytes > maxIgnoredBytes && this.#closing) this.#ws.pause()
+      if (ignoredBytes > maxIgnoredBytes && this.#state.name === 'closeDelayed') this.#ws.pause()
     })
     this.#ws.once('close', onClosed)
-    this.#closing = setTimeout(() => this.close(reason, message), delayMs)
   }
 
   close(reason: CloseReason, message: string): void {
-    if (this.#ended && !this.#closing) return
-    this.#ended = true
+    if (this.#state.name === 'closed') return
+    const wasDelayed = this.#state.name === 'closeDelayed'
+    this.#enterClosed(
+      this.acceptsMessages && !isFinal(reason),
+      this.#clock.setTimeout(
+        () => this.#ws.terminate(),
+        reason === 'slow' ? slowCloseTimeoutMs : closeTimeoutMs,
+      ),
+    )
     this.#outbox.close()
-    this.#takesMessages &&= !isFinal(reason)
     this.#ws.close(closeCodes[reason], shortened(message))
     // The client's half of the closing handshake must be read.
     this.inbox.stop()
-    if (this.#closing) this.#ws.resume()
-    clearTimeout(this.#closing)
-    this.#closing = undefined
-    setTimeout(() => this.#ws.terminate(), reason === 'slow' ? slowGoodbyeMs : goodbyeMs).unref()
+    if (wasDelayed) this.#ws.resume()
   }
 
-  /** Nothing was heard for too long: nobody is there to be told. */
+  #closeSlow(): void {
+    this.close('slow', 'The client reads too slowly.')
+  }
+
+  /** Ends the connection without a closing handshake, for a client that does not respond. */
   terminate(): void {
-    this.#ended = true
+    this.#enterClosed(this.acceptsMessages)
     this.#outbox.close()
     this.inbox.stop()
     this.#ws.terminate()
   }
+
+  #enterClosed(acceptsMessages: boolean, stopTimer?: StopTimer): void {
+    if (this.#state.name !== 'open') this.#state.stopTimer?.()
+    this.#state = { name: 'closed', acceptsMessages, stopTimer }
+  }
 }
 
-/** Whether connecting again is of no use. */
+/** Whether the close code tells the client not to reconnect. */
 export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500
 
 /**
- * Bytes of the write that is under way. A document is one write, which counts as taken when all of it is; a client with a
- * slow line is at it for minutes. Node's own timeout of sockets looks here as well.
+ * Bytes left of the write in progress. A document is one write, which Node counts as written only at its end; a client with
+ * a slow line takes minutes for it. Node's own socket timeout reads the same number.
  */
-const leftOfWrite = (socket: Socket): number =>
+const unwrittenBytesOf = (socket: Socket): number =>
   // oxlint-disable-next-line no-underscore-dangle -- it can be seen nowhere else
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0
 
-/** A reason of a close frame has at most 123 bytes; three for the dots, and two more where a character is cut. */
+/** A close frame has space for 123 bytes: 3 are for `…`, and a character that is cut in half takes up to 2 more. */
 function shortened(message: string): string {
   return Buffer.byteLength(message) <= 123 ? message : `${Buffer.from(message).toString('utf8', 0, 118)}…`
 }

@@ -1,9 +1,9 @@
-/** Messages of the WebSocket protocol from server to client, unmasked. */
+/** Encodes WebSocket messages from server to client, which are not masked. */
 
 const opcodes = { continuation: 0, text: 1, binary: 2 } as const
 const final = 0x80
 
-/** A message whose parts may be shared with other messages: nothing of it is copied until it is sent. */
+/** A message whose parts may be shared with other messages. They are not copied before they are sent. */
 export interface Message {
   readonly opcode: number
   readonly parts: readonly Uint8Array[]
@@ -12,12 +12,12 @@ export interface Message {
 export const binaryMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.binary, parts })
 export const textMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.text, parts })
 
-/** Whole messages in one frame, ready to be written to many sockets. */
+/** A whole message in one frame, which can be written to many sockets. */
 export function binaryFrame(...parts: readonly Uint8Array[]): Buffer {
   return frameOf(binaryMessage(...parts))
 }
 
-/** `rest`: UTF-8 that follows. */
+/** `rest`: UTF-8 after `text`. */
 export function textFrame(text: string, ...rest: readonly Uint8Array[]): Buffer {
   return frameOf(textMessage(Buffer.from(text), ...rest))
 }
@@ -41,17 +41,17 @@ export function lengthOf(parts: readonly Uint8Array[]): number {
 }
 
 /**
- * What comes before the bytes of a message of Yjs: numbers below 128, then the length of the bytes. An encoder would cost
- * as much as all else of a small frame.
+ * The header of a Yjs message: numbers below 128, then the length of the bytes that follow. Written by hand, because an
+ * encoder of lib0 costs as much as the rest of a small frame.
  */
-export function headOf(numbers: readonly number[], { length }: Uint8Array): Uint8Array {
-  const head = new Uint8Array(numbers.length + varUintBytes(length))
-  head.set(numbers)
+export function yjsHeader(numbers: readonly number[], { length }: Uint8Array): Uint8Array {
+  const header = new Uint8Array(numbers.length + varUintBytes(length))
+  header.set(numbers)
   let at = numbers.length
   let left = length
-  for (; left > 127; left >>>= 7) head[at++] = left | 128
-  head[at] = left
-  return head
+  for (; left > 127; left >>>= 7) header[at++] = left | 128
+  header[at] = left
+  return header
 }
 
 function varUintBytes(value: number): number {
@@ -77,8 +77,8 @@ function writeHeader(frame: Buffer, first: number, length: number): Buffer {
 }
 
 /**
- * The frames of a message that is sent in fragments, each as its header and views of the parts. Between two fragments only
- * control frames may be sent (RFC 6455, 5.4).
+ * Splits a message into fragments. Each is a frame header and views of the parts. Only control frames may be sent between
+ * two fragments (RFC 6455, 5.4).
  */
 export function* fragmentsOf({ opcode, parts }: Message, maxBytes: number): Generator<Uint8Array[]> {
   let left = lengthOf(parts)

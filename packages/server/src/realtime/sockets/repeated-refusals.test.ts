@@ -1,47 +1,48 @@
 import { expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
 import { fingerprintOf, RepeatedRefusals } from './repeated-refusals.ts'
 
 function given() {
-  const clock = { ms: 1_000_000 }
-  return { clock, refusals: new RepeatedRefusals({ now: () => clock.ms, maxConnections: 100 }) }
+  const clock = new SteppedClock()
+  return { clock, refusals: new RepeatedRefusals({ clock, maxConnections: 100 }) }
 }
 
-test('[R46.1] a client that comes back after each refusal is closed later each time, up to 15 s', () => {
+test('[R46.1] a client that reconnects after each refusal is closed later each time, up to 15 s', () => {
   const { clock, refusals } = given()
   const delays = Array.from({ length: 8 }, () => {
-    const delayMs = refusals.delayOf('ada')
-    clock.ms += delayMs + 100
+    const delayMs = refusals.recordRefusal('ada')
+    clock.step(delayMs + 100)
     return delayMs
   })
   expect(delays).toEqual([0, 1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
-  expect(refusals.delayOf('bob')).toBe(0)
+  expect(refusals.recordRefusal('bob')).toBe(0)
 })
 
-test('[R46.1] a client that was not refused for a minute starts again', () => {
+test('[R46.1] a client without a refusal for a minute starts again without a delay', () => {
   const { clock, refusals } = given()
-  refusals.delayOf('ada')
-  clock.ms += 59_999
-  expect(refusals.delayOf('ada')).toBe(1_000)
-  clock.ms += 61_000
-  expect(refusals.delayOf('ada')).toBe(0)
+  refusals.recordRefusal('ada')
+  clock.step(59_999)
+  expect(refusals.recordRefusal('ada')).toBe(1_000)
+  clock.step(61_000)
+  expect(refusals.recordRefusal('ada')).toBe(0)
 })
 
-test('[R46.1] connections that a client opens side by side count as one attempt', () => {
+test('[R46.1] connections that a client opens in parallel count as one attempt', () => {
   const { clock, refusals } = given()
-  const tabs = () => Array.from({ length: 5 }, () => refusals.delayOf('ada'))
+  const tabs = () => Array.from({ length: 5 }, () => refusals.recordRefusal('ada'))
   expect(tabs()).toEqual([0, 1_000, 1_000, 1_000, 1_000])
-  clock.ms += 1_100
+  clock.step(1_100)
   expect(tabs()).toEqual([2_000, 2_000, 2_000, 2_000, 2_000])
 })
 
-test('[R46.1] the 10,000 clients that were refused last are remembered', () => {
+test('[R46.1] the server remembers the 10,000 clients that it refused last', () => {
   const { refusals } = given()
-  for (let client = 0; client <= 10_000; client++) refusals.delayOf(`client ${client}`)
-  expect(refusals.delayOf('client 10000')).toBe(1_000)
-  expect(refusals.delayOf('client 0')).toBe(0)
+  for (let client = 0; client <= 10_000; client++) refusals.recordRefusal(`client ${client}`)
+  expect(refusals.recordRefusal('client 10000')).toBe(1_000)
+  expect(refusals.recordRefusal('client 0')).toBe(0)
 })
 
-test('[R46.1] a fingerprint tells clients apart and does not contain the token', () => {
+test('[R46.1] a fingerprint distinguishes clients and does not contain the token', () => {
   const ada = fingerprintOf('10.0.0.1', 'org_1/doc_1/note', 'secret token')
   expect(ada).toBe(fingerprintOf('10.0.0.1', 'org_1/doc_1/note', 'secret token'))
   expect(ada).not.toContain('secret')

@@ -1,54 +1,55 @@
 import { createHash } from 'node:crypto'
 import type { CloseReason } from '@plenum/protocol/realtime'
+import type { Clock } from '../../platform/clock.ts'
 import { type Connection, isFinal } from './connection.ts'
 
 /**
- * How long after it connected a client is closed that is refused for the first time, the second time, and so on. Below the
- * 30 s after which y-websocket gives up a connection on which it hears nothing.
+ * Time from the connection to the close, for the first refusal of a client, the second, and so on. All are below 30 s, when
+ * y-websocket gives up a silent connection.
  */
 const delaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000] as const
-/** A client that was not refused for this long starts again without a delay. */
+/** After this time without a refusal, a client starts again without a delay. */
 const forgetMs = 60_000
-/** Clients that are remembered, 200 bytes each. */
+/** Refused clients that the server remembers; each takes 200 bytes. */
 const maxClients = 10_000
-/** Connections that are kept open only to be closed later, however many the server may have. */
+/** Connections that wait for their close, whatever the limit of connections is. */
 const maxDelayed = 2_000
 
-interface Refused {
+interface RefusedClient {
   times: number
-  /** Epoch milliseconds. Connections that the client opens side by side count as one attempt until then. */
+  /** Epoch milliseconds. Until then, further connections of the client count as the same attempt. */
   until: number
 }
 
 /**
- * Slows down clients that connect again right after they were refused. Versions of y-websocket before 3.1 do so eight times
- * a second and never stop: a successful WebSocket handshake resets their back-off. The first refusal closes the connection
- * at once, so that a client that stops by itself learns the reason at once.
+ * Slows down clients that reconnect right after a refusal. Versions of y-websocket before 3.1 do so eight times a second
+ * and never stop, because a successful WebSocket handshake resets their back-off. The first refusal closes immediately, so
+ * a client that stops by itself learns the reason immediately.
  */
 export class RepeatedRefusals {
-  readonly #now: () => number
+  readonly #clock: Clock
   readonly #maxDelayed: number
-  /** The client that was refused longest ago is first. */
-  readonly #clients = new Map<string, Refused>()
+  /** The client whose last refusal is oldest is first. */
+  readonly #clients = new Map<string, RefusedClient>()
   #delayed = 0
 
-  constructor({ now, maxConnections }: { now: () => number; maxConnections: number }) {
-    this.#now = now
+  constructor({ clock, maxConnections }: { clock: Clock; maxConnections: number }) {
+    this.#clock = clock
     this.#maxDelayed = Math.min(maxDelayed, Math.floor(maxConnections / 10))
   }
 
-  /** Closes the connection of `client`, at once or later. */
+  /** Closes the connection of `client`, immediately or after a delay. */
   refuse(client: string, connection: Connection, reason: CloseReason, message: string): void {
     if (!isFinal(reason) && reason !== 'rateLimited') return connection.close(reason, message)
-    const waitMs = this.delayOf(client) - connection.ageMs
+    const waitMs = this.recordRefusal(client) - connection.ageMs
     if (waitMs <= 0 || this.#delayed >= this.#maxDelayed) return connection.close(reason, message)
     this.#delayed++
     connection.closeAfter(waitMs, reason, message, () => this.#delayed--)
   }
 
-  /** Counts a refusal; how many milliseconds after it connected the client is to be closed. */
-  delayOf(client: string): number {
-    const now = this.#now()
+  /** Returns the milliseconds from the connection to the close. */
+  recordRefusal(client: string): number {
+    const now = this.#clock.now()
     const known = this.#clients.get(client)
     const isRecent = known !== undefined && now < known.until + forgetMs
     const times = isRecent ? known.times + (now < known.until ? 0 : 1) : 1
@@ -61,6 +62,6 @@ export class RepeatedRefusals {
   }
 }
 
-/** Tells clients from each other without keeping their tokens. */
+/** Distinguishes clients without storing their tokens. */
 export const fingerprintOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('base64')

@@ -274,9 +274,9 @@ describe.each(stores)('the protocol of /realtime on %s', (store) => {
       [Uint8Array.of(1), /malformed/],
       [Uint8Array.of(1, 0), /malformed/],
       [Uint8Array.of(1, 0, 5, 1), /malformed/],
-      [Uint8Array.of(1, 9, 0), /no message/],
-      [Uint8Array.of(1, 4, 1), /malformed|no message/],
-      [Uint8Array.of(1, 0, 0, 7), /no message/],
+      [Uint8Array.of(1, 9, 0), /not part/],
+      [Uint8Array.of(1, 4, 1), /malformed|not part/],
+      [Uint8Array.of(1, 0, 0, 7), /not part/],
       [Uint8Array.of(255, 255, 255, 255, 255, 255, 255, 255, 255, 255), /malformed/],
     ]
     const token = await tokenFor(tenant)

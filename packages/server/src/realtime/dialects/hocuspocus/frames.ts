@@ -1,18 +1,18 @@
 import * as encoding from 'lib0/encoding'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { AccessRole } from '@plenum/protocol/realtime'
-import type { Voice } from '../../editors/session.ts'
-import { binaryFrame, binaryMessage, headOf } from '../../sockets/frames.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
-import { syncMessages } from '../yjs.ts'
+import type { Voice } from '../../editors/session.ts'
+import { binaryFrame, binaryMessage, yjsHeader } from '../../sockets/frames.ts'
+import { syncMessages } from '../yjs-sync.ts'
 
-/** The protocol of the Hocuspocus provider: every message begins with the name of its editor. */
+/** The message types of the Hocuspocus provider. Every message begins with the name of its editor. */
 export const messages = {
   sync: 0,
   awareness: 1,
   auth: 2,
   queryAwareness: 3,
-  /** Is not answered with a question. */
+  /** A sync message that the receiver does not answer with a sync step 1. */
   syncReply: 4,
   stateless: 5,
   broadcastStateless: 6,
@@ -39,28 +39,29 @@ export const denied = (name: string, reason: string) =>
 export const authenticated = (name: string, role: AccessRole) =>
   message(name, [messages.auth, authMessages.authenticated], role === 'editor' ? 'read-write' : 'readonly')
 
-/** A refusal that ends nothing: a stateless message in the form of an error of the REST interface. */
+/** A refusal that keeps the editor open: a stateless message with the body of a REST error. */
 export const refusal = (name: string, status: ErrorStatus, text: string) =>
   message(name, [messages.stateless], JSON.stringify(new ApiError(status, text).toBody()))
 
-export function createVoice(name: string): Voice {
+export function createCodec(name: string): Voice {
   const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
-  const withBytes = (types: readonly number[], bytes: Uint8Array) =>
-    binaryFrame(prefix, headOf(types, bytes), bytes)
-  const status = (isSaved: boolean) =>
+  const frameWith = (types: readonly number[], bytes: Uint8Array) =>
+    binaryFrame(prefix, yjsHeader(types, bytes), bytes)
+  const syncStatus = (isSaved: boolean) =>
     binaryFrame(prefix, Uint8Array.of(messages.syncStatus, isSaved ? 1 : 0))
   return {
     key: `hocuspocus ${name}`,
-    syncStep1: (stateVector) => withBytes([messages.sync, syncMessages.step1], stateVector),
-    syncStep2: (update) => binaryMessage(prefix, headOf([messages.sync, syncMessages.step2], update), update),
-    update: (update) => withBytes([messages.sync, syncMessages.update], update),
-    awareness: (update) => withBytes([messages.awareness], update),
-    stateless: (payload) => withBytes([messages.stateless], payload),
-    saved: () => status(true),
+    syncStep1: (stateVector) => frameWith([messages.sync, syncMessages.step1], stateVector),
+    syncStep2: (update) =>
+      binaryMessage(prefix, yjsHeader([messages.sync, syncMessages.step2], update), update),
+    update: (update) => frameWith([messages.sync, syncMessages.update], update),
+    awareness: (update) => frameWith([messages.awareness], update),
+    stateless: (payload) => frameWith([messages.stateless], payload),
+    saved: () => syncStatus(true),
     refused: (_number, fault, isRepeated) => {
-      // A viewer was told that it only reads.
-      if (isRepeated || fault.code === 'read_only') return status(false)
-      return Buffer.concat([status(false), refusal(name, statusOfFault(fault), fault.message)])
+      // A viewer knows from `authenticated` that it is read-only.
+      if (isRepeated || fault.code === 'read_only') return syncStatus(false)
+      return Buffer.concat([syncStatus(false), refusal(name, statusOfFault(fault), fault.message)])
     },
   }
 }

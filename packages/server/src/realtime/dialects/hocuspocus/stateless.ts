@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer'
+import type { Clock } from '../../../platform/clock.ts'
 import { BytePace } from '../../../platform/turns/byte-pace.ts'
 import type { EditorSession } from '../../editors/session.ts'
 import { bytesOf, type StatelessRefusal } from '../../rooms/stateless-relay.ts'
 import { refusal } from './frames.ts'
 
-const maxBytes = 16 * 1024
-/** Of one connection, after a burst of as much. */
+const maxMessageBytes = 16 * 1024
+/** Per connection, after a burst of the same size. */
 const maxBytesPerSecond = 32 * 1024
 
 const tooLarge: StatelessRefusal = {
@@ -17,32 +18,37 @@ const tooFast: StatelessRefusal = {
   message: 'A connection sends at most 32 KiB of stateless messages a second. Further messages are dropped.',
 }
 
-/** The stateless messages that one connection sends: bounds their size and rate, and says why one is not passed on. */
+/** Relays the stateless messages of one connection, limits their size and rate, and reports refusals to the sender. */
 export class StatelessSender {
+  readonly #clock: Clock
   readonly #pace = new BytePace(maxBytesPerSecond)
   #wasTooFast = false
 
-  /** False if the payload is no text: other providers would fail to read it. */
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** False if the payload is not UTF-8: other providers would fail to decode it. */
   send(name: string, payload: Uint8Array, session: EditorSession): boolean {
     const onRefused = ({ status, message }: StatelessRefusal) => session.send(refusal(name, status, message))
-    if (payload.length > maxBytes) onRefused(tooLarge)
+    if (payload.length > maxMessageBytes) onRefused(tooLarge)
     else if (!isUtf8(payload)) return false
-    else if (this.#isTooFast(payload)) {
-      // Once is enough until a message is passed on again.
+    else if (!this.#fitsPace(payload)) {
+      // Reported once, until a message is relayed again.
       if (!this.#wasTooFast) onRefused(tooFast)
       this.#wasTooFast = true
     } else {
       this.#wasTooFast = false
-      // A copy, because the payload may be a small part of a large message.
+      // A copy, because the payload may be a small view of a large message.
       session.relay(payload.slice(), onRefused)
     }
     return true
   }
 
-  #isTooFast(payload: Uint8Array): boolean {
-    const now = performance.now()
-    if (this.#pace.waitMs(now) > 0) return true
+  #fitsPace(payload: Uint8Array): boolean {
+    const now = this.#clock.elapsed()
+    if (this.#pace.waitMs(now) > 0) return false
     this.#pace.spend(bytesOf(payload), now)
-    return false
+    return true
   }
 }

@@ -25,7 +25,7 @@ import { WorkQueue } from '../../../platform/turns/work-queue.ts'
 
 type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
-/** Users whose changes a client is told later. It is closed when there are more: then opening the document again is cheaper. */
+/** Users whose presence a slow client has missed. Above this it is closed: reopening the document is cheaper. */
 const maxMissedUsers = 50_000
 
 /** What a document needs of its client. */
@@ -34,9 +34,9 @@ export interface DocumentHost {
   readonly hub: Hub
   readonly backlog: Backlog
   send(message: ServerMessage): void
-  expiring(): void
-  mayWrite(document: JsonDocument): void
-  ended(document: JsonDocument, reason: CloseReason, message: string): void
+  onTokenExpiring(): void
+  onWritable(document: JsonDocument): void
+  onEnded(document: JsonDocument, reason: CloseReason, message: string): void
 }
 
 /** A document of a client at `/realtime`, under a ref that the client chose. */
@@ -44,22 +44,22 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   readonly tellsIdleness = true
   readonly participant: Participant
   readonly #host: DocumentHost
-  readonly #opening: Message<'open'>
+  readonly #request: Message<'open'>
   #isOpen = false
-  /** The client has closed it: nothing more is told under its ref, which may be that of another document now. */
+  /** The client has closed it. Nothing more is sent under its ref, which may belong to another document now. */
   #isFinishing = false
-  /** What came before it was open. */
+  /** Messages that arrived before the document was open. */
   readonly #waiting: WorkQueue
-  /** The change of the document up to which live states were sent. */
+  /** The sequence number up to which live states were sent. */
   #sentSeq = 0
-  /** Users of whose changes the client was not told, because it was busy. */
-  readonly #missed = new Set<string>()
+  /** Users whose changes were not sent, because the client was busy. */
+  readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
 
-  constructor(host: DocumentHost, identity: Identity, opening: Message<'open'>) {
+  constructor(host: DocumentHost, identity: Identity, request: Message<'open'>) {
     this.#host = host
-    this.#opening = opening
-    this.participant = host.hub.documents.join(host.connection, identity, opening, this)
+    this.#request = request
+    this.participant = host.hub.documents.join(host.connection, identity, request, this)
     const { participant } = this
     this.#waiting = new WorkQueue(host.connection, {
       mayRun: () => participant.isCurrent(),
@@ -74,7 +74,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   }
 
   get ref(): number {
-    return this.#opening.ref
+    return this.#request.ref
   }
 
   declare(room: EditorRoom, declaration: Declaration): Promise<Refusal | undefined> {
@@ -82,7 +82,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   }
 
   get place(): { organizationId: string; documentId: string } {
-    return this.#opening
+    return this.#request
   }
 
   opened(): void {
@@ -91,47 +91,47 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   async #open(): Promise<void> {
     const { presence, liveStates } = this.participant.document
-    if (this.#wants('presence')) await presence.load()
+    if (this.#hasTopic('presence')) await presence.load()
     await liveStates.load()
     const { connection } = this.#host
     if (connection.isOpen) await connection.inTurn(() => this.#answerWhenLoaded())
-    // Who is gone is not answered, but what it sent counts.
+    // A client that has disconnected gets no answer, but the messages that it sent are applied.
     if (!connection.isOpen && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
   async #answerWhenLoaded(): Promise<void> {
     const { liveStates } = this.participant.document
-    // They may have been forgotten since.
+    // The live states may have been dropped since.
     while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
     if (this.participant.hasEnded) return
-    // Many may have waited for the same, and their answers may be large.
+    // Many clients may have waited for the same load, and their answers may be large.
     const { turns, owner } = this.#host.connection
     await whenItsTurn(turns, owner, () => {
-      // They may have been forgotten once more, and the client may have left.
+      // The live states may have been dropped again, and the client may have left.
       if (liveStates.position && !this.participant.hasEnded) this.#answer(liveStates.position)
     })
     if (!this.participant.hasEnded && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
-  /** What is told now and what follows have no gap between them: both come from what the document has told so far. */
+  /** Sends the current state and subscribes in one step, so the client misses no change in between. */
   #answer(position: Position): void {
     this.#isOpen = true
     if (!this.#isFinishing) {
       this.#sentSeq = position.seq
-      const presence = this.#wants('presence') ? this.participant.document.presence.all() : undefined
+      const presence = this.#hasTopic('presence') ? this.participant.document.presence.all() : undefined
       this.#sendOpened(position, presence?.json)
       if (presence) {
         this.participant.document.presence.subscribe(this)
-        this.#miss(presence.rest)
+        this.#addMissed(presence.rest)
       }
     }
-    // Even if the client does not want them: how much there is bounds what it may set.
+    // Also without the topic: `setLiveState` is limited by the size of the loaded states.
     this.participant.document.liveStates.subscribe(this)
     this.#waiting.start()
   }
 
   #sendOpened(position: Position, presence: string | undefined): void {
-    const { ref, since } = this.#opening
+    const { ref, since } = this.#request
     const { document, role } = this.participant
     const isResumed = since?.epoch === position.epoch && since.seq <= position.seq
     const fields = [
@@ -139,24 +139,24 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       `"position":${JSON.stringify(position)},"reset":${!isResumed}`,
     ]
     if (presence) fields.push(`"presence":${presence}`)
-    if (this.#wants('liveState')) {
+    if (this.#hasTopic('liveState')) {
       const states = document.liveStates.bytesSince(isResumed ? since.seq : 0)
-      this.#answerWith(`{${fields.join()},"liveStates":`, states)
-    } else this.#answerWith(`{${fields.join()}`, Buffer.alloc(0))
+      this.#sendLiveStates(`{${fields.join()},"liveStates":`, states)
+    } else this.#sendLiveStates(`{${fields.join()}`, Buffer.alloc(0))
   }
 
-  /** A message that ends with these live states, which may be many. */
-  #answerWith(before: string, states: Buffer): void {
+  /** Sends a message that ends with these live states, which may be large. */
+  #sendLiveStates(before: string, states: Buffer): void {
     const { apiKey, userId } = this.participant.identity
     const message = textMessage(Buffer.from(before), states, Buffer.from('}'))
     this.#host.connection.answer(message, { apiKey, userId, body: states, isHeld: () => false })
   }
 
-  #wants(topic: Message<'open'>['topics'][number]): boolean {
-    return this.#opening.topics.includes(topic)
+  #hasTopic(topic: Message<'open'>['topics'][number]): boolean {
+    return this.#request.topics.includes(topic)
   }
 
-  /** Does it once the document is open and the judgement current; never, if that closes it. */
+  /** Runs `work` when the document is open and access is current. If the document closes before, `work` never runs. */
   run(work: () => void): void {
     this.participant.run(() => {
       if (this.#isOpen && this.#waiting.length === 0) work()
@@ -204,7 +204,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
         },
         refused: (error) => {
           this.#host.backlog.settle(bytes)
-          // Of a document that is closed nothing more is said.
+          // The client gets no messages about a document that is closed.
           if (!participant.hasEnded) refuse(error.status, error.message)
         },
       })
@@ -212,19 +212,19 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   }
 
   presenceChanged(frames: RefFrames, userIds: readonly string[]): boolean {
-    const isSent = this.#missed.size === 0 && !this.#host.connection.isBusy
+    const isSent = this.#missedUsers.size === 0 && !this.#host.connection.isBusy
     if (isSent) this.#push(frames)
-    else this.#miss(userIds)
+    else this.#addMissed(userIds)
     return isSent
   }
 
-  #miss(userIds: readonly string[]): void {
-    for (const userId of userIds) this.#missed.add(userId)
-    if (this.#missed.size > maxMissedUsers) this.participant.end('slow', 'The client reads too slowly.')
+  #addMissed(userIds: readonly string[]): void {
+    for (const userId of userIds) this.#missedUsers.add(userId)
+    if (this.#missedUsers.size > maxMissedUsers) this.participant.end('slow', 'The client reads too slowly.')
   }
 
   liveStatesChanged(frames: RefFrames | undefined, from: number): void {
-    if (!this.#wants('liveState') || this.#isFinishing) return
+    if (!this.#hasTopic('liveState') || this.#isFinishing) return
     if (!frames) return this.makeUp()
     if (this.#sentSeq !== from || this.#host.connection.isBusy) return
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
@@ -243,28 +243,29 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     turns.add(new StepTaker(owner, this.#catchUp(), onError))
   }
 
-  /** Whether there is something that the client was not told, and it can be told now. */
+  /** Whether the client has missed changes and can take them now. */
   get #mayCatchUp(): boolean {
     if (!this.#isOpen || this.#isFinishing || this.#host.connection.isBusy) return false
-    return this.#missed.size > 0 || this.#lacksLiveStates
+    return this.#missedUsers.size > 0 || this.#hasMissedLiveStates
   }
 
-  get #lacksLiveStates(): boolean {
+  get #hasMissedLiveStates(): boolean {
     const { position } = this.participant.document.liveStates
-    return this.#wants('liveState') && position !== undefined && this.#sentSeq < position.seq
+    return this.#hasTopic('liveState') && position !== undefined && this.#sentSeq < position.seq
   }
 
   *#catchUp(): Generator<undefined> {
     const { presence, liveStates } = this.participant.document
     try {
       while (this.#mayCatchUp) {
-        if (this.#missed.size > 0) this.#push(new RefFrames('presence', presence.takeFields(this.#missed)))
+        if (this.#missedUsers.size > 0)
+          this.#push(new RefFrames('presence', presence.takeFields(this.#missedUsers)))
         else {
           const position = liveStates.position as Position
           const states = liveStates.bytesSince(this.#sentSeq)
           this.#sentSeq = position.seq
           const fields = `"type":"liveState","ref":${this.ref},"position":${JSON.stringify(position)}`
-          this.#answerWith(`{${fields},"states":`, states)
+          this.#sendLiveStates(`{${fields},"states":`, states)
         }
         yield
       }
@@ -273,7 +274,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     }
   }
 
-  /** To a client that is not busy, so that no more than one large frame waits. */
+  /** Call it only if the client is not busy, so that at most one large frame waits. */
   #push(frames: RefFrames): void {
     this.#host.connection.send(frames.of(this.ref))
   }
@@ -281,32 +282,32 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   changed(accessRole: AccessRole): void {
     if (!this.#isOpen || this.#isFinishing) return
     this.#host.send({ type: 'access', ref: this.ref, accessRole })
-    if (accessRole === 'editor') this.#host.mayWrite(this)
+    if (accessRole === 'editor') this.#host.onWritable(this)
   }
 
   expiring(): void {
-    this.#host.expiring()
+    this.#host.onTokenExpiring()
   }
 
   ended(reason: CloseReason, message: string): void {
-    this.#release()
-    this.#host.ended(this, reason, message)
+    this.#unsubscribe()
+    this.#host.onEnded(this, reason, message)
   }
 
-  /** Calls back once what was sent has been looked at; not, if it ends before. */
-  finish(then: () => void): void {
+  /** Calls `onFinished` when the messages sent before are applied. If the document ends before, it is never called. */
+  finish(onFinished: () => void): void {
     this.#isFinishing = true
     this.participant.document.presence.unsubscribe(this)
-    if (this.participant.hasWork || this.#waiting.length > 0) this.run(then)
-    else then()
+    if (this.participant.hasWork || this.#waiting.length > 0) this.run(onFinished)
+    else onFinished()
   }
 
   leave(): void {
-    this.#release()
+    this.#unsubscribe()
     this.participant.leave()
   }
 
-  #release(): void {
+  #unsubscribe(): void {
     this.#isOpen = false
     this.#host.connection.states.keep(this, 0)
     this.#waiting.clear()

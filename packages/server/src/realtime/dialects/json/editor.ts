@@ -1,31 +1,44 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import { ApiError } from '@plenum/protocol'
-import { type AccessRole, type CloseReason, editorFrames } from '@plenum/protocol/realtime'
+import {
+  type AccessRole,
+  type CloseReason,
+  editorFrames,
+  type ServerMessage,
+} from '@plenum/protocol/realtime'
+import type { Hub } from '../../editors/services.ts'
 import type { Declaration, Refusal } from '../../editors/declarations.ts'
-import type { EditorRoom } from '../../rooms/room.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
 import { EditorSession, type Voice } from '../../editors/session.ts'
-import { binaryFrame, binaryMessage, textFrame } from '../../sockets/frames.ts'
-import { Receipts } from '../receipts.ts'
 import type { VersionMessage } from '../../editors/version-requests.ts'
+import type { EditorRoom } from '../../rooms/room.ts'
+import type { Backlog } from '../../sockets/backlog.ts'
+import { binaryFrame, binaryMessage, textFrame } from '../../sockets/frames.ts'
 import type { JsonDocument } from './document.ts'
-import type { EditorHost } from './editors.ts'
+import { Receipts } from './receipts.ts'
 
-/** A request about versions counts as so many bytes of those that a client may send before it is answered. */
+/** What an unanswered version request adds to the backlog of its client. */
 const versionRequestBytes = 32 * 1024
+
+/** What an editor needs of its client. */
+export interface EditorHost {
+  readonly hub: Hub
+  readonly backlog: Backlog
+  send(message: ServerMessage): void
+}
 
 interface EditorOptions {
   host: EditorHost
   channel: number
   document: JsonDocument
   editorId: string
-  /** Counts if the client may write. */
+  /** Ignored if the client may not write. */
   declaration: Declaration | undefined
-  opened: (role: AccessRole) => void
-  /** The declaration is refused, and the editor stays open. */
-  refused: (refusal: Refusal) => void
-  ended: (reason: CloseReason, message: string) => void
+  onOpened: (role: AccessRole) => void
+  /** The declaration is refused; the editor stays open. */
+  onDeclarationRefused: (refusal: Refusal) => void
+  onEnded: (reason: CloseReason, message: string) => void
 }
 
 /** An editor of a client at `/realtime`, under a channel that the client chose. */
@@ -36,12 +49,13 @@ export class JsonEditor {
   readonly #host: EditorHost
   readonly #session: EditorSession
   readonly #receipts = new Receipts()
-  /** Resolves when its client has left it. */
+  /** Resolves when the client has left the editor. */
   readonly left: Promise<void>
   #markLeft: () => void = () => {}
-  #isTelling = false
+  #isReceiptScheduled = false
 
-  constructor({ host, channel, document, editorId, declaration, opened, refused, ended }: EditorOptions) {
+  constructor(options: EditorOptions) {
+    const { host, channel, document, editorId, declaration, onOpened, onDeclarationRefused } = options
     this.#host = host
     this.channel = channel
     this.document = document
@@ -54,33 +68,33 @@ export class JsonEditor {
       sessionId: `${connection.id}.${channel}`,
       connection,
       participant,
-      voice: this.#createVoice(),
+      voice: this.#createCodec(),
       ended: (reason, message) => {
         this.#markLeft()
-        ended(reason, message)
+        options.onEnded(reason, message)
       },
     })
     document.run(() =>
       this.#session.open(editorId, {
         describe: (room) => {
-          if (declaration && participant.canWrite) this.#declare(room, declaration, refused)
-          opened(participant.role ?? 'viewer')
+          if (declaration && participant.canWrite) this.#declare(room, declaration, onDeclarationRefused)
+          onOpened(participant.role ?? 'viewer')
         },
       }),
     )
   }
 
-  /** The client is not read meanwhile, so that it has one declaration in progress at a time. */
-  #declare(room: EditorRoom, declaration: Declaration, refused: EditorOptions['refused']): void {
+  /** Holds the connection meanwhile, so a client has one declaration in progress at a time. */
+  #declare(room: EditorRoom, declaration: Declaration, onRefused: (refusal: Refusal) => void): void {
     const { connection } = this.document
     connection.hold()
     void this.document.declare(room, declaration).then((refusal) => {
-      if (refusal) refused(refusal)
+      if (refusal) onRefused(refusal)
       connection.release()
     })
   }
 
-  /** False if it is no frame of the protocol. */
+  /** False if the frame is not part of the protocol. */
   receive(decoder: decoding.Decoder): boolean {
     const kind = decoding.readVarUint(decoder)
     const isUpdate = kind === editorFrames.syncStep2 || kind === editorFrames.update
@@ -97,32 +111,32 @@ export class JsonEditor {
   }
 
   requestVersions(message: VersionMessage, bytes: number): void {
-    const run = () => void this.#runVersions(message, bytes)
+    const run = () => void this.#runVersionRequest(message, bytes)
     if (message.type === 'listVersions') this.document.run(run)
-    // A version holds what its client sent before.
+    // A version contains the updates that its client sent before.
     else this.#session.afterUpdates(run)
   }
 
-  async #runVersions(message: VersionMessage, bytes: number): Promise<void> {
+  async #runVersionRequest(message: VersionMessage, bytes: number): Promise<void> {
     const { hub, backlog } = this.#host
     const { editorId, channel } = this
     const { participant, place } = this.document
     const { id } = message
     backlog.add(versionRequestBytes)
-    const answer = await hub.versions.run(participant, { ...place, editorId }, message, bytes)
+    const result = await hub.versions.run(participant, { ...place, editorId }, message, bytes)
     backlog.settle(versionRequestBytes)
-    // Nothing more is said of a document that is closed.
+    // The client gets no messages about a document that is closed.
     if (participant.hasEnded) return
-    if (!(answer instanceof ApiError)) return this.#host.send({ type: 'done', id, ...answer })
-    this.#host.send({ type: 'error', id, channel, status: answer.status, message: answer.message })
+    if (!(result instanceof ApiError)) return this.#host.send({ type: 'done', id, ...result })
+    this.#host.send({ type: 'error', id, channel, status: result.status, message: result.message })
   }
 
-  /** The client may write now: it is asked for what was refused before. */
-  mayWrite(): void {
+  /** The client may write now: requests what was refused before. */
+  onWritable(): void {
     this.#session.mayWrite()
   }
 
-  /** Leaves once what was sent has been looked at. */
+  /** Leaves after the messages that the client sent before are applied. */
   finish(): void {
     this.#session.finish(() => this.leave())
   }
@@ -132,16 +146,16 @@ export class JsonEditor {
     this.#markLeft()
   }
 
-  #createVoice(): Voice {
+  #createCodec(): Voice {
     const { channel } = this
-    const withBytes = (kind: keyof typeof editorFrames) => (bytes: Uint8Array) =>
-      binaryFrame(head(channel, kind, bytes.length), bytes)
+    const frameOf = (kind: keyof typeof editorFrames) => (bytes: Uint8Array) =>
+      binaryFrame(headerOf(channel, kind, bytes.length), bytes)
     return {
       key: `realtime ${channel}`,
-      syncStep1: withBytes('syncStep1'),
-      syncStep2: (bytes) => binaryMessage(head(channel, 'syncStep2', bytes.length), bytes),
-      update: withBytes('update'),
-      awareness: withBytes('awareness'),
+      syncStep1: frameOf('syncStep1'),
+      syncStep2: (bytes) => binaryMessage(headerOf(channel, 'syncStep2', bytes.length), bytes),
+      update: frameOf('update'),
+      awareness: frameOf('awareness'),
       versionEvent: (event) => textFrame(JSON.stringify({ ...event, channel })),
       saved: (number) => {
         this.#settle(number, 'saved')
@@ -158,15 +172,15 @@ export class JsonEditor {
     }
   }
 
-  /** What a tick has stored is confirmed together. */
+  /** Sends one acknowledgement for all updates of a tick. */
   #settle(number: number, outcome: 'saved' | 'refused'): void {
     this.#receipts.settle(number, outcome)
-    if (this.#isTelling) return
-    this.#isTelling = true
+    if (this.#isReceiptScheduled) return
+    this.#isReceiptScheduled = true
     queueMicrotask(() => {
-      this.#isTelling = false
+      this.#isReceiptScheduled = false
       const saved = this.#receipts.takeSaved()
-      if (saved !== undefined) this.#session.send(binaryFrame(head(this.channel, 'saved', saved)))
+      if (saved !== undefined) this.#session.send(binaryFrame(headerOf(this.channel, 'saved', saved)))
     })
   }
 }
@@ -178,7 +192,7 @@ function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encod
   return encoder
 }
 
-function head(channel: number, kind: keyof typeof editorFrames, number: number): Uint8Array {
+function headerOf(channel: number, kind: keyof typeof editorFrames, number: number): Uint8Array {
   const encoder = begin(channel, kind)
   encoding.writeVarUint(encoder, number)
   return encoding.toUint8Array(encoder)

@@ -1,35 +1,21 @@
 import * as decoding from 'lib0/decoding'
 import { ContentKey, type ErrorStatus } from '@plenum/protocol'
-import {
-  type ClientMessage,
-  closeCodes,
-  type CloseReason,
-  type ServerMessage,
-} from '@plenum/protocol/realtime'
+import { type ClientMessage, closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import type { Backlog } from '../../sockets/backlog.ts'
-import type { Hub } from '../../editors/services.ts'
 import { idPattern, isId } from '../../documents/place.ts'
 import type { VersionMessage } from '../../editors/version-requests.ts'
 import type { JsonDocument } from './document.ts'
-import { JsonEditor } from './editor.ts'
+import { type EditorHost, JsonEditor } from './editor.ts'
 
 type OpenEditor = Extract<ClientMessage, { type: 'openEditor' }>
 
-/** Of one connection. */
-const mostEditors = 1_000
-
-/** What editors need of their client. */
-export interface EditorHost {
-  readonly hub: Hub
-  readonly backlog: Backlog
-  send(message: ServerMessage): void
-}
+/** Per connection. */
+const maxEditors = 1_000
 
 /** The editors of a client at `/realtime`, of all its documents. */
 export class JsonEditors {
   readonly #editors = new Map<number, JsonEditor>()
-  /** Closed by the client; what it sent before is still being looked at. */
+  /** Closed by the client, while messages that it sent before are still being applied. */
   readonly #finishing = new Set<JsonEditor>()
   readonly #host: EditorHost
 
@@ -37,29 +23,29 @@ export class JsonEditors {
     this.#host = host
   }
 
-  /** `find` gives the document, or tells the client that there is none. */
+  /** `find` returns the document, or sends an error if none is open under the ref. */
   open(message: OpenEditor, find: () => JsonDocument | undefined): void {
     const { ref, channel, editorId, contentType, contentKey } = message
     if (this.#editors.has(channel)) {
-      return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', 'An editor is open under this channel.')
+      return this.#sendError({ ref, channel }, 'ALREADY_EXISTS', 'An editor is open under this channel.')
     }
     const document = find()
     if (!document) return
-    if (!isId(editorId)) return this.#tellClosed(channel, 'badMessage', `editorId ${idPattern}`)
+    if (!isId(editorId)) return this.#sendClosed(channel, 'badMessage', `editorId ${idPattern}`)
     for (const other of this.#editors.values()) {
       if (other.document !== document || other.editorId !== editorId) continue
       const message = `The editor is already open on this connection, under channel ${other.channel}.`
-      return this.#refuse({ ref, channel }, 'ALREADY_EXISTS', message)
+      return this.#sendError({ ref, channel }, 'ALREADY_EXISTS', message)
     }
     if (contentKey !== undefined && !Check(ContentKey, contentKey)) {
-      return this.#tellClosed(
+      return this.#sendClosed(
         channel,
         'badMessage',
         'contentKey must have 1 to 256 characters and must not contain control characters.',
       )
     }
-    if (Math.max(this.#editors.size, this.#finishing.size) >= mostEditors) {
-      return this.#tellClosed(channel, 'tooMany', `A connection has at most ${mostEditors} editors open.`)
+    if (Math.max(this.#editors.size, this.#finishing.size) >= maxEditors) {
+      return this.#sendClosed(channel, 'tooMany', `A connection has at most ${maxEditors} editors open.`)
     }
     const editor = new JsonEditor({
       host: this.#host,
@@ -67,20 +53,20 @@ export class JsonEditors {
       document,
       editorId,
       declaration: contentType || contentKey ? { type: contentType, contentKey } : undefined,
-      opened: (accessRole) => this.#host.send({ type: 'editorOpened', channel, accessRole }),
-      refused: ({ status, message }) => {
-        if (this.#editors.get(channel) === editor) this.#refuse({ channel }, status, message)
+      onOpened: (accessRole) => this.#host.send({ type: 'editorOpened', channel, accessRole }),
+      onDeclarationRefused: ({ status, message }) => {
+        if (this.#editors.get(channel) === editor) this.#sendError({ channel }, status, message)
       },
-      ended: (reason, text) => {
+      onEnded: (reason, text) => {
         if (this.#editors.get(channel) !== editor) return
         this.#editors.delete(channel)
-        this.#tellClosed(channel, reason, text)
+        this.#sendClosed(channel, reason, text)
       },
     })
     this.#editors.set(channel, editor)
   }
 
-  /** The channel is free at once. */
+  /** The channel can be reused immediately. */
   close(channel: number): void {
     const editor = this.#editors.get(channel)
     if (!editor) return
@@ -96,8 +82,8 @@ export class JsonEditors {
     await Promise.all(editors.map((editor) => editor.left))
   }
 
-  /** Without a word. */
-  dropAllOf(document: JsonDocument): void {
+  /** Leaves all editors of the document without a message to the client. */
+  leaveAllOf(document: JsonDocument): void {
     for (const editor of [...this.#editors.values(), ...this.#finishing]) {
       if (editor.document !== document) continue
       if (this.#editors.get(editor.channel) === editor) this.#editors.delete(editor.channel)
@@ -105,18 +91,18 @@ export class JsonEditors {
     }
   }
 
-  mayWrite(document: JsonDocument): void {
-    for (const editor of this.#editors.values()) if (editor.document === document) editor.mayWrite()
+  onWritable(document: JsonDocument): void {
+    for (const editor of this.#editors.values()) if (editor.document === document) editor.onWritable()
   }
 
-  /** False if it is no frame of the protocol. */
+  /** False if the frame is not part of the protocol. */
   receive(data: Buffer): boolean {
     const decoder = decoding.createDecoder(data)
     const channel = decoding.readVarUint(decoder)
     const editor = this.#editors.get(channel)
     if (editor) return editor.receive(decoder)
-    // It may have been closed while the frame was on its way.
-    this.#refuse({ channel }, 'NOT_FOUND', 'No editor is open under this channel.')
+    // An error and not a close: the editor may have been closed while the frame was in flight.
+    this.#sendError({ channel }, 'NOT_FOUND', 'No editor is open under this channel.')
     return true
   }
 
@@ -124,14 +110,18 @@ export class JsonEditors {
     const { channel, id } = message
     const editor = this.#editors.get(channel)
     if (editor) editor.requestVersions(message, bytes)
-    else this.#refuse({ id, channel }, 'NOT_FOUND', 'No editor is open under this channel.')
+    else this.#sendError({ id, channel }, 'NOT_FOUND', 'No editor is open under this channel.')
   }
 
-  #tellClosed(channel: number, reason: CloseReason, text: string): void {
+  #sendClosed(channel: number, reason: CloseReason, text: string): void {
     this.#host.send({ type: 'editorClosed', channel, code: closeCodes[reason], reason: text })
   }
 
-  #refuse(of: { ref?: number; id?: number; channel: number }, status: ErrorStatus, message: string): void {
-    this.#host.send({ type: 'error', ...of, status, message })
+  #sendError(
+    subject: { ref?: number; id?: number; channel: number },
+    status: ErrorStatus,
+    message: string,
+  ): void {
+    this.#host.send({ type: 'error', ...subject, status, message })
   }
 }

@@ -3,7 +3,8 @@ import { closeCodes, type CloseReason, limits, type ServerMessage } from '@plenu
 import { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
 import { textFrame } from '../../sockets/frames.ts'
-import type { Arrival, DialectClient } from '../../gateway.ts'
+import type { DialectClient, DialectContext } from '../dialect.ts'
+import type { Clock } from '../../../platform/clock.ts'
 import type { Hub } from '../../editors/services.ts'
 import { Denial, type Identity } from '../../authorization/identify.ts'
 import { type Reading, type ReadMessage, tryReadMessage } from '../../messages/message.ts'
@@ -14,19 +15,19 @@ import { JsonEditors } from './editors.ts'
 
 type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
-/** What an error is about. */
+/** The request, document or editor that an error is about. */
 interface Subject {
   id?: number
   ref?: number
   channel?: number
 }
 
-/** Of one connection. */
-const mostDocuments = 1_000
-/** Messages that wait until the token is checked. */
-const mostWaiting = 64
-/** Pings within this say nothing new of the user. */
-const pingMs = 1_000
+/** Per connection. */
+const maxDocuments = 1_000
+/** Messages that may wait until the first token is checked. */
+const maxWaitingMessages = 64
+/** A ping updates the presence of its user at most this often. */
+const minTouchIntervalMs = 1_000
 
 /** Plenum's own protocol: one socket, many documents and editors. */
 export class JsonClient implements DialectClient, DocumentHost {
@@ -34,28 +35,30 @@ export class JsonClient implements DialectClient, DocumentHost {
   readonly connection: Connection
   readonly hub: Hub
   readonly backlog: Backlog
-  readonly #identify: Arrival['identify']
+  readonly #identify: DialectContext['identify']
+  readonly #clock: Clock
   readonly #documents = new Map<number, JsonDocument>()
-  /** Closed by the client; what it sent before is still being looked at. */
+  /** Closed by the client, while messages that it sent before are still being applied. */
   readonly #finishing = new Set<JsonDocument>()
   readonly #editors = new JsonEditors(this)
   #identity: Identity | undefined
-  /** Tokens are checked one after the other. */
+  /** Settles when the last token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
   /** A large message is being read in a thread. */
   #isReading = false
-  /** What came while the first token was checked or a message was read. */
+  /** Messages that arrived while the first token was checked or a large message was read. */
   readonly #waiting: (() => void)[] = []
-  #wasWarned = false
-  #pingedAt = -Infinity
-  /** The client is gone, and everything that it sent has been read. */
+  #isWarned = false
+  #touchedAt = -Infinity
+  /** The client has disconnected, and all its messages are read. */
   #isClosed = false
 
-  constructor({ connection, hub, identify }: Arrival) {
+  constructor({ connection, hub, identify, clock }: DialectContext) {
     this.connection = connection
     this.hub = hub
     this.backlog = new Backlog(connection)
     this.#identify = identify
+    this.#clock = clock
   }
 
   get isIdentified(): boolean {
@@ -66,13 +69,13 @@ export class JsonClient implements DialectClient, DocumentHost {
     return this.#identity === undefined && this.#checking !== undefined
   }
 
-  enter(identity: Identity): void {
+  onIdentified(identity: Identity): void {
     this.#identity = identity
-    this.#welcome(identity)
+    this.#sendReady(identity)
   }
 
-  #welcome({ userId, expiresAt }: Identity): void {
-    // JSON has no infinity; the credentials of a backend do not end.
+  #sendReady({ userId, expiresAt }: Identity): void {
+    // The credentials of a backend do not expire, and JSON has no infinity.
     const seconds = Math.min(expiresAt, Number.MAX_SAFE_INTEGER)
     this.send({ type: 'ready', connectionId: this.connection.id, userId, expiresAt: seconds })
   }
@@ -80,7 +83,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   receive(data: Buffer, isBinary: boolean): boolean {
     if (this.#mustWait) {
       this.#waiting.push(() => this.#replay(() => this.receive(data, isBinary)))
-      return !this.isChecking || this.#waiting.length <= mostWaiting
+      return !this.isChecking || this.#waiting.length <= maxWaitingMessages
     }
     if (isBinary) return this.#identity !== undefined && this.#editors.receive(data)
     const maxBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
@@ -89,7 +92,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     return true
   }
 
-  /** In a thread. Messages that come meanwhile wait, so that their order stays. */
+  /** Reads the message in a thread. Messages that arrive meanwhile wait, so the order is kept. */
   #readLarge(data: Buffer): void {
     this.#isReading = true
     this.connection.hold()
@@ -112,7 +115,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (!reading) this.deny('unavailable', 'The message could not be read.')
     else if ('message' in reading) this.#receiveMessage(reading.message, bytes)
     else if (reading.fault === 'unstorable' && this.#identity) {
-      this.#refuse(reading.subject, 'INVALID_ARGUMENT', reading.reason)
+      this.#sendError(reading.subject, 'INVALID_ARGUMENT', reading.reason)
     } else this.deny('badMessage', reading.reason)
   }
 
@@ -145,23 +148,23 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.connection.hold()
     this.#checking = (this.#checking ?? Promise.resolve())
       .then(() => this.#identify(token))
-      .then((identity) => this.#identified(identity))
-      .catch((error: unknown) => this.#notIdentified(error))
+      .then((identity) => this.#acceptIdentity(identity))
+      .catch((error: unknown) => this.#refuseToken(error))
       .finally(() => this.connection.release())
   }
 
-  #identified(identity: Identity): void {
+  #acceptIdentity(identity: Identity): void {
     const known = this.#identity
     if (!known) {
-      this.enter(identity)
+      this.onIdentified(identity)
       this.#replayWaiting()
     } else if (known.apiKey !== identity.apiKey || known.userId !== identity.userId) {
       throw new Denial('unauthenticated', 'token_invalid: The token is that of another user.')
     } else {
       this.#identity = identity
-      this.#wasWarned = false
+      this.#isWarned = false
       for (const { participant } of this.#documents.values()) participant.renew(identity)
-      this.#welcome(identity)
+      this.#sendReady(identity)
     }
   }
 
@@ -171,53 +174,53 @@ export class JsonClient implements DialectClient, DocumentHost {
 
   #replay(receive: () => boolean): void {
     try {
-      if (this.#isClosed || !this.connection.takesMessages || receive()) return
+      if (this.#isClosed || !this.connection.acceptsMessages || receive()) return
     } catch {
-      // As malformed as what is no message.
+      // Denied like a message that is not part of the protocol.
     }
     this.deny('badMessage', 'The message is malformed.')
   }
 
-  /** A later token that is refused takes nothing away: the one before counts as long as it lasts. */
-  #notIdentified(error: unknown): void {
+  /** If a later token is refused, the one before stays valid until it expires. */
+  #refuseToken(error: unknown): void {
     const { reason, message } =
       error instanceof Denial ? error : new Denial('unavailable', 'The token could not be checked.')
     if (!this.#identity) this.deny(reason, message)
-    else this.#refuse({}, statusOf[reason] ?? 'UNAVAILABLE', message)
+    else this.#sendError({}, statusOf[reason] ?? 'UNAVAILABLE', message)
   }
 
-  #refuse(of: Subject, status: ErrorStatus, message: string): void {
-    this.send({ type: 'error', ...of, status, message })
+  #sendError(subject: Subject, status: ErrorStatus, message: string): void {
+    this.send({ type: 'error', ...subject, status, message })
   }
 
   #documentOf({ ref, id, channel }: Subject & { ref: number }): JsonDocument | undefined {
     const document = this.#documents.get(ref)
-    if (!document) this.#refuse({ ref, id, channel }, 'NOT_FOUND', 'No document is open under this ref.')
+    if (!document) this.#sendError({ ref, id, channel }, 'NOT_FOUND', 'No document is open under this ref.')
     return document
   }
 
   #open(message: Message<'open'>, identity: Identity): void {
     const { ref, organizationId, documentId } = message
     if (this.#documents.has(ref)) {
-      return this.#refuse({ ref }, 'ALREADY_EXISTS', 'A document is open under this ref.')
+      return this.#sendError({ ref }, 'ALREADY_EXISTS', 'A document is open under this ref.')
     }
     for (const { ref: other, place } of this.#documents.values()) {
       if (place.organizationId !== organizationId || place.documentId !== documentId) continue
-      // Everything that happens in a document would be sent once more for each ref.
+      // Every event of the document would be sent once for each ref.
       const message = `The document is already open on this connection, under ref ${other}.`
-      return this.#refuse({ ref }, 'ALREADY_EXISTS', message)
+      return this.#sendError({ ref }, 'ALREADY_EXISTS', message)
     }
-    const refuse = (reason: CloseReason, text: string) =>
+    const sendClosed = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isId(organizationId)) return refuse('badMessage', `organizationId ${idPattern}`)
-    if (!isId(documentId)) return refuse('badMessage', `documentId ${idPattern}`)
-    if (Math.max(this.#documents.size, this.#finishing.size) >= mostDocuments) {
-      return refuse('tooMany', `A connection has at most ${mostDocuments} documents open.`)
+    if (!isId(organizationId)) return sendClosed('badMessage', `organizationId ${idPattern}`)
+    if (!isId(documentId)) return sendClosed('badMessage', `documentId ${idPattern}`)
+    if (Math.max(this.#documents.size, this.#finishing.size) >= maxDocuments) {
+      return sendClosed('tooMany', `A connection has at most ${maxDocuments} documents open.`)
     }
     this.#documents.set(ref, new JsonDocument(this, identity, message))
   }
 
-  /** The ref is free at once; what was sent before still counts. */
+  /** The ref can be reused immediately. Messages that were sent before are still applied. */
   #close(ref: number): void {
     const document = this.#documents.get(ref)
     if (!document) return
@@ -228,27 +231,27 @@ export class JsonClient implements DialectClient, DocumentHost {
 
   #leave(document: JsonDocument): void {
     this.#finishing.delete(document)
-    this.#editors.dropAllOf(document)
+    this.#editors.leaveAllOf(document)
     document.leave()
   }
 
-  mayWrite(document: JsonDocument): void {
-    this.#editors.mayWrite(document)
+  onWritable(document: JsonDocument): void {
+    this.#editors.onWritable(document)
   }
 
-  ended(document: JsonDocument, reason: CloseReason, message: string): void {
+  onEnded(document: JsonDocument, reason: CloseReason, message: string): void {
     const { ref } = document
-    const isKnown = this.#documents.get(ref) === document
-    if (isKnown) this.#documents.delete(ref)
+    const hasRef = this.#documents.get(ref) === document
+    if (hasRef) this.#documents.delete(ref)
     this.#leave(document)
-    if (isKnown) this.send({ type: 'closed', ref, code: closeCodes[reason], reason: message })
+    if (hasRef) this.send({ type: 'closed', ref, code: closeCodes[reason], reason: message })
   }
 
   #ping(): void {
     this.send({ type: 'pong' })
-    const now = performance.now()
-    if (now - this.#pingedAt < pingMs) return
-    this.#pingedAt = now
+    const now = this.#clock.elapsed()
+    if (now - this.#touchedAt < minTouchIntervalMs) return
+    this.#touchedAt = now
     for (const { participant } of this.#documents.values()) participant.document.heard(participant)
   }
 
@@ -256,14 +259,14 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.connection.send(textFrame(JSON.stringify(message)))
   }
 
-  /** Once for all documents. */
-  expiring(): void {
-    if (this.#wasWarned || !this.#identity) return
-    this.#wasWarned = true
+  /** Sends the warning once, not for each document. */
+  onTokenExpiring(): void {
+    if (this.#isWarned || !this.#identity) return
+    this.#isWarned = true
     this.send({ type: 'tokenExpiring', expiresAt: this.#identity.expiresAt })
   }
 
-  /** Clients ping when they want to know; what they send may wait behind a document that loads. */
+  /** Clients of this protocol send pings. This answers for a ping that waits behind a document that loads. */
   keepAlive(): void {
     if (this.connection.inbox.hasWaiting || this.#waiting.length > 0) this.send({ type: 'pong' })
   }
@@ -272,13 +275,13 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.connection.close(reason, message)
   }
 
-  move(retryAfterMs: number): void {
+  onDrain(retryAfterMs: number): void {
     this.send({ type: 'moved', retryAfterMs })
   }
 
-  closed(): void {
+  onClosed(): void {
     if (this.#isReading) {
-      this.#waiting.push(() => this.closed())
+      this.#waiting.push(() => this.onClosed())
       return
     }
     this.#isClosed = true

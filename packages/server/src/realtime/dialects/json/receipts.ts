@@ -1,11 +1,11 @@
-interface Pending {
+interface PendingUpdate {
   number: number
   outcome: 'saved' | 'refused' | undefined
 }
 
-/** The updates of one client that are not settled, so that `saved` of one speaks for all before it. */
+/** Acknowledges the updates of one client cumulatively: `saved` of a number covers all numbers before it. */
 export class Receipts {
-  readonly #pending: Pending[] = []
+  readonly #pending: PendingUpdate[] = []
   #newest = -1
 
   /** False if the number is not larger than all before it. */
@@ -21,19 +21,19 @@ export class Receipts {
     if (pending?.number === number) pending.outcome = outcome
   }
 
-  /** Of the first that is not below the number: thousands may be pending. */
+  /** The index of the first number that is not smaller. A binary search, because thousands may be pending. */
   #indexOf(number: number): number {
     let low = 0
     let high = this.#pending.length
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#pending[middle] as Pending).number < number) low = middle + 1
+      if ((this.#pending[middle] as PendingUpdate).number < number) low = middle + 1
       else high = middle
     }
     return low
   }
 
-  /** The newest that is saved with nothing unsettled before it; undefined if that is no news. */
+  /** The newest saved number with no pending number before it; undefined if there is no new one. */
   takeSaved(): number | undefined {
     const unsettled = this.#pending.findIndex(({ outcome }) => outcome === undefined)
     const settled = this.#pending.splice(0, unsettled < 0 ? this.#pending.length : unsettled)

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { claimedApiKey } from '../access/tokens/token-claims.ts'
+import type { Log } from '../platform/log/log.ts'
+import {
+  Denial,
+  identifyBackend,
+  identifyUser,
+  type Identity,
+  type IdentityParts,
+} from './authorization/identify.ts'
+import type { OpenPage } from './authorization/open-pages.ts'
+import type { DialectClient } from './dialects/dialect.ts'
+import type { Hub } from './editors/services.ts'
+import type { Connection } from './sockets/connection.ts'
+
+export interface IdentifyDeps extends IdentityParts {
+  hub: Hub
+  log: Log
+}
+
+/** Identifies the client by a token and makes it the owner of the connection. Throws a `Denial`. */
+export async function identifyByToken(
+  deps: IdentifyDeps,
+  connection: Connection,
+  token: string,
+  page: OpenPage,
+): Promise<Identity> {
+  try {
+    const identify = () => identifyUser(deps, token, page)
+    const identity = await deps.hub.gate.pass(claimedApiKey(token), identify, connection.id)
+    connection.owner = identity
+    return identity
+  } catch (error) {
+    if (error instanceof Denial) throw error
+    deps.log.error({ err: error }, 'checking a token failed')
+    throw new Denial('unavailable', 'The token could not be checked.')
+  }
+}
+
+/**
+ * Identifies the client by the headers or the token of its upgrade request, if it has either. Other clients identify
+ * themselves by their first message. False if the client is denied.
+ */
+export async function identifyByRequest(
+  deps: IdentifyDeps,
+  connection: Connection,
+  request: { headers: IncomingHttpHeaders; token: string | null; page: OpenPage },
+  client: DialectClient,
+): Promise<boolean> {
+  const { headers, token, page } = request
+  try {
+    const backend = await identifyBackend(deps, headers, page)
+    if (backend) {
+      connection.owner = backend
+      client.onIdentified(backend)
+    } else if (token !== null) {
+      client.onIdentified(await identifyByToken(deps, connection, token, page))
+    } else if (client.needsToken) {
+      throw new Denial('unauthenticated', 'token_missing: The URL has no token.')
+    }
+    return true
+  } catch (error) {
+    if (!(error instanceof Denial)) throw error
+    client.deny(error.reason, error.message)
+    return false
+  }
+}

@@ -1,0 +1,71 @@
+import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import type { WebSocket } from 'ws'
+import { SteppedClock } from '../../../test/support/clock.ts'
+import { Connection } from './connection.ts'
+import { Heartbeat, sweepMs } from './heartbeat.ts'
+
+/** A watched connection that records pings, keep-alive messages and its end, each with the seconds since the start. */
+function scene() {
+  const clock = new SteppedClock()
+  const events: string[] = []
+  const record = (event: string) => void events.push(`${event} ${clock.elapsed() / 1_000}`)
+  const ws = Object.assign(new EventEmitter(), {
+    ping: () => record('ping'),
+    pause() {},
+    resume() {},
+    terminate() {
+      record('terminate')
+      ws.emit('close')
+    },
+  })
+  const handle = { writeQueueSize: 0 }
+  const socket = Object.assign(new EventEmitter(), { writableLength: 0, bytesWritten: 0, _handle: handle })
+  const connection = new Connection('c1', ws as unknown as WebSocket, socket as unknown as Socket, { clock })
+  const heartbeat = new Heartbeat()
+  const pulse = heartbeat.watch(connection, () => record('keepAlive'))
+  ws.on('close', () => pulse.stop())
+  connection.inbox.start(() => {}, pulse.onSignal)
+  clock.setInterval(() => heartbeat.sweep(), sweepMs)
+  return { clock, events, connection, socket, handle, pulse, ws }
+}
+
+test('[R12.4] a silent connection gets a ping every 10 s and is terminated after 25 s', () => {
+  const { clock, events } = scene()
+  clock.step(60_000)
+  expect(events).toEqual(['ping 10', 'ping 20', 'keepAlive 20', 'terminate 25.5'])
+})
+
+test('[R12.4] a client that answers pings, or sends a message, stays connected', () => {
+  const { clock, events, pulse, ws } = scene()
+  for (let seconds = 0; seconds < 40; seconds += 10) {
+    clock.step(10_000)
+    pulse.onSignal()
+  }
+  clock.step(25_000)
+  expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+  ws.emit('message', Buffer.from('x'), true)
+  clock.step(25_000)
+  expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+  clock.step(500)
+  expect(events.at(-1)).toBe('terminate 90.5')
+})
+
+test('[R14.1] a client that is still taking a large document is alive without pongs', () => {
+  const { clock, events, socket, handle } = scene()
+  socket.writableLength = 1_000_000
+  for (let seconds = 0; seconds < 60; seconds++) {
+    handle.writeQueueSize = 1_000_000 - seconds
+    clock.step(1_000)
+  }
+  expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+})
+
+test('[R18] silence of a client that the server does not read is no reason to terminate it', () => {
+  const { clock, events, connection } = scene()
+  connection.hold()
+  expect(connection.inbox.isPaused).toBe(true)
+  clock.step(60_000)
+  expect(events).not.toContainEqual(expect.stringContaining('terminate'))
+})

@@ -1,0 +1,59 @@
+import type { Connection } from './connection.ts'
+
+/** How often the gateway sweeps. Access that ends by time alone must be noticed within a second. */
+export const sweepMs = 500
+/** A ping every 10 s. */
+const sweepsPerPing = 20
+/** A keep-alive message every 20 s. */
+const sweepsPerKeepAlive = 40
+/** A connection is dead after 25 s without a sign of life, so its user leaves within 35 s. */
+const maxSilentSweeps = 50
+
+interface Watched {
+  readonly connection: Connection
+  readonly sendKeepAlive: () => void
+  sweeps: number
+  lastSeenSweep: number
+}
+
+/** One connection that the heartbeat watches. */
+export interface Pulse {
+  /** The client has sent something. */
+  onSignal(): void
+  stop(): void
+}
+
+/**
+ * Pings the clients and terminates dead connections. Silence is counted in sweeps, not in time: a server that was paused
+ * does not terminate everybody when it continues.
+ */
+export class Heartbeat {
+  readonly #watched = new Set<Watched>()
+
+  /** `sendKeepAlive` sends a message for clients that take silence for a dead connection and cannot see pings. */
+  watch(connection: Connection, sendKeepAlive: () => void): Pulse {
+    const watched: Watched = { connection, sendKeepAlive, sweeps: 0, lastSeenSweep: 0 }
+    this.#watched.add(watched)
+    return {
+      onSignal: () => {
+        watched.lastSeenSweep = watched.sweeps
+      },
+      stop: () => void this.#watched.delete(watched),
+    }
+  }
+
+  /** Called every `sweepMs`. */
+  sweep(): void {
+    for (const watched of this.#watched) {
+      const { connection, sendKeepAlive } = watched
+      const sweep = ++watched.sweeps
+      // A client that takes a large document sees pings only after it, and a paused inbox reads no pongs.
+      if (connection.checkProgress() || connection.inbox.isPaused) watched.lastSeenSweep = sweep
+      if (sweep - watched.lastSeenSweep > maxSilentSweeps) connection.terminate()
+      else {
+        if (sweep % sweepsPerPing === 0) connection.ping()
+        if (sweep % sweepsPerKeepAlive === 0) sendKeepAlive()
+      }
+    }
+  }
+}
