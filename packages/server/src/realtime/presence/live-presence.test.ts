@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PresentUser } from '@plenum/protocol/realtime'
 import type { Present } from '../../store/documents/presence.ts'
 import { LivePresence } from './live-presence.ts'
-import type { Known } from './present-person.ts'
+import type { IdentityHolder } from './present-person.ts'
 
 const minute = 60_000
 let now = 0
@@ -22,7 +22,7 @@ beforeEach(() => {
   })
 })
 
-const somebody = (userId: string): Known => ({
+const clientOf = (userId: string): IdentityHolder => ({
   identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
   canWrite: true,
 })
@@ -38,11 +38,11 @@ const all = () => JSON.parse(presence.all().json) as PresentUser[]
 const shown = () => Object.fromEntries(all().map(({ userId, onlineStatus }) => [userId, onlineStatus]))
 
 describe('[R12] the presence list', () => {
-  test('[R12.2] a client that tells nothing of idleness is away after 5 and offline after 10 minutes', () => {
-    const ada = somebody('ada')
+  test('[R12.2] a client that does not report idleness is away after 5 and offline after 10 minutes', () => {
+    const ada = clientOf('ada')
     presence.enter(ada, false)
     now += 5 * minute - 1
-    // A sign of life is no activity.
+    // A message does not mean that the user is active.
     presence.heard(ada)
     presence.sweep(now)
     expect(shown()).toEqual({ ada: 'online' })
@@ -56,8 +56,8 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12.3] a client that tells it is believed as long as it says anything', () => {
-    const ada = somebody('ada')
+  test('[R12.3] a client that reports idleness keeps its status as long as it sends messages', () => {
+    const ada = clientOf('ada')
     presence.enter(ada, true)
     for (let at = 0; at < 20; at++) {
       now += minute
@@ -77,8 +77,8 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'away' })
   })
 
-  test('[R12] the time of an entry is that of its last change, not of the last sign of life', () => {
-    const ada = somebody('ada')
+  test('[R12] the timestamp of an entry is the time of its last change, not of the last message', () => {
+    const ada = clientOf('ada')
     presence.enter(ada, true)
     const [{ timestamp } = { timestamp: 0 }] = all()
     expect(timestamp).toBe(now)
@@ -90,8 +90,8 @@ describe('[R12] the presence list', () => {
     expect(all()).toMatchObject([{ timestamp: now, data: { a: 1 } }])
   })
 
-  test('[R12.5] of two words of one millisecond the later counts', async () => {
-    const ada = somebody('ada')
+  test('[R12.5] the later of two updates in the same millisecond wins', async () => {
+    const ada = clientOf('ada')
     presence.enter(ada, true)
     rows = [row('ada', { status: 'away' })]
     await presence.told(['ada'], false)
@@ -105,15 +105,15 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12.5] an update of a backend for users it never added hides nobody', async () => {
-    presence.enter(somebody('ada'), true)
+  test('[R12.5] an update of a backend for users that it never added hides no user', async () => {
+    presence.enter(clientOf('ada'), true)
     await presence.told(['ada', 'nobody'], false)
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12.5] entries from before the first client give way to it, and stand when it leaves', async () => {
+  test('[R12.5] a client overrides the older entry of a backend, which is shown again when the client leaves', async () => {
     rows = [row('ada', { status: 'away', lastUpdated: now - 1000 }), row('bob')]
-    const ada = somebody('ada')
+    const ada = clientOf('ada')
     presence.enter(ada, true)
     await presence.load()
     expect(shown()).toEqual({ ada: 'online', bob: 'online' })
@@ -121,7 +121,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'away', bob: 'online' })
   })
 
-  test('[R12.5] an answer that comes late does not bring back who was removed', async () => {
+  test('[R12.5] a late read does not bring back a user who was removed', async () => {
     const answers: ((rows: Present[]) => void)[] = []
     const slow = new LivePresence({
       now: () => now,
@@ -129,16 +129,16 @@ describe('[R12] the presence list', () => {
       failed: () => {},
       read: () => new Promise((resolve) => answers.push(resolve)),
     })
-    const words = [slow.told(['ada'], false), slow.told(['ada'], true)]
+    const updates = [slow.told(['ada'], false), slow.told(['ada'], true)]
     for (const found of [[row('ada')], []]) {
       await vi.waitFor(() => expect(answers).toHaveLength(1))
       answers.pop()?.(found)
     }
-    await Promise.all(words)
-    expect(slow.all()).toEqual({ json: '[]', rest: [] })
+    await Promise.all(updates)
+    expect(slow.all()).toEqual({ json: '[]', omittedUserIds: [] })
   })
 
-  test('[R12.5] a document that is gone takes along what backends said, also what is still being read', async () => {
+  test('[R12.5] the deletion of a document drops the entries of backends, also those of a read in progress', async () => {
     rows = [row('bob')]
     await presence.load()
     expect(shown()).toEqual({ bob: 'online' })
@@ -152,14 +152,14 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ dan: 'online' })
   })
 
-  test('[R12.8] subscribers are told of changes together, and not of what is as it was', () => {
+  test('[R12.8] subscribers get changes together in one message, and none where nothing has changed', () => {
     vi.useFakeTimers()
     try {
-      const told: string[][] = []
+      const sent: string[][] = []
       const frames: unknown[] = []
       const subscriber = {
-        presenceChanged: (frame: { of(ref: number): Buffer }, userIds: readonly string[]) => {
-          told.push([...userIds])
+        onPresenceChanged: (frame: { of(ref: number): Buffer }, userIds: readonly string[]) => {
+          sent.push([...userIds])
           frames.push(
             JSON.parse(
               frame
@@ -172,16 +172,16 @@ describe('[R12] the presence list', () => {
         },
       }
       presence.subscribe(subscriber)
-      const [ada, bob] = [somebody('ada'), somebody('bob')]
+      const [ada, bob] = [clientOf('ada'), clientOf('bob')]
       presence.enter(ada, true)
       presence.enter(bob, true)
-      expect(told).toEqual([])
+      expect(sent).toEqual([])
       vi.advanceTimersByTime(15)
-      expect(told).toEqual([['ada', 'bob']])
+      expect(sent).toEqual([['ada', 'bob']])
       for (let n = 0; n < 100; n++) presence.active(ada)
       presence.set(bob, { status: 'online', data: undefined })
       vi.advanceTimersByTime(15)
-      expect(told).toHaveLength(1)
+      expect(sent).toHaveLength(1)
       presence.leave(bob)
       presence.set(ada, { status: 'away', data: undefined })
       vi.advanceTimersByTime(15)
@@ -194,7 +194,7 @@ describe('[R12] the presence list', () => {
       presence.unsubscribe(subscriber)
       presence.leave(ada)
       vi.advanceTimersByTime(15)
-      expect(told).toHaveLength(2)
+      expect(sent).toHaveLength(2)
     } finally {
       vi.useRealTimers()
     }

@@ -3,179 +3,185 @@ import type { Present } from '../../store/documents/presence.ts'
 import { Turns } from '../../store/engine/turns.ts'
 import { PresenceBroadcast, type PresenceSubscriber } from './presence-broadcast.ts'
 import { PresenceFields } from './presence-fields.ts'
-import { type Known, type PresentClient, PresentPerson } from './present-person.ts'
+import { type IdentityHolder, type PresentClient, PresentPerson } from './present-person.ts'
 
-export interface PresenceParts {
+export interface PresenceDeps {
   now: () => number
-  /** The entries that backends keep: of these users, or all. */
+  /** Reads the entries that backends set: of these users, or all. */
   read: (userIds?: readonly string[]) => Promise<Present[]>
   failed: (error: unknown) => void
-  /** Does one step after the other, in turns with other work. */
+  /** Runs the steps in turns with other work. */
   run: (steps: Iterator<unknown>) => void
 }
 
-/** What a client says of itself; what is undefined stays as it is. */
+/** What a client sets for itself. An undefined field stays as it is. */
 export interface OwnPresence {
   status: OnlineStatus | undefined
   /** JSON of an object; null removes it. */
   data: string | null | undefined
 }
 
-/** What a client is sent at once when it opens the document; the rest of the list follows. */
+/** The part of the list that a client gets when it opens the document. The other entries follow later. */
 const maxListBytes = 1024 * 1024
-/** Changes that were not told yet and are looked at for somebody who opens the document. */
-const maxLooks = 200
+/** Entries that are computed again for a client that opens the document. */
+const maxUpdatesPerList = 200
 
-/** Who is in an open document: the users of all clients, in whatever dialect, and those that backends add. Never stored. */
+/**
+ * The presence list of an open document: the users of all clients, in every dialect, and the users that backends add. The
+ * entries of clients are never stored.
+ */
 export class LivePresence {
-  readonly #parts: PresenceParts
+  readonly #deps: PresenceDeps
   readonly #people = new Map<string, PresentPerson>()
-  readonly #clients = new Map<Known, PresentClient>()
+  readonly #clients = new Map<IdentityHolder, PresentClient>()
   readonly #broadcast: PresenceBroadcast
   #loading: Promise<void> | undefined
   readonly #reads = new Turns()
-  #words = 0
-  /** Counts the documents that there were under this id: what was being read of an earlier one is of no use. */
-  #documents = 0
+  /** The sequence of all events, of clients and backends. */
+  #seq = 0
+  /** Increases when the document is deleted, so that a read that is still running is ignored. */
+  #generation = 0
   #nextChangeAt = Infinity
 
-  constructor(parts: PresenceParts) {
-    this.#parts = parts
-    const { now, run } = parts
-    this.#broadcast = new PresenceBroadcast({ now, run, looked: (person) => this.#looked(person) })
+  constructor(deps: PresenceDeps) {
+    this.#deps = deps
+    const { now, run } = deps
+    this.#broadcast = new PresenceBroadcast({ now, run, onUpdated: (person) => this.#onUpdated(person) })
   }
 
-  enter(of: Known, tellsIdleness: boolean): void {
-    const { userId } = of.identity
+  enter(holder: IdentityHolder, reportsIdleness: boolean): void {
+    const { userId } = holder.identity
     const person = this.#people.get(userId) ?? this.#add(userId)
-    const word = ++this.#words
-    const now = this.#parts.now()
+    const seq = ++this.#seq
+    const now = this.#deps.now()
     const client: PresentClient = {
       person,
-      of,
-      tellsIdleness,
+      holder,
+      reportsIdleness,
       status: 'online',
       data: undefined,
-      activeWord: word,
+      activeSeq: seq,
       activeAt: now,
-      heardWord: word,
-      heardAt: now,
+      seenSeq: seq,
+      seenAt: now,
     }
     person.clients.add(client)
-    this.#clients.set(of, client)
-    this.#change(person)
+    this.#clients.set(holder, client)
+    this.#broadcast.markChanged(person)
   }
 
-  leave(of: Known): void {
-    const client = this.#clients.get(of)
+  leave(holder: IdentityHolder): void {
+    const client = this.#clients.get(holder)
     if (!client) return
-    this.#clients.delete(of)
+    this.#clients.delete(holder)
     client.person.clients.delete(client)
-    this.#change(client.person)
+    this.#broadcast.markChanged(client.person)
   }
 
-  /** The user has just done something. */
-  active(of: Known): void {
-    const client = this.#clients.get(of)
+  /** The user has been active. */
+  active(holder: IdentityHolder): void {
+    const client = this.#clients.get(holder)
     if (!client) return
-    this.#hear(client)
-    client.activeWord = client.heardWord
-    client.activeAt = client.heardAt
+    this.#markSeen(client)
+    client.activeSeq = client.seenSeq
+    client.activeAt = client.seenAt
     const { shown } = client.person
-    if (shown?.lead !== client || shown.status !== 'online') this.#change(client.person)
+    if (shown?.sourceClient !== client || shown.status !== 'online') {
+      this.#broadcast.markChanged(client.person)
+    }
   }
 
-  /** The client is there, whatever its user does. */
-  heard(of: Known): void {
-    const client = this.#clients.get(of)
+  /** The client has sent a message, which does not mean that its user is active. */
+  heard(holder: IdentityHolder): void {
+    const client = this.#clients.get(holder)
     if (!client) return
-    this.#hear(client)
+    this.#markSeen(client)
     const { shown } = client.person
-    if (!shown?.lead || shown.status !== 'online') this.#change(client.person)
+    if (!shown?.sourceClient || shown.status !== 'online') this.#broadcast.markChanged(client.person)
   }
 
-  #hear(client: PresentClient): void {
-    client.heardWord = ++this.#words
-    client.heardAt = this.#parts.now()
+  #markSeen(client: PresentClient): void {
+    client.seenSeq = ++this.#seq
+    client.seenAt = this.#deps.now()
   }
 
-  set(of: Known, { status, data }: OwnPresence): void {
-    const client = this.#clients.get(of)
+  set(holder: IdentityHolder, { status, data }: OwnPresence): void {
+    const client = this.#clients.get(holder)
     if (!client) return
     if (status !== undefined) client.status = status
     if (data !== undefined) client.data = data ?? undefined
-    this.active(of)
-    this.#change(client.person)
+    this.active(holder)
+    this.#broadcast.markChanged(client.person)
   }
 
-  /** There is another token, which may have another name. */
-  renewed(of: Known): void {
-    const client = this.#clients.get(of)
-    if (client) this.#change(client.person)
+  /** The client has a new token, which may contain another name. */
+  renewed(holder: IdentityHolder): void {
+    const client = this.#clients.get(holder)
+    if (client) this.#broadcast.markChanged(client.person)
   }
 
-  /** Backends have changed the entries of these users, or `removed` them from the list. */
-  async told(userIds: readonly string[], removed: boolean): Promise<void> {
-    const word = ++this.#words
+  /** A backend has changed the entries of these users, or removed the users from the list. */
+  async told(userIds: readonly string[], isRemoval: boolean): Promise<void> {
+    const seq = ++this.#seq
     await this.#read(userIds, (entries) => {
-      for (const userId of userIds) this.#setRest(userId, entries.get(userId), word, removed)
-    }).catch(this.#parts.failed)
+      for (const userId of userIds) this.#setBackendEntry(userId, entries.get(userId), seq, isRemoval)
+    }).catch(this.#deps.failed)
   }
 
-  /** One after the other: what is read later is newer. */
+  /** Reads run one at a time, so a later read is newer. */
   #read(
     userIds: readonly string[] | undefined,
-    take: (entries: Map<string, Present>) => void,
+    onRead: (entries: Map<string, Present>) => void,
   ): Promise<void> {
-    const documents = this.#documents
+    const generation = this.#generation
     return this.#reads.take(async () => {
-      const entries = await this.#parts.read(userIds)
-      if (documents === this.#documents) take(new Map(entries.map((entry) => [entry.userId, entry])))
+      const entries = await this.#deps.read(userIds)
+      if (generation === this.#generation) onRead(new Map(entries.map((entry) => [entry.userId, entry])))
     })
   }
 
-  #setRest(userId: string, entry: Present | undefined, word: number, removed = false): void {
+  #setBackendEntry(userId: string, entry: Present | undefined, seq: number, isRemoval = false): void {
     const person = this.#people.get(userId) ?? (entry && this.#add(userId))
     if (!person) return
-    person.rest = entry
-    person.restWord = word
-    if (!entry && removed) person.hiddenWord = word
-    this.#change(person)
+    person.backendEntry = entry
+    person.backendSeq = seq
+    if (!entry && isRemoval) person.hiddenSeq = seq
+    this.#broadcast.markChanged(person)
   }
 
-  /** The entries of backends are known afterwards. */
+  /** Loads the entries of backends, once. */
   load(): Promise<void> {
     this.#loading ??= this.#read(undefined, (entries) => {
       for (const [userId, entry] of entries) {
-        this.#setRest(userId, entry, this.#people.get(userId)?.restWord ?? 0)
+        this.#setBackendEntry(userId, entry, this.#people.get(userId)?.backendSeq ?? 0)
       }
     }).catch((error: unknown) => {
       this.#loading = undefined
-      this.#parts.failed(error)
+      this.#deps.failed(error)
       throw error
     })
     return this.#loading
   }
 
-  /** The entries of backends may all be different. */
+  /** Reads the entries of backends again, because any of them may have changed. */
   async reload(): Promise<void> {
-    const word = ++this.#words
+    const seq = ++this.#seq
     await this.#read(undefined, (entries) => {
       for (const userId of new Set([...entries.keys(), ...this.#people.keys()])) {
         const entry = entries.get(userId)
-        const isSame = entry?.lastUpdated === this.#people.get(userId)?.rest?.lastUpdated
-        if (!isSame) this.#setRest(userId, entry, word)
+        const isSame = entry?.lastUpdated === this.#people.get(userId)?.backendEntry?.lastUpdated
+        if (!isSame) this.#setBackendEntry(userId, entry, seq)
       }
-    }).catch(this.#parts.failed)
+    }).catch(this.#deps.failed)
   }
 
-  /** What backends said was about a document that is gone. */
+  /** The document is deleted: drops the entries of backends. */
   forget(): void {
-    this.#documents++
+    this.#generation++
     this.#loading = undefined
     for (const person of this.#people.values()) {
-      person.rest = undefined
-      this.#change(person)
+      person.backendEntry = undefined
+      this.#broadcast.markChanged(person)
     }
   }
 
@@ -187,26 +193,26 @@ export class LivePresence {
     this.#broadcast.unsubscribe(subscriber)
   }
 
-  /** Everybody, as JSON; `rest` are the users for whom there was no room. */
-  all(): { json: string; rest: string[] } {
-    let looks = 0
-    for (const person of this.#broadcast.waiting()) {
+  /** The list as JSON, and the users who did not fit into it. */
+  all(): { json: string; omittedUserIds: string[] } {
+    let updates = 0
+    for (const person of this.#broadcast.changed()) {
       this.#broadcast.update(person)
-      if (++looks === maxLooks) break
+      if (++updates === maxUpdatesPerList) break
     }
     const users: string[] = []
-    const rest: string[] = []
+    const omittedUserIds: string[] = []
     let bytes = 0
     for (const { userId, shown } of this.#people.values()) {
       if (!shown) continue
       bytes += Buffer.byteLength(shown.json)
       if (bytes <= maxListBytes) users.push(shown.json)
-      else rest.push(userId)
+      else omittedUserIds.push(userId)
     }
-    return { json: `[${users.join()}]`, rest }
+    return { json: `[${users.join()}]`, omittedUserIds }
   }
 
-  /** As many of these users as one message holds, as they are shown now; takes them out. */
+  /** The current entries of these users, as many as one message holds. Removes those users from the set. */
   takeFields(userIds: Set<string>): string {
     const fields = new PresenceFields()
     for (const userId of userIds) {
@@ -217,12 +223,12 @@ export class LivePresence {
     return fields.toString()
   }
 
-  /** Called every now and then: time may have changed something. */
+  /** Called on every sweep: updates the entries that change by time alone. */
   sweep(now: number): void {
     if (now < this.#nextChangeAt) return
     this.#nextChangeAt = Infinity
     for (const person of this.#people.values()) {
-      if (person.changesAt <= now) this.#change(person)
+      if (person.changesAt <= now) this.#broadcast.markChanged(person)
       else this.#nextChangeAt = Math.min(this.#nextChangeAt, person.changesAt)
     }
   }
@@ -233,12 +239,8 @@ export class LivePresence {
     return person
   }
 
-  #change(person: PresentPerson): void {
-    this.#broadcast.changed(person)
-  }
-
-  #looked(person: PresentPerson): void {
+  #onUpdated(person: PresentPerson): void {
     this.#nextChangeAt = Math.min(this.#nextChangeAt, person.changesAt)
-    if (person.isNobody) this.#people.delete(person.userId)
+    if (person.isGone) this.#people.delete(person.userId)
   }
 }

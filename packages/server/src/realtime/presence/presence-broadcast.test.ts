@@ -2,39 +2,39 @@ import type { ServerMessage } from '@plenum/protocol/realtime'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { LivePresence } from './live-presence.ts'
 import type { PresenceSubscriber } from './presence-broadcast.ts'
-import type { Known } from './present-person.ts'
+import type { IdentityHolder } from './present-person.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const maxBytes = 16 * 1024
-/** As much as a client may set, and different each time. */
+/** Data of the maximal size, different for each number. */
 const large = (number: number) => JSON.stringify({ number, text: 'x'.repeat(maxBytes - 40) })
 
-interface Told {
+interface SentMessage {
   bytes: number
   users: string[]
 }
 
-/** Keeps what it is told. */
+/** Records the messages that it gets. */
 class Subscriber implements PresenceSubscriber {
-  readonly told: Told[] = []
+  readonly messages: SentMessage[] = []
 
-  presenceChanged(frames: { of(ref: number): Buffer }): boolean {
+  onPresenceChanged(frames: { of(ref: number): Buffer }): boolean {
     const frame = frames.of(1)
     const { length } = frame
     const json = frame.subarray(length < 126 ? 2 : length < 65_540 ? 4 : 10).toString()
     const { users } = JSON.parse(json) as Extract<ServerMessage, { type: 'presence' }>
-    this.told.push({ bytes: length, users: users.map(({ userId }) => userId) })
+    this.messages.push({ bytes: length, users: users.map(({ userId }) => userId) })
     return true
   }
 
   get bytes(): number {
-    return this.told.reduce((sum, { bytes }) => sum + bytes, 0)
+    return this.messages.reduce((sum, { bytes }) => sum + bytes, 0)
   }
 }
 
-/** With `run` one decides when a step is done; otherwise all of them are, at once. */
+/** With `run` a test decides when a step runs. Default: all steps run immediately. */
 function scene(run?: (steps: Iterator<unknown>) => void) {
   const finish = (steps: Iterator<unknown>) => {
     while (!steps.next().done);
@@ -45,20 +45,21 @@ function scene(run?: (steps: Iterator<unknown>) => void) {
     read: async () => [],
     run: run ?? finish,
   })
-  const enter = (userId: string, canWrite = false): Known => {
-    const known = {
+  const enter = (userId: string, canWrite = false): IdentityHolder => {
+    const client = {
       identity: { userId, name: undefined, email: undefined, look: { color: '#364fc7' } },
       canWrite,
     }
-    presence.enter(known, true)
-    return known
+    presence.enter(client, true)
+    return client
   }
-  const set = (known: Known, number: number) => presence.set(known, { status: 'online', data: large(number) })
+  const set = (client: IdentityHolder, number: number) =>
+    presence.set(client, { status: 'online', data: large(number) })
   return { presence, enter, set }
 }
 
-describe('[R35] a broadcast of presence', () => {
-  test('[R35] [S2] is sent in messages of bounded size, one message to one client a step', () => {
+describe('[R35] presence broadcast', () => {
+  test('[R35] [S2] a broadcast has messages of bounded size, and a step sends one message to one client', () => {
     const jobs: Iterator<unknown>[] = []
     const { presence, enter, set } = scene((steps) => void jobs.push(steps))
     const subscribers = Array.from({ length: 20 }, () => new Subscriber())
@@ -69,17 +70,17 @@ describe('[R35] a broadcast of presence', () => {
     let before = 0
     for (let isDone = false; !isDone;) {
       isDone = job?.next().done ?? true
-      const messages = subscribers.reduce((sum, { told }) => sum + told.length, 0)
-      expect(messages - before).toBeLessThanOrEqual(1)
-      before = messages
+      const count = subscribers.reduce((sum, { messages }) => sum + messages.length, 0)
+      expect(count - before).toBeLessThanOrEqual(1)
+      before = count
     }
-    for (const { told } of subscribers) {
-      expect(new Set(told.flatMap(({ users }) => users)).size).toBe(50)
-      for (const { bytes } of told) expect(bytes).toBeLessThan(5 * maxBytes)
+    for (const { messages } of subscribers) {
+      expect(new Set(messages.flatMap(({ users }) => users)).size).toBe(50)
+      for (const { bytes } of messages) expect(bytes).toBeLessThan(5 * maxBytes)
     }
   })
 
-  test('[R35.1] lets somebody who may write go ahead of viewers who wait', () => {
+  test('[R35.1] a user who may write is broadcast before viewers who wait', () => {
     const jobs: Iterator<unknown>[] = []
     const { presence, enter, set } = scene((steps) => void jobs.push(steps))
     const subscriber = new Subscriber()
@@ -87,13 +88,13 @@ describe('[R35] a broadcast of presence', () => {
     for (let user = 0; user < 100; user++) set(enter(`viewer${user}`), 1)
     vi.advanceTimersByTime(15)
     const [job] = jobs
-    while (subscriber.told.length < 3) job?.next()
+    while (subscriber.messages.length < 3) job?.next()
     set(enter('editor', true), 1)
-    while (subscriber.told.length < 4) job?.next()
-    expect(subscriber.told[3]?.users[0]).toBe('editor')
+    while (subscriber.messages.length < 4) job?.next()
+    expect(subscriber.messages[3]?.users[0]).toBe('editor')
   })
 
-  test('[R35.2] tells of one user no more than 32 KiB a second after a burst, and the newest in the end', () => {
+  test('[R35.2] the changes of one user send at most 32 KiB a second after a burst, and the newest change arrives', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -106,12 +107,12 @@ describe('[R35] a broadcast of presence', () => {
     expect(subscriber.bytes).toBeGreaterThan(9 * 32 * 1024)
     vi.advanceTimersByTime(1_000)
     expect(JSON.parse(presence.all().json)).toMatchObject([{ data: { number: 999 } }])
-    const told = subscriber.told.length
+    const sent = subscriber.messages.length
     vi.advanceTimersByTime(60_000)
-    expect(subscriber.told.length).toBe(told)
+    expect(subscriber.messages.length).toBe(sent)
   })
 
-  test('[R35] tells of small changes as often as they come together', () => {
+  test('[R35] small changes are broadcast as often as they happen', () => {
     const { presence, enter } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -120,16 +121,16 @@ describe('[R35] a broadcast of presence', () => {
       presence.set(ada, { status: undefined, data: `{"cursor":[${change},0]}` })
       vi.advanceTimersByTime(50)
     }
-    expect(subscriber.told.length).toBeGreaterThanOrEqual(200)
+    expect(subscriber.messages.length).toBeGreaterThanOrEqual(200)
   })
 
-  test('[R35.2] sends no more than 32 MiB a second for all users and clients of a document together', () => {
+  test('[R35.2] a document broadcasts at most 32 MiB a second for all users and clients together', () => {
     const { presence, enter, set } = scene()
     const subscribers = Array.from({ length: 200 }, () => new Subscriber())
     for (const subscriber of subscribers) presence.subscribe(subscriber)
     const people = Array.from({ length: 100 }, (_, user) => enter(`u${user}`))
     for (let second = 0; second < 5; second++) {
-      for (const known of people) set(known, second)
+      for (const client of people) set(client, second)
       vi.advanceTimersByTime(1_000)
     }
     const bytes = subscribers.reduce((sum, subscriber) => sum + subscriber.bytes, 0)
@@ -137,7 +138,7 @@ describe('[R35] a broadcast of presence', () => {
     expect(bytes).toBeGreaterThan(4 * 32 * 1024 * 1024)
   })
 
-  test('[R35.3] tells at once that somebody has left, however much it sent before', () => {
+  test('[R35.3] a user who left is broadcast immediately, however much the user sent before', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -147,13 +148,13 @@ describe('[R35] a broadcast of presence', () => {
       vi.advanceTimersByTime(15)
     }
     presence.leave(eve)
-    const told = subscriber.told.length
+    const sent = subscriber.messages.length
     vi.advanceTimersByTime(15)
-    expect(subscriber.told.slice(told)).toMatchObject([{ users: [] }])
+    expect(subscriber.messages.slice(sent)).toMatchObject([{ users: [] }])
     expect(presence.all().json).toBe('[]')
   })
 
-  test('[R35.3] tells of a user who came and left between two messages to whom it was shown', () => {
+  test('[R35.3] a subscriber that got a user in its list gets the leave, also if the user was never broadcast', () => {
     const { presence, enter } = scene()
     const ada = enter('ada')
     const subscriber = new Subscriber()
@@ -161,6 +162,6 @@ describe('[R35] a broadcast of presence', () => {
     presence.subscribe(subscriber)
     presence.leave(ada)
     vi.advanceTimersByTime(15)
-    expect(subscriber.told).toMatchObject([{ users: [] }])
+    expect(subscriber.messages).toMatchObject([{ users: [] }])
   })
 })

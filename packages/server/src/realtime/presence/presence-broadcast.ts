@@ -1,78 +1,80 @@
 import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
+import { RefFrames } from '../sockets/ref-frames.ts'
 import { PresenceFields } from './presence-fields.ts'
 import type { PresentPerson } from './present-person.ts'
-import { RefFrames } from '../sockets/ref-frames.ts'
 
-/** Who is told of changes. */
+/** A client that receives changes of the list. */
 export interface PresenceSubscriber {
   /** False if the client is behind, and nothing was sent. */
-  presenceChanged(frames: RefFrames, userIds: readonly string[]): boolean
+  onPresenceChanged(frames: RefFrames, userIds: readonly string[]): boolean
 }
 
-/** People who are looked at for one message. */
+/** People whose entries are computed for one message. */
 const maxPeoplePerPart = 200
 
-export interface PresenceBroadcastParts {
+export interface PresenceBroadcastDeps {
   /** Epoch milliseconds. */
   now: () => number
-  /** Does one step after the other, in turns with other work. */
+  /** Runs the steps in turns with other work. */
   run: (steps: Iterator<unknown>) => void
-  /** The person was looked at. */
-  looked: (person: PresentPerson) => void
+  /** The entry of the person was computed again. */
+  onUpdated: (person: PresentPerson) => void
 }
 
 /**
- * Tells the subscribers of a document who has changed. Those who may write come first, so that viewers cannot delay them,
- * and nobody is told of more often than its pace allows.
+ * Broadcasts changed entries to the subscribers of a document. Users who may write come first, so that viewers cannot delay
+ * them. Changes of one user are sent no faster than the user's pace allows.
  */
 export class PresenceBroadcast {
-  readonly #parts: PresenceBroadcastParts
-  /** With the number of the newest change that each knew when it came. */
+  readonly #deps: PresenceBroadcastDeps
+  /** Each with the number of the newest change at the time of its subscription. */
   readonly #subscribers = new Map<PresenceSubscriber, number>()
-  #changes = 0
-  readonly #writers = new Set<PresentPerson>()
-  readonly #others = new Set<PresentPerson>()
+  #changeSeq = 0
+  readonly #changedWriters = new Set<PresentPerson>()
+  readonly #changedViewers = new Set<PresentPerson>()
   readonly #broadcast: PacedBroadcast<PresenceSubscriber>
 
-  constructor(parts: PresenceBroadcastParts) {
-    this.#parts = parts
+  constructor(deps: PresenceBroadcastDeps) {
+    this.#deps = deps
     this.#broadcast = new PacedBroadcast({
       recipients: this.#subscribers,
-      waiting: () => this.#writers.size + this.#others.size,
+      waiting: () => this.#changedWriters.size + this.#changedViewers.size,
       takePart: () => this.#takePart(),
-      run: parts.run,
+      run: deps.run,
     })
   }
 
-  /** The subscriber knows how everybody is shown at this moment. */
+  /** The subscriber must know the current entry of everybody. */
   subscribe(subscriber: PresenceSubscriber): void {
-    this.#subscribers.set(subscriber, this.#changes)
+    this.#subscribers.set(subscriber, this.#changeSeq)
   }
 
   unsubscribe(subscriber: PresenceSubscriber): void {
     this.#subscribers.delete(subscriber)
   }
 
-  /** The person may be shown differently now. */
-  changed(person: PresentPerson): void {
-    const [mine, other] = person.isWriter ? [this.#writers, this.#others] : [this.#others, this.#writers]
+  /** The entry of the person may have changed. */
+  markChanged(person: PresentPerson): void {
+    const [mine, other] = person.isWriter
+      ? [this.#changedWriters, this.#changedViewers]
+      : [this.#changedViewers, this.#changedWriters]
     mine.add(person)
     other.delete(person)
     this.#broadcast.start()
   }
 
-  /** Those who have changed since they were told of, in the order in which they will be. */
-  *waiting(): Generator<PresentPerson> {
-    yield* this.#writers
-    yield* this.#others
+  /** People whose changes are not broadcast yet, in the order of the broadcast. */
+  *changed(): Generator<PresentPerson> {
+    yield* this.#changedWriters
+    yield* this.#changedViewers
   }
 
-  /** Brings up to date how the person is shown, for somebody who is about to see it. */
+  /** Computes the entry of the person again, for a client that is about to get it. */
   update(person: PresentPerson): void {
-    if (!person.update(this.#parts.now())) return
-    person.change = ++this.#changes
-    // The others must be told, even if it is as before when their turn comes.
-    person.mustTell = true
+    if (!person.update(this.#deps.now())) return
+    person.changeSeq = ++this.#changeSeq
+    // The other subscribers must get it, even if the entry has changed back when the broadcast comes.
+    person.mustBroadcast = true
   }
 
   #takePart(): BroadcastPart<PresenceSubscriber> {
@@ -80,33 +82,33 @@ export class PresenceBroadcast {
     const fields = new PresenceFields()
     const userIds: string[] = []
     let changes = 0
-    let newest = 0
-    let leastWaitMs = Infinity
-    for (const person of this.waiting()) {
-      const waitMs = person.isNobody ? 0 : person.pace.waitMs(startedAt)
-      leastWaitMs = Math.min(leastWaitMs, waitMs)
+    let newestSeq = 0
+    let minWaitMs = Infinity
+    for (const person of this.changed()) {
+      const waitMs = person.isGone ? 0 : person.pace.waitMs(startedAt)
+      minWaitMs = Math.min(minWaitMs, waitMs)
       if (waitMs > 0) continue
-      this.#writers.delete(person)
-      this.#others.delete(person)
+      this.#changedWriters.delete(person)
+      this.#changedViewers.delete(person)
       this.update(person)
-      this.#parts.looked(person)
-      if (person.mustTell) {
-        person.mustTell = false
+      this.#deps.onUpdated(person)
+      if (person.mustBroadcast) {
+        person.mustBroadcast = false
         userIds.push(person.userId)
-        newest = Math.max(newest, person.change)
+        newestSeq = Math.max(newestSeq, person.changeSeq)
         person.pace.spend(fields.add(person.userId, person), startedAt)
       }
       if (++changes === maxPeoplePerPart || fields.isFull) break
     }
-    const send = userIds.length > 0 ? this.#sendTo(fields, userIds, newest) : undefined
-    return { changes, bytes: fields.bytes, send, waitMs: leastWaitMs }
+    const send = userIds.length > 0 ? this.#createSend(fields, userIds, newestSeq) : undefined
+    return { changes, bytes: fields.bytes, send, waitMs: minWaitMs }
   }
 
-  #sendTo(fields: PresenceFields, userIds: readonly string[], newest: number) {
+  #createSend(fields: PresenceFields, userIds: readonly string[], newestSeq: number) {
     const frames = new RefFrames('presence', fields.toString())
     return (subscriber: PresenceSubscriber) => {
-      const known = this.#subscribers.get(subscriber) ?? Infinity
-      return known < newest && subscriber.presenceChanged(frames, userIds)
+      const knownSeq = this.#subscribers.get(subscriber) ?? Infinity
+      return knownSeq < newestSeq && subscriber.onPresenceChanged(frames, userIds)
     }
   }
 }

@@ -1,9 +1,9 @@
 import type { PresentPerson } from './present-person.ts'
 
-/** From that size on a message takes no more entries. */
+/** A message of this size takes no more entries. */
 const maxBytes = 64 * 1024
 
-/** The fields of a `presence` message, entry by entry. */
+/** Collects the fields of a `presence` message, entry by entry. */
 export class PresenceFields {
   readonly #users: string[] = []
   readonly #left: string[] = []
@@ -17,7 +17,7 @@ export class PresenceFields {
     return this.#bytes >= maxBytes
   }
 
-  /** The entry as it is shown now, or that there is none any more; gives its size. */
+  /** Adds the current entry of the user, or that the user has left. Returns its size in bytes. */
   add(userId: string, person: PresentPerson | undefined): number {
     const { json } = person?.shown ?? {}
     if (json === undefined) this.#left.push(userId)

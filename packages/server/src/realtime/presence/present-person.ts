@@ -1,13 +1,13 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
+import { BytePace } from '../../platform/turns/byte-pace.ts'
 import { keptMs, type Present } from '../../store/documents/presence.ts'
 import type { Look } from '../../store/users/profiles.ts'
-import { BytePace } from '../../platform/turns/byte-pace.ts'
 
-/** A user without a sign of activity counts as away, and then as offline, after so long. */
+/** A user without activity is away, and later offline, after these times. */
 const awayMs = 5 * 60_000
 const offlineMs = 10 * 60_000
 
-/** Cursors that move twenty times a second take some 6 KB. */
+/** A cursor that moves twenty times a second takes about 6 KB. */
 const maxBytesPerSecond = 32 * 1024
 
 const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
@@ -15,8 +15,8 @@ const better = (one: OnlineStatus, other: OnlineStatus) =>
   statuses.indexOf(one) < statuses.indexOf(other) ? one : other
 const worse = (one: OnlineStatus, other: OnlineStatus) => (better(one, other) === one ? other : one)
 
-/** Who somebody is, by the token and the profile. */
-export interface Known {
+/** A client with the identity of its user, from the token and the profile. */
+export interface IdentityHolder {
   readonly identity: {
     readonly userId: string
     readonly name: string | undefined
@@ -26,111 +26,108 @@ export interface Known {
   readonly canWrite: boolean
 }
 
-/** One client of a person. Words are numbered in the order in which they were heard, those of backends too. */
+/** One client of a person. Events of clients and backends share one sequence, so the highest number is the latest. */
 export interface PresentClient {
   readonly person: PresentPerson
-  readonly of: Known
-  /** It says itself when its user is idle. As long as it says anything, it is believed. */
-  readonly tellsIdleness: boolean
+  readonly holder: IdentityHolder
+  /** The client reports itself when its user is idle. Its status is kept as long as it sends messages. */
+  readonly reportsIdleness: boolean
   status: OnlineStatus
   /** JSON of an object. */
   data: string | undefined
-  /** Number and time of what its user did last. */
-  activeWord: number
+  /** Number and time of the last activity of its user. */
+  activeSeq: number
   activeAt: number
-  /** Number and time of its last sign of life. */
-  heardWord: number
-  heardAt: number
+  /** Number and time of the last message of the client. */
+  seenSeq: number
+  seenAt: number
 }
 
-/** How a person is shown. */
+/** The entry of a person in the list. */
 export interface Shown {
-  /** Everything but the time of the change; as long as it is the same, nothing has changed. */
-  face: string
-  /** A `PresentUser`. */
+  /** Everything but the time of the change. An equal fingerprint means that nothing has changed. */
+  fingerprint: string
+  /** JSON of a `PresentUser`. */
   json: string
   status: OnlineStatus
-  /** The client that it is taken from; undefined when a backend had the last word. */
-  lead: PresentClient | undefined
+  /** The client that the entry comes from; undefined when the latest update is a backend's. */
+  sourceClient: PresentClient | undefined
 }
 
-/** A user in a document: the clients there are, and what backends say. The more recent word counts. */
+/** A user in a document: the user's clients and the entry that a backend set. The latest update wins. */
 export class PresentPerson {
   readonly userId: string
   readonly clients = new Set<PresentClient>()
-  rest: Present | undefined
-  /** Number of the backend's last word; 0 if it came before all clients. */
-  restWord = 0
-  /** Number of the word by which a backend took the person off the list. */
-  hiddenWord = 0
+  backendEntry: Present | undefined
+  /** Number of the backend's latest update; 0 if it is older than all clients. */
+  backendSeq = 0
+  /** Number of the update by which a backend removed the person from the list. */
+  hiddenSeq = 0
   shown: Shown | undefined
-  /** When time alone may change how the person is shown. */
+  /** When time alone may change the entry. */
   changesAt = Infinity
-  /** The number of the change by which it is shown as it is. */
-  change = 0
-  /** Whether subscribers do not know yet how it is shown. */
-  mustTell = false
-  /** Bounds what one user makes everyone in the document receive. */
+  /** Number of the change that `shown` is the result of. */
+  changeSeq = 0
+  /** Whether subscribers do not know `shown` yet. */
+  mustBroadcast = false
+  /** Bounds the bytes that the changes of one user send to everybody in the document. */
   readonly pace = new BytePace(maxBytesPerSecond)
 
   constructor(userId: string) {
     this.userId = userId
   }
 
-  /** Whether the entry comes from somebody who may write, or from a backend. */
+  /** Whether the entry comes from a client that may write, or from a backend. */
   get isWriter(): boolean {
-    if (this.rest) return true
-    for (const { of } of this.clients) if (of.canWrite) return true
+    if (this.backendEntry) return true
+    for (const { holder } of this.clients) if (holder.canWrite) return true
     return false
   }
 
-  get isNobody(): boolean {
-    return this.clients.size === 0 && this.rest === undefined
+  get isGone(): boolean {
+    return this.clients.size === 0 && this.backendEntry === undefined
   }
 
-  /** Ends what a backend said so long ago that it does not count any more. */
-  expire(now: number): void {
-    if (this.rest && endOf(this.rest) <= now) this.rest = undefined
-  }
-
-  /** Undefined if the person is not on the list. */
-  look(now: number): Shown | undefined {
-    let lead: PresentClient | undefined
-    let heardWord = 0
-    for (const client of this.clients) {
-      if (!lead || client.activeWord > lead.activeWord) lead = client
-      heardWord = Math.max(heardWord, client.heardWord)
-    }
-    const { rest } = this
-    if (rest && (!lead || this.restWord > heardWord)) return showRest(rest, lead)
-    return lead && heardWord > this.hiddenWord ? this.#showClient(lead, now) : undefined
-  }
-
-  #showClient(lead: PresentClient, now: number): Shown {
-    let status: OnlineStatus = 'offline'
-    for (const client of this.clients) status = better(status, statusOf(client, now))
-    const { name, email, look } = lead.of.identity
-    const head = { userId: this.userId, name, email, ...look, onlineStatus: status }
-    const face = faceOf(head, lead.data, 'client')
-    return { face, json: `${face},"timestamp":${now}}`, status, lead }
-  }
-
-  /** Brings `shown` up to date; true if it is another one now. */
+  /** Computes `shown` again. True if it has changed. */
   update(now: number): boolean {
-    this.expire(now)
-    const shown = this.look(now)
+    if (this.backendEntry && expiryOf(this.backendEntry) <= now) this.backendEntry = undefined
+    const shown = this.#computeShown(now)
     this.changesAt = this.#nextChangeAt(now)
-    if (shown?.face !== this.shown?.face) {
+    if (shown?.fingerprint !== this.shown?.fingerprint) {
       this.shown = shown
       return true
     }
-    // The lead may be another client with the same to say.
-    if (shown && this.shown) this.shown.lead = shown.lead
+    // An equal entry may come from another client.
+    if (shown && this.shown) this.shown.sourceClient = shown.sourceClient
     return false
   }
 
+  /** Undefined if the person is not in the list. */
+  #computeShown(now: number): Shown | undefined {
+    let sourceClient: PresentClient | undefined
+    let seenSeq = 0
+    for (const client of this.clients) {
+      if (!sourceClient || client.activeSeq > sourceClient.activeSeq) sourceClient = client
+      seenSeq = Math.max(seenSeq, client.seenSeq)
+    }
+    const { backendEntry } = this
+    if (backendEntry && (!sourceClient || this.backendSeq > seenSeq)) {
+      return showBackendEntry(backendEntry, sourceClient)
+    }
+    return sourceClient && seenSeq > this.hiddenSeq ? this.#showClient(sourceClient, now) : undefined
+  }
+
+  #showClient(sourceClient: PresentClient, now: number): Shown {
+    let status: OnlineStatus = 'offline'
+    for (const client of this.clients) status = better(status, statusOf(client, now))
+    const { name, email, look } = sourceClient.holder.identity
+    const head = { userId: this.userId, name, email, ...look, onlineStatus: status }
+    const fingerprint = fingerprintOf(head, sourceClient.data, 'client')
+    return { fingerprint, json: `${fingerprint},"timestamp":${now}}`, status, sourceClient }
+  }
+
   #nextChangeAt(now: number): number {
-    let next = this.rest ? endOf(this.rest) : Infinity
+    let next = this.backendEntry ? expiryOf(this.backendEntry) : Infinity
     for (const client of this.clients) {
       const since = idleSince(client)
       const times = [since + awayMs, since + offlineMs]
@@ -140,30 +137,31 @@ export class PresentPerson {
   }
 }
 
-const endOf = ({ lastUpdated }: Present) => lastUpdated + keptMs
+const expiryOf = ({ lastUpdated }: Present) => lastUpdated + keptMs
 
-const idleSince = ({ tellsIdleness, heardAt, activeAt }: PresentClient) =>
-  tellsIdleness ? heardAt : activeAt
+const idleSince = ({ reportsIdleness, seenAt, activeAt }: PresentClient) =>
+  reportsIdleness ? seenAt : activeAt
 
 function statusOf(client: PresentClient, now: number): OnlineStatus {
   const idleMs = now - idleSince(client)
   return worse(client.status, idleMs >= offlineMs ? 'offline' : idleMs >= awayMs ? 'away' : 'online')
 }
 
-function showRest(rest: Present, lead?: PresentClient): Shown {
-  const { userId, status, lastUpdated } = rest
-  const known = lead?.of.identity
+/** The entry of a backend, completed by the identity and the data of the user's client, if there is one. */
+function showBackendEntry(entry: Present, client: PresentClient | undefined): Shown {
+  const { userId, status, lastUpdated } = entry
+  const identity = client?.holder.identity
   const head = {
     userId,
-    name: rest.name ?? known?.name,
-    email: rest.email ?? known?.email,
-    ...(known ?? rest).look,
+    name: entry.name ?? identity?.name,
+    email: entry.email ?? identity?.email,
+    ...(identity ?? entry).look,
     onlineStatus: status,
   }
-  const face = `${faceOf(head, lead?.data, 'rest')},"timestamp":${lastUpdated}`
-  return { face, json: `${face}}`, status, lead: undefined }
+  const fingerprint = `${fingerprintOf(head, client?.data, 'rest')},"timestamp":${lastUpdated}`
+  return { fingerprint, json: `${fingerprint}}`, status, sourceClient: undefined }
 }
 
-/** JSON without its end. */
-const faceOf = (head: object, data: string | undefined, source: 'client' | 'rest') =>
+/** The JSON of the entry without its closing brace. */
+const fingerprintOf = (head: object, data: string | undefined, source: 'client' | 'rest') =>
   `${JSON.stringify(head).slice(0, -1)}${data === undefined ? '' : `,"data":${data}`},"source":"${source}"`

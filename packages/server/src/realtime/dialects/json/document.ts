@@ -122,7 +122,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       this.#sendOpened(position, presence?.json)
       if (presence) {
         this.participant.document.presence.subscribe(this)
-        this.#addMissed(presence.rest)
+        this.#addMissed(presence.omittedUserIds)
       }
     }
     // Also without the topic: `setLiveState` is limited by the size of the loaded states.
@@ -211,7 +211,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     })
   }
 
-  presenceChanged(frames: RefFrames, userIds: readonly string[]): boolean {
+  onPresenceChanged(frames: RefFrames, userIds: readonly string[]): boolean {
     const isSent = this.#missedUsers.size === 0 && !this.#host.connection.isBusy
     if (isSent) this.#push(frames)
     else this.#addMissed(userIds)
