@@ -37,7 +37,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     deletions,
     bus,
     crdt: createCrdt(threads),
-    largeJson: createLargeJson(threads),
+    largeJson: createLargeJson(threads, clock),
     storedDocuments: createStoredDocuments(threads),
     limits,
     runVersionOperation,

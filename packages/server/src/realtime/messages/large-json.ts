@@ -1,22 +1,22 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { limits } from '@plenum/protocol/realtime'
 import type { ThreadTasks } from '../../crdt/document-tasks.ts'
+import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { DocumentThreads, DocumentWork } from '../../crdt/document-threads.ts'
 import { TooMuchWork } from '../../crdt/content/errors.ts'
-import { type Reading, tryReadMessage } from './message.ts'
+import { type ReadResult, tryReadMessage } from './message.ts'
 import { mergeJson } from '../../store/documents/json-members.ts'
 
-/** The event loop reads and merges up to this size itself. The worst JSON of this size takes 12 ms. */
+/** Up to this size, JSON is read and merged in the event loop. The slowest JSON of this size takes 12 ms. */
 export const maxInlineJsonBytes = 32 * 1024
 
-/** After this, work is tried again that the threads had no room for. */
+/** Work that the threads have no capacity for is retried after this time. */
 const retryMs = 50
 
-/** Work on large JSON of clients. To read the worst message of 1 MiB takes 60 ms, so that is done in threads. */
+/** Reads and merges large JSON of clients in threads, because the slowest message of 1 MiB takes 60 ms to read. */
 export interface LargeJson {
-  /** A message in a text frame. */
-  read(apiKey: string, bytes: Buffer): Promise<Reading>
-  /** One object with the keys of another laid over it; undefined if that would be larger than `maxBytes`. */
+  /** Reads the message in a text frame. */
+  read(apiKey: string, bytes: Buffer): Promise<ReadResult>
+  /** Overwrites keys of the object `below` with those of `above`. Undefined if the result exceeds `maxBytes`. */
   merge(apiKey: string, below: string, above: string, maxBytes: number): Promise<string | undefined>
 }
 
@@ -29,9 +29,12 @@ export const largeJsonTasks: ThreadTasks = {
   mergeJson: (_parts, ...texts: Parameters<typeof mergeJson>) => ({ json: mergeJson(...texts) }),
 }
 
-export function createLargeJson(threads: Pick<DocumentThreads, 'run'>): LargeJson {
+export function createLargeJson(
+  threads: Pick<DocumentThreads, 'run'>,
+  clock: Clock = systemClock,
+): LargeJson {
   let works = 0
-  /** When the API key has too much work in progress it waits: its clients are not read meanwhile. */
+  /** Retries while the API key has too much work in progress. Its clients are on hold meanwhile. */
   const run = async <T>(
     apiKey: string,
     work: Omit<DocumentWork<T>, 'source' | 'inlineBytes'>,
@@ -42,7 +45,7 @@ export function createLargeJson(threads: Pick<DocumentThreads, 'run'>): LargeJso
         return await threads.run({ ...work, source, inlineBytes: maxInlineJsonBytes })
       } catch (error) {
         if (!(error instanceof TooMuchWork)) throw error
-        await pause(retryMs)
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, retryMs))
       }
     }
   }

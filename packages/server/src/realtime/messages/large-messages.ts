@@ -1,43 +1,48 @@
 import type { Log } from '../../platform/log/log.ts'
 import type { Connection } from '../sockets/connection.ts'
-import type { Reading } from './message.ts'
+import type { ReadResult } from './message.ts'
 import type { LargeJson } from './large-json.ts'
 import { whenItsTurn } from '../../platform/turns/step-taker.ts'
 
-/** Large JSON messages of clients, read in threads. */
-export class LargeMessages {
-  readonly #parts: { largeJson: LargeJson; log: Log }
-  readonly #underWay = new Set<Promise<void>>()
+export interface LargeMessagesDeps {
+  largeJson: LargeJson
+  log: Log
+}
 
-  constructor(parts: { largeJson: LargeJson; log: Log }) {
-    this.#parts = parts
+/** Reads large JSON messages of clients in threads. */
+export class LargeMessages {
+  readonly #deps: LargeMessagesDeps
+  readonly #inProgress = new Set<Promise<void>>()
+
+  constructor(deps: LargeMessagesDeps) {
+    this.#deps = deps
   }
 
-  /** Calls back in a turn of the client; with undefined if the thread failed, which is no fault of the message. */
-  read(client: Connection, bytes: Buffer, onRead: (reading: Reading | undefined) => void): void {
+  /** Calls `onRead` in a turn of the client. Undefined: the thread failed, which is not the fault of the message. */
+  read(client: Connection, bytes: Buffer, onRead: (result: ReadResult | undefined) => void): void {
     const reading = this.#read(client, bytes, onRead)
-      .catch((error: unknown) => this.#parts.log.error({ err: error }, 'a large message failed'))
-      .finally(() => this.#underWay.delete(reading))
-    this.#underWay.add(reading)
+      .catch((error: unknown) => this.#deps.log.error({ err: error }, 'handling a large message failed'))
+      .finally(() => this.#inProgress.delete(reading))
+    this.#inProgress.add(reading)
   }
 
   async #read(
     { turns, owner }: Connection,
     bytes: Buffer,
-    onRead: (reading: Reading | undefined) => void,
+    onRead: (result: ReadResult | undefined) => void,
   ): Promise<void> {
-    const { largeJson, log } = this.#parts
-    let reading: Reading | undefined
+    const { largeJson, log } = this.#deps
+    let result: ReadResult | undefined
     try {
-      reading = await largeJson.read(owner.apiKey, bytes)
+      result = await largeJson.read(owner.apiKey, bytes)
     } catch (error) {
-      log.error({ err: error }, 'a message could not be read')
+      log.error({ err: error }, 'reading a large message failed')
     }
-    await whenItsTurn(turns, owner, () => onRead(reading))
+    await whenItsTurn(turns, owner, () => onRead(result))
   }
 
-  /** Resolves when all of them are read. */
+  /** Resolves when no message is being read. */
   async idle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay)
+    while (this.#inProgress.size > 0) await Promise.all(this.#inProgress)
   }
 }

@@ -7,7 +7,7 @@ const read = (text: string) => readMessage(Buffer.from(text), limits.jsonBytes)
 const readObject = (message: object) => read(JSON.stringify(message))
 
 describe('[R10] messages of clients', () => {
-  test('[R10] every message is read as it was sent, without what it should not have', () => {
+  test('[R10] every message is read with its fields, and unknown fields are dropped', () => {
     const position = { epoch: 'a', seq: 3 }
     const place = { organizationId: 'o', documentId: 'd' }
     const messages = [
@@ -34,13 +34,13 @@ describe('[R10] messages of clients', () => {
     }
   })
 
-  test('[R10] a topic that is named twice is one', () => {
+  test('[R10] a topic that is listed twice is read once', () => {
     const topics = ['liveState', 'presence', 'liveState']
     const message = readObject({ type: 'open', ref: 1, organizationId: 'o', documentId: 'd', topics })
     expect(message).toMatchObject({ topics: ['presence', 'liveState'] })
   })
 
-  test('[R10.1] depth, keys, values and bytes are bounded before a value is made of them', () => {
+  test('[R10.1] depth, keys, values and bytes are limited before JSON is parsed', () => {
     const set = (data: string) =>
       read(`{"type":"setLiveState","ref":1,"id":1,"liveStateDataId":"a","data":{"a":${data}}}`)
     const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
@@ -51,7 +51,7 @@ describe('[R10] messages of clients', () => {
     expect(() => set(keys(9_995))).toThrow('more than 10000 keys')
     const values = (count: number) =>
       `[${Array.from({ length: count }, (_, i) => ['[]', '{}', '"x"', 1][i % 4]).join()}]`
-    // Beside the numbers, which do not count, and the five that lead there.
+    // A quarter of the values are numbers, which do not count. The message itself has five values.
     expect(set(values(66_000))).toMatchObject({ type: 'setLiveState' })
     expect(() => set(values(67_000))).toThrow('more than 50000 strings, arrays and objects')
     expect(() => set(`"${'x'.repeat(limits.jsonBytes)}"`)).toThrow('bytes')
@@ -59,7 +59,7 @@ describe('[R10] messages of clients', () => {
     expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')
   })
 
-  test('[R10.1] whatever is sent is a message or malformed', () => {
+  test('[R10.1] any text is read as a message or fails as malformed or unstorable', () => {
     const values = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string(),

@@ -10,10 +10,10 @@ import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
 
-/** A frame that is no message; says which field is wrong. */
+/** A text frame that is not a message of the protocol. The error names the wrong field. */
 export class Malformed extends Error {}
 
-/** A message that is well formed and cannot be done: its data cannot be stored. */
+/** A well-formed message with data that cannot be stored. */
 export class Unstorable extends Error {
   readonly subject: { ref?: number; id?: number; channel?: number }
 
@@ -29,12 +29,12 @@ type WithJson<Message> = Message extends { data: object }
     ? Omit<Message, 'data'> & { data: string | null | undefined }
     : Message
 
-/** A message whose `data` is JSON, as `JSON.stringify` writes it. */
+/** A message whose `data` is a string of JSON, as `JSON.stringify` writes it. */
 export type ReadMessage = WithJson<ClientMessage>
 
-/** The message in a text frame. Throws `Malformed` or `Unstorable`; fields it does not know are left out. */
-export function readMessage(bytes: Buffer, mostBytes: number): ReadMessage {
-  if (bytes.length > mostBytes) throw new Malformed(`A message has at most ${mostBytes} bytes here.`)
+/** Reads the message in a text frame. Drops unknown fields. Throws `Malformed` or `Unstorable`. */
+export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
+  if (bytes.length > maxBytes) throw new Malformed(`The message must have at most ${maxBytes} bytes.`)
   if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
   const hasUnstorableText = scan(bytes)
   const value = JSON.parse(bytes.toString()) as JsonObject
@@ -49,15 +49,15 @@ export function readMessage(bytes: Buffer, mostBytes: number): ReadMessage {
   return message
 }
 
-/** What became of reading a message, as a thread can tell it. */
-export type Reading =
+/** The result of reading a message, as a value that a thread can send. */
+export type ReadResult =
   | { message: ReadMessage }
   | { fault: 'malformed'; reason: string }
   | { fault: 'unstorable'; reason: string; subject: Unstorable['subject'] }
 
-export function tryReadMessage(bytes: Buffer, mostBytes: number): Reading {
+export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
   try {
-    return { message: readMessage(bytes, mostBytes) }
+    return { message: readMessage(bytes, maxBytes) }
   } catch (error) {
     if (error instanceof Malformed) return { fault: 'malformed', reason: error.message }
     if (!(error instanceof Unstorable)) throw error
@@ -66,10 +66,10 @@ export function tryReadMessage(bytes: Buffer, mostBytes: number): Reading {
 }
 
 const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
-/** Longer than the names of all fields. A reason of a closed connection has at most 123 bytes. */
+/** Longer than all names of fields. Limited, because a close reason has at most 123 bytes. */
 const maxFieldLength = 32
 
-/** Whether it has strings that cannot be stored. */
+/** Checks the JSON without building values. Returns whether it has strings that cannot be stored. */
 function scan(bytes: Buffer): boolean {
   const scanner = new JsonScanner(bytes, { depth, keys, values }, { subject: 'The message' })
   try {
@@ -94,53 +94,53 @@ const readers: Readers = {
   auth: (fields) => ({ type: 'auth', token: fields.text('token', limits.firstMessageBytes) }),
   open: (fields) => ({
     type: 'open',
-    ref: fields.count('ref'),
+    ref: fields.natural('ref'),
     organizationId: fields.text('organizationId'),
     documentId: fields.text('documentId'),
     topics: fields.choices('topics', topics),
     since: fields.optional('since', () => readPosition(fields.fields('since'))),
   }),
-  close: (fields) => ({ type: 'close', ref: fields.count('ref') }),
+  close: (fields) => ({ type: 'close', ref: fields.natural('ref') }),
   setPresence: (fields) => ({
     type: 'setPresence',
-    ref: fields.count('ref'),
+    ref: fields.natural('ref'),
     status: fields.optional('status', () => fields.choice('status', onlineStatuses)),
     data: fields.optional('data', () => fields.jsonOrNull('data')),
   }),
   setLiveState: (fields) => ({
     type: 'setLiveState',
-    ref: fields.count('ref'),
-    id: fields.count('id'),
+    ref: fields.natural('ref'),
+    id: fields.natural('id'),
     liveStateDataId: fields.text('liveStateDataId'),
     data: fields.json('data'),
     merge: fields.optional('merge', () => fields.flag('merge')),
   }),
   openEditor: (fields) => ({
     type: 'openEditor',
-    ref: fields.count('ref'),
-    channel: fields.count('channel'),
+    ref: fields.natural('ref'),
+    channel: fields.natural('channel'),
     editorId: fields.text('editorId'),
     contentType: fields.optional('contentType', () => fields.choice('contentType', contentTypes)),
     contentKey: fields.optional('contentKey', () => fields.text('contentKey')),
   }),
-  closeEditor: (fields) => ({ type: 'closeEditor', channel: fields.count('channel') }),
+  closeEditor: (fields) => ({ type: 'closeEditor', channel: fields.natural('channel') }),
   listVersions: (fields) => ({
     type: 'listVersions',
-    channel: fields.count('channel'),
-    id: fields.count('id'),
-    pageSize: fields.optional('pageSize', () => fields.count('pageSize')),
+    channel: fields.natural('channel'),
+    id: fields.natural('id'),
+    pageSize: fields.optional('pageSize', () => fields.natural('pageSize')),
     pageToken: fields.optional('pageToken', () => fields.text('pageToken', limits.pageTokenLength)),
   }),
   addVersion: (fields) => ({
     type: 'addVersion',
-    channel: fields.count('channel'),
-    id: fields.count('id'),
+    channel: fields.natural('channel'),
+    id: fields.natural('id'),
     name: fields.text('name'),
   }),
   restoreVersion: (fields) => ({
     type: 'restoreVersion',
-    channel: fields.count('channel'),
-    id: fields.count('id'),
+    channel: fields.natural('channel'),
+    id: fields.natural('id'),
     versionId: fields.text('versionId'),
   }),
   ping: () => ({ type: 'ping' }),
@@ -148,21 +148,24 @@ const readers: Readers = {
 
 export const types = Object.keys(readers) as Types[]
 
-const readPosition = (fields: Fields): Position => ({ epoch: fields.text('epoch'), seq: fields.count('seq') })
+const readPosition = (fields: Fields): Position => ({
+  epoch: fields.text('epoch'),
+  seq: fields.natural('seq'),
+})
 
 type JsonObject = Record<string, unknown>
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The fields of an object as they were sent, each read as what it must be. */
+/** Reads the fields of an object and checks their types. */
 class Fields {
   readonly #object: JsonObject
-  /** Where the object stands, for the names in messages. */
+  /** The path of the object, for the names of fields in errors. */
   readonly #path: string
 
   constructor(value: unknown, path = '') {
-    if (!isObject(value)) throw new Malformed('A message is an object.')
+    if (!isObject(value)) throw new Malformed('A message must be an object.')
     this.#object = value
     this.#path = path
   }
@@ -179,16 +182,16 @@ class Fields {
     return this.#get(name) === undefined ? undefined : read()
   }
 
-  count(name: string): number {
+  natural(name: string): number {
     const value = this.#get(name)
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number
-    return this.#fail(name, 'an integer from 0 on')
+    return this.#fail(name, 'an integer, 0 or greater')
   }
 
-  text(name: string, mostLength = 1000): string {
+  text(name: string, maxLength = 1000): string {
     const value = this.#get(name)
     if (typeof value !== 'string' || value === '') return this.#fail(name, 'a string that is not empty')
-    return value.length <= mostLength ? value : this.#fail(name, `at most ${mostLength} characters long`)
+    return value.length <= maxLength ? value : this.#fail(name, `at most ${maxLength} characters long`)
   }
 
   flag(name: string): boolean {
@@ -201,7 +204,7 @@ class Fields {
     return isObject(value) ? value : this.#fail(name, 'an object')
   }
 
-  /** That of an object. */
+  /** The JSON of an object. */
   json(name: string): string {
     return JSON.stringify(this.object(name))
   }

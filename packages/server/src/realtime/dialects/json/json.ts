@@ -7,7 +7,7 @@ import type { DialectClient, DialectContext } from '../dialect.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import type { Hub } from '../../editors/services.ts'
 import { Denial, type Identity } from '../../authorization/identify.ts'
-import { type Reading, type ReadMessage, tryReadMessage } from '../../messages/message.ts'
+import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
 import { idPattern, isId } from '../../documents/place.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
@@ -88,7 +88,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (isBinary) return this.#identity !== undefined && this.#editors.receive(data)
     const maxBytes = this.#identity ? limits.jsonBytes : limits.firstMessageBytes
     if (data.length > maxInlineJsonBytes && data.length <= maxBytes) this.#readLarge(data)
-    else this.#receiveReading(tryReadMessage(data, maxBytes), data.length)
+    else this.#receiveResult(tryReadMessage(data, maxBytes), data.length)
     return true
   }
 
@@ -96,11 +96,11 @@ export class JsonClient implements DialectClient, DocumentHost {
   #readLarge(data: Buffer): void {
     this.#isReading = true
     this.connection.hold()
-    this.hub.largeMessages.read(this.connection, data, (reading) => {
+    this.hub.largeMessages.read(this.connection, data, (result) => {
       this.#isReading = false
       this.connection.release()
       this.#replay(() => {
-        this.#receiveReading(reading, data.length)
+        this.#receiveResult(result, data.length)
         return true
       })
       this.#replayWaiting()
@@ -111,12 +111,12 @@ export class JsonClient implements DialectClient, DocumentHost {
     return this.isChecking || this.#isReading
   }
 
-  #receiveReading(reading: Reading | undefined, bytes: number): void {
-    if (!reading) this.deny('unavailable', 'The message could not be read.')
-    else if ('message' in reading) this.#receiveMessage(reading.message, bytes)
-    else if (reading.fault === 'unstorable' && this.#identity) {
-      this.#sendError(reading.subject, 'INVALID_ARGUMENT', reading.reason)
-    } else this.deny('badMessage', reading.reason)
+  #receiveResult(result: ReadResult | undefined, bytes: number): void {
+    if (!result) this.deny('unavailable', 'The message could not be read.')
+    else if ('message' in result) this.#receiveMessage(result.message, bytes)
+    else if (result.fault === 'unstorable' && this.#identity) {
+      this.#sendError(result.subject, 'INVALID_ARGUMENT', result.reason)
+    } else this.deny('badMessage', result.reason)
   }
 
   #receiveMessage(message: ReadMessage, bytes: number): void {
