@@ -1,34 +1,21 @@
 import { ApiError } from '@plenum/protocol'
-import { Lanes } from '../store/engine/turns.ts'
+import { LaneQuota } from '../platform/lane-quota.ts'
+import { LaneLimiters } from '../platform/turns/gate.ts'
 
 /** What one caller may have in progress: each call holds its body in memory. */
-const maxPerCaller = { calls: 100, bytes: 64 * 1024 * 1024 }
-
-interface Caller {
-  calls: number
-  bytes: number
-  /** Calls about the same subject take turns. */
-  subjects: Lanes
-}
+const maxPerCaller = { maxJobs: 100, maxBytes: 64 * 1024 * 1024 }
 
 /** Calls of one caller about the same subject run one after the other. */
 export class SubjectQueues {
-  readonly #callers = new Map<string, Caller>()
+  readonly #quota = new LaneQuota(maxPerCaller)
+  readonly #subjects = new LaneLimiters(1)
 
   async take<T>(scope: string, subject: string, bytes: number, run: () => Promise<T>): Promise<T> {
-    const caller = this.#callers.get(scope) ?? { calls: 0, bytes: 0, subjects: new Lanes() }
-    // The first call is taken however large it is.
-    const isFull = caller.calls >= maxPerCaller.calls || caller.bytes + bytes > maxPerCaller.bytes
-    if (caller.calls > 0 && isFull) throw tooManyCalls()
-    this.#callers.set(scope, caller)
-    caller.calls++
-    caller.bytes += bytes
+    if (!this.#quota.add(scope, bytes)) throw tooManyCalls()
     try {
-      return await caller.subjects.take(subject, run)
+      return await this.#subjects.run(JSON.stringify([scope, subject]), run)
     } finally {
-      caller.calls--
-      caller.bytes -= bytes
-      if (caller.calls === 0) this.#callers.delete(scope)
+      this.#quota.remove(scope, bytes)
     }
   }
 }

@@ -1,29 +1,140 @@
-import { setImmediate } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { Gate } from './gate.ts'
+import { setImmediate as nextIteration } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import { Gate, LaneLimiters } from './gate.ts'
 
-test('[R16.5] lets so many in at a time, lane by lane, and goes on after failures', async () => {
-  const gate = new Gate(2)
-  const inside = new Map<string, () => void>()
-  const order: string[] = []
-  const enter = (lane: string, name: string) =>
-    gate
-      .pass(lane, () => {
-        order.push(name)
-        return new Promise<void>((resolve, reject) =>
-          inside.set(name, name === 'a2' ? () => reject(new Error('no')) : resolve),
-        )
-      })
-      .catch(() => {})
-  for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void enter('a', name)
-  for (const name of ['b1', 'b2']) void enter('b', name)
-  const leave = async (name: string) => {
-    inside.get(name)?.()
-    await setImmediate()
+beforeEach(freeIteration)
+
+/** Work that lasts until the test ends it, and the order in which it started. */
+function scene(run: (lane: string, work: () => Promise<void>) => Promise<void>) {
+  const ends = new Map<string, () => void>()
+  const started: string[] = []
+  /** `a1`: work of lane `a`. */
+  const start = (name: string, { fails = false } = {}) => {
+    const work = () => {
+      started.push(name)
+      return new Promise<void>((resolve, reject) =>
+        ends.set(name, fails ? () => reject(new Error('no')) : resolve),
+      )
+    }
+    return run(name.charAt(0), work).catch(() => {})
   }
-  expect(order).toEqual(['a1', 'a2'])
-  for (const name of ['a2', 'a1', 'a3', 'b1', 'a4', 'b2', 'a5']) await leave(name)
-  expect(order).toEqual(['a1', 'a2', 'a3', 'b1', 'a4', 'b2', 'a5'])
-  await Promise.all([enter('c', 'c1'), enter('c', 'c2'), leave('c1'), leave('c2')])
-  expect(order.slice(-2)).toEqual(['c1', 'c2'])
+  const end = async (name: string) => {
+    ends.get(name)?.()
+    await nextIteration()
+  }
+  return { start, end, started }
+}
+
+describe('a limiter', () => {
+  test('[R16.5] runs two at a time, lanes in turn, and continues after failures', async () => {
+    const limiter = new Gate(2)
+    const { start, end, started } = scene((lane, work) => limiter.pass(lane, work))
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(name, { fails: name === 'a2' })
+    for (const name of ['b1', 'b2']) void start(name)
+    expect(started).toEqual(['a1', 'a2'])
+    for (const name of ['a2', 'a1', 'a3', 'b1', 'a4', 'b2', 'a5']) await end(name)
+    expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'a4', 'b2', 'a5'])
+    await Promise.all([start('c1'), start('c2'), end('c1'), end('c2')])
+    expect(started.slice(-2)).toEqual(['c1', 'c2'])
+  })
+
+  test('[R16.5] the sub-lanes of a lane take turns', async () => {
+    const limiter = new Gate(1)
+    const started: string[] = []
+    const run = (lane: string, subLane: string, name: string) =>
+      limiter.pass(lane, async () => void started.push(name), subLane)
+    await Promise.all([
+      run('a', 'x', 'ax1'),
+      run('a', 'x', 'ax2'),
+      run('a', 'x', 'ax3'),
+      run('a', 'y', 'ay1'),
+      run('b', 'x', 'bx1'),
+    ])
+    expect(started).toEqual(['ax1', 'ax2', 'bx1', 'ay1', 'ax3'])
+  })
+
+  test('[S2] waiting work starts in later iterations of the event loop, one in each', async () => {
+    const limiter = new Gate(1)
+    let done = 0
+    const all = Promise.all(Array.from({ length: 5 }, () => limiter.pass('a', async () => void done++)))
+    for (let iteration = 1; iteration <= 5; iteration++) {
+      expect(done).toBeLessThanOrEqual(iteration)
+      await nextIteration()
+    }
+    await all
+    expect(done).toBe(5)
+  })
+
+  test('[S2] with startsAtOnce, short work runs in one iteration and long work lets others in between', async () => {
+    const limiter = new Gate(1, { startsAtOnce: true })
+    let iteration = 0
+    let isOver = false
+    const counting = (async () => {
+      for (; !isOver; iteration++) await nextIteration()
+    })()
+    const iterationsOf = async (ms: number) => {
+      const found: number[] = []
+      const work = async () => {
+        for (const end = performance.now() + ms; performance.now() < end;);
+        found.push(iteration)
+      }
+      await Promise.all(Array.from({ length: 4 }, () => limiter.pass('a', work)))
+      return new Set(found).size
+    }
+    await freeIteration()
+    expect(await iterationsOf(0)).toBe(1)
+    await freeIteration()
+    // The first one ends before the limiter looks at the time.
+    expect(await iterationsOf(9)).toBeGreaterThanOrEqual(3)
+    isOver = true
+    await counting
+  })
+
+  test('[R16.5] a place that was entered is free once it is released, and only once', async () => {
+    const limiter = new Gate(1)
+    const release = await limiter.enter('a')
+    let entered = 0
+    const others = [limiter.enter('a'), limiter.enter('b')].map(async (entering) => {
+      const leave = await entering
+      entered++
+      return leave
+    })
+    await nextIteration()
+    expect(entered).toBe(0)
+    release()
+    release()
+    await nextIteration()
+    await nextIteration()
+    expect(entered).toBe(1)
+    ;(await others[0])?.()
+    await others[1]
+  })
+})
+
+describe('limiters of lanes', () => {
+  test('[S1] run one of each lane at a time, in order, and continue after failures', async () => {
+    const limiters = new LaneLimiters(1)
+    const { start, end, started } = scene((lane, work) => limiters.run(lane, work))
+    for (const name of ['a1', 'a2', 'b1', 'a3', 'b2']) void start(name, { fails: name === 'a1' })
+    expect(started).toEqual(['a1', 'b1'])
+    await end('a1')
+    await expect.poll(() => started).toEqual(['a1', 'b1', 'a2'])
+    await end('b1')
+    await expect.poll(() => started).toEqual(['a1', 'b1', 'a2', 'b2'])
+    await end('a2')
+    await expect.poll(() => started).toEqual(['a1', 'b1', 'a2', 'b2', 'a3'])
+    await end('a3')
+    void start('a4')
+    expect(started.at(-1)).toBe('a4')
+  })
+
+  test('[S1] lanes that were entered do not wait for each other', async () => {
+    const limiters = new LaneLimiters(1)
+    const release = await limiters.enter('a')
+    const second = limiters.enter('a')
+    await limiters.enter('b')
+    release()
+    await second
+  })
 })

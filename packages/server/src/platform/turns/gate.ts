@@ -1,44 +1,119 @@
 import { LaneQueue } from './lane-queue.ts'
+import { isLoopLate } from './loop-time.ts'
 
-/** Lets so many in at a time; the others wait, for as long as it takes. Tenants take turns, and the lanes of a tenant do. */
+export interface LimiterOptions {
+  /**
+   * Work that waited starts as soon as a place is free, unless this iteration of the event loop is late. Default: it
+   * starts in a later iteration. SQLite answers at once, so otherwise all waiting queries would run in one iteration.
+   */
+  startsAtOnce?: boolean
+}
+
+/**
+ * Limits how much work runs at a time. The rest waits without a timeout. Waiting lanes take turns, and so do the
+ * sub-lanes of a lane, so one busy lane cannot starve the others. Work that finds a free place starts synchronously.
+ */
 export class Gate {
-  readonly #tenants = new LaneQueue<string>()
-  /** Who waits, by tenant. */
+  readonly #startsAtOnce: boolean
+  readonly #lanes = new LaneQueue<string>()
   readonly #waiting = new Map<string, LaneQueue<() => void>>()
   #free: number
 
-  constructor(most: number) {
-    this.#free = most
+  constructor(maxConcurrent: number, { startsAtOnce = false }: LimiterOptions = {}) {
+    this.#free = maxConcurrent
+    this.#startsAtOnce = startsAtOnce
   }
 
-  async pass<T>(tenant: string, work: () => Promise<T>, lane = ''): Promise<T> {
+  async pass<T>(lane: string, work: () => Promise<T>, subLane = ''): Promise<T> {
     if (this.#free > 0) this.#free--
-    else await this.#wait(tenant, lane)
+    else await this.#wait(lane, subLane)
     try {
       return await work()
     } finally {
-      const next = this.#next()
-      // On SQLite nothing else would have its turn before all of them are through.
-      if (next) setImmediate(next)
-      else this.#free++
+      this.#release()
     }
   }
 
-  #wait(tenant: string, lane: string): Promise<void> {
+  /** Takes a place until the returned function is called. Calls after the first have no effect. */
+  async enter(lane: string): Promise<() => void> {
+    if (this.#free > 0) this.#free--
+    else await this.#wait(lane, '')
+    let isHeld = true
+    return () => {
+      if (isHeld) this.#release()
+      isHeld = false
+    }
+  }
+
+  #wait(lane: string, subLane: string): Promise<void> {
     return new Promise((resolve) => {
-      const waiting = this.#waiting.get(tenant) ?? new LaneQueue()
-      this.#waiting.set(tenant, waiting)
-      waiting.add(lane, resolve)
-      this.#tenants.add(tenant, tenant)
+      const waiting = this.#waiting.get(lane) ?? new LaneQueue()
+      this.#waiting.set(lane, waiting)
+      waiting.add(subLane, resolve)
+      this.#lanes.add(lane, lane)
     })
   }
 
-  #next(): (() => void) | undefined {
-    const tenant = this.#tenants.take()
-    if (tenant === undefined) return undefined
-    const waiting = this.#waiting.get(tenant)
+  /** Passes the place on, so that work which arrives meanwhile cannot take it. */
+  #release(): void {
+    const start = this.#takeNext()
+    if (!start) this.#free++
+    else if (this.#startsAtOnce && !isLoopLate()) start()
+    else setImmediate(start)
+  }
+
+  #takeNext(): (() => void) | undefined {
+    const lane = this.#lanes.take()
+    if (lane === undefined) return undefined
+    const waiting = this.#waiting.get(lane)
     const next = waiting?.take()
-    if (waiting?.isEmpty) this.#waiting.delete(tenant)
+    if (waiting?.isEmpty) this.#waiting.delete(lane)
     return next
+  }
+}
+
+/** Limits how much work of each lane runs at a time. Lanes do not wait for each other. */
+export class LaneLimiters {
+  readonly #maxPerLane: number
+  readonly #lanes = new Map<string, { limiter: Gate; users: number }>()
+
+  constructor(maxPerLane: number) {
+    this.#maxPerLane = maxPerLane
+  }
+
+  async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
+    const limiter = this.#use(lane)
+    try {
+      return await limiter.pass('', work)
+    } finally {
+      this.#leave(lane)
+    }
+  }
+
+  /** Takes a place of the lane until the returned function is called. Calls after the first have no effect. */
+  async enter(lane: string): Promise<() => void> {
+    const release = await this.#use(lane).enter('')
+    let isHeld = true
+    return () => {
+      if (!isHeld) return
+      isHeld = false
+      release()
+      this.#leave(lane)
+    }
+  }
+
+  #use(lane: string): Gate {
+    const used = this.#lanes.get(lane) ?? {
+      limiter: new Gate(this.#maxPerLane, { startsAtOnce: true }),
+      users: 0,
+    }
+    this.#lanes.set(lane, used)
+    used.users++
+    return used.limiter
+  }
+
+  #leave(lane: string): void {
+    const used = this.#lanes.get(lane)
+    if (used && --used.users === 0) this.#lanes.delete(lane)
   }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { LaneQueue } from './lane-queue.ts'
 
-test('[S1] lanes take turns, and the items of a lane keep their order', () => {
+test('[S1] the lanes of a queue take turns, and the items of a lane keep their order', () => {
   const queue = new LaneQueue<string>()
   for (const item of ['a1', 'a2', 'a3', 'b1', 'c1', 'b2']) queue.add(item.charAt(0), item)
   const taken: string[] = []

@@ -1,6 +1,6 @@
-/** Items that wait, taken lane by lane in turn: who waits in one lane is not kept waiting by those who crowd in another one. */
+/** A queue that takes from its lanes in turn, so that one crowded lane does not delay the others. */
 export class LaneQueue<T> {
-  /** The lane whose turn it is comes first. */
+  /** The lane whose turn is next comes first. */
   readonly #lanes = new Map<string, T[]>()
 
   get isEmpty(): boolean {

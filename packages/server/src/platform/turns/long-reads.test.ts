@@ -6,30 +6,30 @@ import { LongReads } from './long-reads.ts'
 beforeEach(freeIteration)
 
 describe('long reads', () => {
-  test('[S2] [S5.2] in one turn of the event loop one slice runs, however many reads there are', async () => {
+  test('[S2] [S5.2] one slice runs in each iteration of the event loop, whatever the number of reads', async () => {
     const reads = new LongReads()
-    let turn = 0
+    let iteration = 0
     let isOver = false
-    const turns: number[] = []
+    const iterations: number[] = []
     const count = (async () => {
-      for (; !isOver; turn++) await setImmediate()
+      for (; !isOver; iteration++) await setImmediate()
     })()
     const one = async () => {
       const read = reads.begin('key')
       for (let slice = 0; slice < 5; slice++) {
         await read.next()
-        turns.push(turn)
+        iterations.push(iteration)
       }
       read.end()
     }
     await Promise.all(Array.from({ length: 10 }, one))
     isOver = true
     await count
-    expect(turns).toHaveLength(50)
-    expect(new Set(turns).size).toBe(50)
+    expect(iterations).toHaveLength(50)
+    expect(new Set(iterations).size).toBe(50)
   })
 
-  test('[S1] [9.2.3] few large answers of one key are made at a time, and those of other keys beside them', async () => {
+  test('[S1] [9.2.3] a key has two large answers open at a time, and other keys do not wait for it', async () => {
     const reads = new LongReads({ maxLargePerKey: 2 })
     const started: string[] = []
     const begin = async (key: string, name: string) => {
@@ -41,12 +41,12 @@ describe('long reads', () => {
     const [a1, a2, a3, a4, b1] = ['a1', 'a2', 'a3', 'a4', 'b1'].map((name) => begin(name.charAt(0), name))
     const first = await a1!
     await Promise.all([a2, b1])
-    // Slices of different keys take turns.
+    // The keys take turns.
     expect(started).toEqual(['a1', 'b1', 'a2'])
     first.end()
     const third = await a3!
     expect(started).toEqual(['a1', 'b1', 'a2', 'a3'])
-    // Ending twice makes room once.
+    // Ending a read twice frees one place.
     first.end()
     await setImmediate()
     expect(started).toHaveLength(4)
@@ -54,7 +54,7 @@ describe('long reads', () => {
     await a4
   })
 
-  test('[S2] a slice is due after its time, and not before', async () => {
+  test('[S2] a slice is over after its time, and not before', async () => {
     expect(new LongReads({ sliceMs: 60_000 }).begin('key').isDue).toBe(false)
     expect(new LongReads({ sliceMs: 0 }).begin('key').isDue).toBe(true)
   })

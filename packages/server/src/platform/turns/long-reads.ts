@@ -1,66 +1,59 @@
-import { Gate } from './gate.ts'
+import { Gate, LaneLimiters } from './gate.ts'
 import { iterationMs } from './loop-time.ts'
 import { LoopTurns } from './loop-turns.ts'
 
-/** Long enough to get something done, short enough that nobody notices it. */
-const sliceMs = 5
-/** Each may keep an answer of 64 MiB in memory until the client has read it. */
-const maxLargePerKey = 2
+/** Long enough to make progress, short enough not to delay other work. */
+const defaultSliceMs = 5
+/** Each may hold an answer of 64 MiB in memory until the client has read it. */
+const defaultMaxLargePerKey = 2
 
 export interface LongReadLimits {
   sliceMs?: number
   maxLargePerKey?: number
-  /** Queries that a database answers at a time which does not answer at once: what it sends may come in one iteration. */
+  /** Concurrent queries on a database that answers asynchronously: all answers may arrive in one iteration. Default: no limit. */
   maxQueries?: number
 }
 
-/** A read that may take long, divided into slices. */
+/** A read that may take long, run in slices. */
 export interface LongRead {
-  /** Whether this slice has lasted long enough. */
+  /** Whether the time of this slice is over. */
   readonly isDue: boolean
   /** Waits for the next slice. */
   next(): Promise<void>
-  /** The same, if this one has lasted long enough. */
+  /** Waits for the next slice if the time of this one is over. */
   readonly pause: () => Promise<void>
-  /** Does a query when this slice has time for it, and few others are under way. */
+  /** Runs a query once this slice has time for it and fewer than `maxQueries` run. */
   query<T>(work: () => Promise<T>): Promise<T>
-  /** Waits until few large answers of the same key are left; does nothing if called again. */
+  /** Waits until fewer than `maxLargePerKey` large answers of the same key are open. Has no effect when called again. */
   becomeLarge(): Promise<void>
-  /** Whether others of the key may wait for its end. */
+  /** Whether it is one of the large answers of its key, for which others may wait. */
   readonly isLarge: boolean
-  /** The answer is sent, or there is none. */
+  /** Call it when the answer is sent, or when there is none. */
   end(): void
 }
 
-interface Key {
-  running: number
-  waiting: (() => void)[]
-}
-
 /**
- * Lets long reads share the event loop with everything else: in one iteration of it one slice runs, however many reads there
- * are, key by key in turn. A read that fits into its first slice waits for nobody.
+ * Lets long reads share the event loop with other work: one slice runs in each iteration, whatever the number of reads.
+ * Keys take turns. A read that fits into its first slice does not wait.
  */
 export class LongReads {
   readonly #sliceMs: number
-  readonly #maxLargePerKey: number
-  readonly #keys = new Map<string, Key>()
   readonly #slices = new LoopTurns()
+  readonly #large: LaneLimiters
   readonly #queries: Gate | undefined
   readonly #shared: Shared = {
-    turn: (key) => this.#slices.wait(key),
+    nextSlice: (key) => this.#slices.wait(key),
     query: (key, work) => (this.#queries ? this.#queries.pass(key, work) : work()),
-    enter: (key) => this.#enter(key),
-    leave: (key) => this.#leave(key),
+    enterLarge: (key) => this.#large.enter(key),
   }
 
   constructor(limits: LongReadLimits = {}) {
-    this.#sliceMs = limits.sliceMs ?? sliceMs
-    this.#maxLargePerKey = limits.maxLargePerKey ?? maxLargePerKey
+    this.#sliceMs = limits.sliceMs ?? defaultSliceMs
+    this.#large = new LaneLimiters(limits.maxLargePerKey ?? defaultMaxLargePerKey)
     if (limits.maxQueries !== undefined) this.#queries = new Gate(limits.maxQueries)
   }
 
-  /** A query before it is known whether the read takes long. */
+  /** Runs a query before it is known whether the read takes long. */
   query<T>(key: string, work: () => Promise<T>): Promise<T> {
     return this.#shared.query(key, work)
   }
@@ -68,30 +61,13 @@ export class LongReads {
   begin(key: string): LongRead {
     return new SlicedRead(this.#sliceMs, key, this.#shared)
   }
-
-  async #enter(name: string): Promise<void> {
-    const key = this.#keys.get(name) ?? { running: 0, waiting: [] }
-    this.#keys.set(name, key)
-    if (key.running >= this.#maxLargePerKey) await new Promise<void>((resolve) => key.waiting.push(resolve))
-    else key.running++
-  }
-
-  #leave(name: string): void {
-    const key = this.#keys.get(name)
-    if (!key) return
-    const next = key.waiting.shift()
-    // Its place goes to the next one.
-    if (next) next()
-    else if (--key.running === 0) this.#keys.delete(name)
-  }
 }
 
 /** What all reads share. */
 interface Shared {
-  turn(key: string): Promise<void>
+  nextSlice(key: string): Promise<void>
   query<T>(key: string, work: () => Promise<T>): Promise<T>
-  enter(key: string): Promise<void>
-  leave(key: string): void
+  enterLarge(key: string): Promise<() => void>
 }
 
 class SlicedRead implements LongRead {
@@ -100,6 +76,7 @@ class SlicedRead implements LongRead {
   readonly #shared: Shared
   #startedAt = performance.now()
   #state: 'small' | 'large' | 'ended' = 'small'
+  #leaveLarge: (() => void) | undefined
 
   constructor(sliceMs: number, key: string, shared: Shared) {
     this.#sliceMs = sliceMs
@@ -117,7 +94,7 @@ class SlicedRead implements LongRead {
   }
 
   async next(): Promise<void> {
-    await this.#shared.turn(this.#key)
+    await this.#shared.nextSlice(this.#key)
     this.#startedAt = performance.now()
   }
 
@@ -132,13 +109,13 @@ class SlicedRead implements LongRead {
 
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
-    await this.#shared.enter(this.#key)
+    this.#leaveLarge = await this.#shared.enterLarge(this.#key)
     this.#state = 'large'
     await this.next()
   }
 
   end(): void {
-    if (this.#state === 'large') this.#shared.leave(this.#key)
+    this.#leaveLarge?.()
     this.#state = 'ended'
   }
 }

@@ -1,6 +1,6 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 import type { Present } from '../../store/documents/presence.ts'
-import { Turns } from '../../store/engine/turns.ts'
+import { Gate } from '../../platform/turns/gate.ts'
 import { PresenceBroadcast, type PresenceSubscriber } from './presence-broadcast.ts'
 import { PresenceFields } from './presence-fields.ts'
 import { type IdentityHolder, type PresentClient, PresentPerson } from './present-person.ts'
@@ -36,7 +36,7 @@ export class LivePresence {
   readonly #clients = new Map<IdentityHolder, PresentClient>()
   readonly #broadcast: PresenceBroadcast
   #loading: Promise<void> | undefined
-  readonly #reads = new Turns()
+  readonly #reads = new Gate(1, { startsAtOnce: true })
   /** The sequence of all events, of clients and backends. */
   #seq = 0
   /** Increases when the document is deleted, so that a read that is still running is ignored. */
@@ -134,7 +134,7 @@ export class LivePresence {
     onRead: (entries: Map<string, Present>) => void,
   ): Promise<void> {
     const generation = this.#generation
-    return this.#reads.take(async () => {
+    return this.#reads.pass('', async () => {
       const entries = await this.#deps.read(userIds)
       if (generation === this.#generation) onRead(new Map(entries.map((entry) => [entry.userId, entry])))
     })

@@ -7,7 +7,7 @@ import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import { clientWithTimeout } from './postgres-client.ts'
 import { runInTransaction } from './transaction.ts'
-import { Lanes } from './turns.ts'
+import { LaneLimiters } from '../../platform/turns/gate.ts'
 
 // Parses counts and times as numbers: all of them are below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -53,7 +53,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
   const compiler = new PostgresQueryCompiler()
   const adapter = new PostgresAdapter()
   const createAdapter = () => adapter
-  const lanes = new Lanes()
+  const lanes = new LaneLimiters(1)
   return {
     dialect: 'postgres',
     durability: options.durability,
@@ -79,7 +79,7 @@ export async function openPostgres(options: DatabaseOptions & { url: string }): 
       }
       // Retries run one at a time, so that they collide only with first attempts and hold no connection while they wait.
       // Not across servers: the lock that this needs would outlive a server that froze.
-      return lanes.take(lane, () => retry(run, clock))
+      return lanes.run(lane, () => retry(run, clock))
     },
     async tryLock(db, name) {
       const { rows } = await sql<{ taken: boolean }>`

@@ -7,6 +7,7 @@ import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { OpenError } from './failures.ts'
 import { GroupSync } from './group-sync.ts'
+import { Gate } from '../../platform/turns/gate.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
@@ -18,7 +19,6 @@ import {
   SqliteDriver,
 } from './sqlite-driver.ts'
 import { runInTransaction, type TransactionDeps } from './transaction.ts'
-import { Turns } from './turns.ts'
 
 /** `synchronous = normal`: a commit writes the log without a sync. The answer waits for the shared sync of GroupSync. */
 const pragmas = `
@@ -48,7 +48,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 
   const migrating = new Kysely<unknown>({ dialect: dialectOf(writer) })
   const read = new Kysely<Schema>({ dialect: dialectOf(reader) })
-  const turns = new Turns()
+  const writes = new Gate(1, { startsAtOnce: true })
   await migrate(migrating, 'sqlite')
   await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
 
@@ -71,7 +71,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const checkpoints = new Checkpoints({
     file,
     logFrames: logFramesOf(writer),
-    withoutWriters: (work) => turns.take(work),
+    withoutWriters: (work) => writes.pass('', work),
     leaveSnapshots: reader.leaveSnapshot,
     clock: options.clock,
     ...(onCheckpointFailure && { onFailure: onCheckpointFailure }),
@@ -82,8 +82,8 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     durability: options.durability,
     exclusive: true,
     read,
-    async write(work, lane) {
-      const result = await turns.take(async () => {
+    async write(work, lane = '') {
+      const result = await writes.pass(lane, async () => {
         const copied = checkpoints.beforeWrite()
         if (copied) await copied
         begin(writer)
@@ -98,7 +98,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
           rollback(writer)
           throw error
         }
-      }, lane)
+      })
       if (options.durability === 'full') {
         try {
           await groupSync.durable()

@@ -1,0 +1,39 @@
+interface Usage {
+  jobs: number
+  bytes: number
+}
+
+/** Limits what each lane has in progress: a number of jobs, and the bytes that they hold together. */
+export class LaneQuota {
+  readonly #maxJobs: number
+  readonly #maxBytes: number
+  /** Lanes with jobs in progress. */
+  readonly #lanes = new Map<string, Usage>()
+
+  constructor({ maxJobs, maxBytes }: { maxJobs: number; maxBytes: number }) {
+    this.#maxJobs = maxJobs
+    this.#maxBytes = maxBytes
+  }
+
+  /** False, and nothing is added, if the lane has too much in progress. Its first job fits whatever its size. */
+  add(lane: string, bytes: number): boolean {
+    const usage = this.#lanes.get(lane)
+    if (!usage) {
+      this.#lanes.set(lane, { jobs: 1, bytes })
+      return true
+    }
+    if (usage.jobs >= this.#maxJobs || usage.bytes + bytes > this.#maxBytes) return false
+    usage.jobs++
+    usage.bytes += bytes
+    return true
+  }
+
+  /** Call it once for each job that was added, with the same bytes. */
+  remove(lane: string, bytes: number): void {
+    const usage = this.#lanes.get(lane)
+    if (!usage) return
+    usage.jobs--
+    usage.bytes -= bytes
+    if (usage.jobs === 0) this.#lanes.delete(lane)
+  }
+}
