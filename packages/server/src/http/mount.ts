@@ -10,7 +10,7 @@ import type { AnyHandler, createExecute } from '../calls/execute.ts'
 import { type Answer, readIdempotencyKey } from '../calls/idempotency.ts'
 import { createFieldFilter } from '../calls/ignored-fields.ts'
 import { requestAddress } from './sockets/request-address.ts'
-import { RequestTurns } from './sockets/request-turns.ts'
+import { LoopTurns } from '../platform/turns/loop-turns.ts'
 import { createValidator } from '../calls/validate.ts'
 
 declare module 'fastify' {
@@ -35,7 +35,7 @@ export interface Mount extends AdmissionDeps {
 
 /** The table becomes routes: limits and credentials, then the body, then its shape, then the handler. */
 export function mountOperations(app: FastifyInstance, mount: Mount): void {
-  const turns = new RequestTurns()
+  const turns = new LoopTurns({ startsUntilLate: true })
   for (const [family, verbs] of Object.entries(operations) as [string, Record<string, Operation>][]) {
     for (const [verb, operation] of Object.entries(verbs)) {
       const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[
@@ -50,7 +50,7 @@ export function mountOperations(app: FastifyInstance, mount: Mount): void {
 function mountOperation(
   app: FastifyInstance,
   mount: Mount,
-  turns: RequestTurns,
+  turns: LoopTurns,
   name: string,
   operation: Operation,
   handler: AnyHandler,

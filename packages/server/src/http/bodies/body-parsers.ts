@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { readBody } from './body.ts'
 import { type BodyBytes, collectBody, endedEarly } from './body-bytes.ts'
 import { bodyTooLargeFor } from '../errors.ts'
-import { RequestTurns } from '../sockets/request-turns.ts'
+import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 
 /** JSON is read within its bounds. Other bodies are refused. */
 export function mountBodyParsers(app: FastifyInstance, settings: Config['limits']): void {
@@ -12,7 +12,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
   const limits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
   // Fastify makes `routeOptions` anew each time: small bodies do without.
   const allowedEverywhere = Math.min(bodyBytes, crdtBodyBytes)
-  const turns = new RequestTurns()
+  const turns = new LoopTurns({ startsUntilLate: true })
   app.removeAllContentTypeParsers()
 
   app.addContentTypeParser('application/json', (request, payload, done) => {

@@ -8,7 +8,7 @@ import {
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import { connectionAccepted } from '../../platform/turns/loop-time.ts'
-import { LoopTurns, untilLoopIsLate } from '../../platform/turns/loop-turns.ts'
+import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 import { carriesErrorCode } from '../error-code.ts'
 import { Pipelining, tooManyWaiting } from './pipelining.ts'
 import { requestAddress } from './request-address.ts'
@@ -47,7 +47,7 @@ export function createConnections(options: Options): Connections {
    * Requests start as they arrive while the event loop has time. Then they wait before anything is done for them, address by
    * address in turn: a refusal takes 0.1 ms, and thousands can arrive together.
    */
-  const arrivals = new LoopTurns(untilLoopIsLate)
+  const arrivals = new LoopTurns({ startsUntilLate: true })
   let handle: RequestListener | undefined
   let second: Server | undefined
 

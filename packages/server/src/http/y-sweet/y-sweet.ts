@@ -6,7 +6,7 @@ import { type AdmissionDeps, createAdmission } from '../admission.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from '../bodies/body-bytes.ts'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
-import { RequestTurns } from '../sockets/request-turns.ts'
+import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 import { type Reader, WholeDocuments } from './whole-documents.ts'
 import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
 
@@ -34,7 +34,7 @@ const documentCalls = {
 export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
   const calls = createYSweetCalls(mount)
   const admit = createAdmission(mount)
-  const turns = new RequestTurns()
+  const turns = new LoopTurns({ startsUntilLate: true })
   const wholeDocuments = new WholeDocuments(mount.unsentAnswers)
 
   const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {

@@ -1,4 +1,4 @@
-/** Divides a number of bytes between those who keep something. */
+/** Limits how many bytes several holders keep together. */
 export class ByteBudget {
   readonly #maxBytes: number
   readonly #kept = new Map<object, number>()
@@ -8,13 +8,13 @@ export class ByteBudget {
     this.#maxBytes = maxBytes
   }
 
-  /** Sets how many bytes `keeper` holds; false, and nothing changes, if that is over the budget. */
-  keep(keeper: object, bytes: number): boolean {
-    const total = this.#bytes - (this.#kept.get(keeper) ?? 0) + bytes
+  /** Sets how many bytes `holder` keeps. False, and nothing changes, if that would exceed the budget. */
+  keep(holder: object, bytes: number): boolean {
+    const total = this.#bytes - (this.#kept.get(holder) ?? 0) + bytes
     if (total > this.#maxBytes && bytes > 0) return false
     this.#bytes = total
-    if (bytes === 0) this.#kept.delete(keeper)
-    else this.#kept.set(keeper, bytes)
+    if (bytes === 0) this.#kept.delete(holder)
+    else this.#kept.set(holder, bytes)
     return true
   }
 }

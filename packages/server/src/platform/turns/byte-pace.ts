@@ -1,17 +1,17 @@
-/** How long somebody who sent nothing may send as fast as it likes. */
+/** How much may be sent at once after a pause, as milliseconds of the steady rate. */
 const burstMs = 1_000
 
-/** Bounds how many bytes go out on behalf of somebody: a burst, then a steady rate. Times are those of `performance.now()`. */
+/** Limits bytes per second: a burst, then a steady rate. Times are milliseconds that only increase. */
 export class BytePace {
   readonly #bytesPerMs: number
-  /** When everything that went out would have gone out at the steady rate. */
+  /** When everything sent so far would have been sent at the steady rate. */
   #paidUntil = 0
 
   constructor(bytesPerSecond: number) {
     this.#bytesPerMs = bytesPerSecond / 1_000
   }
 
-  /** For how long nothing more may go out. */
+  /** How long to wait before more may be sent. */
   waitMs(now: number): number {
     return Math.max(0, this.#paidUntil - now - burstMs)
   }

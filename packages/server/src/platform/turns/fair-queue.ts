@@ -1,4 +1,4 @@
-/** Whose work it is. */
+/** Whose time a piece of work takes. */
 export interface WorkOwner {
   readonly apiKey: string
   readonly userId: string
@@ -17,26 +17,25 @@ interface UserShare<T> extends Share {
 interface TenantShare<T> extends Share {
   apiKey: string
   users: Map<string, UserShare<T>>
-  /** What the user who was next had spent: new users begin with it. */
+  /** What the last served user had spent. New users start with it. */
   newUserMs: number
 }
 
 /**
- * Divides time between those who wait for it: between tenants, then between the users of a tenant, then between the items
- * of a user, one after the other. The share that has spent the least time is next, so a client with little work does not
- * wait behind the backlog of others.
+ * A queue that divides time between tenants, then between the users of a tenant, then takes a user's items in order. The
+ * share that has spent the least time is next, so a client with little work does not wait behind the backlog of others.
  */
 export class FairQueue<T> {
-  /** Those in which somebody waits. */
+  /** Tenants with waiting items. */
   readonly #tenants = new Map<string, TenantShare<T>>()
-  /** By item, in whose share it waits. */
+  /** The share in which each item waits. */
   readonly #shares = new Map<T, UserShare<T>>()
-  /** What the tenant who was next had spent: new tenants begin with it. */
+  /** What the last served tenant had spent. New tenants start with it. */
   #newTenantMs = 0
-  readonly #now: () => number
+  readonly #elapsed: () => number
 
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor(elapsed: () => number = () => performance.now()) {
+    this.#elapsed = elapsed
   }
 
   get size(): number {
@@ -47,7 +46,7 @@ export class FairQueue<T> {
     return this.#shares.has(item)
   }
 
-  /** Does nothing if the item waits already. */
+  /** Has no effect if the item waits already. */
   add(item: T, { apiKey, userId }: WorkOwner): void {
     if (this.#shares.has(item)) return
     let tenant = this.#tenants.get(apiKey)
@@ -67,38 +66,37 @@ export class FairQueue<T> {
   delete(item: T): void {
     const user = this.#shares.get(item)
     if (!user) return
-    this.#take(item, user)
-    this.#prune(user)
+    this.#remove(item, user)
+    this.#dropIfEmpty(user)
   }
 
-  /** Takes the next item out and works on it. The work may add the item again. */
+  /** Removes the next item and runs `work` with it, which may add the item again. Charges the time to the item's owner. */
   takeNext(work: (item: T) => void): void {
     const tenant = leastSpent(this.#tenants) as TenantShare<T>
     const user = leastSpent(tenant.users) as UserShare<T>
     this.#newTenantMs = tenant.spentMs
     tenant.newUserMs = user.spentMs
     const item = user.waiting.values().next().value as T
-    this.#take(item, user)
-    const startedAt = this.#now()
+    this.#remove(item, user)
+    const startedAt = this.#elapsed()
     try {
       work(item)
     } finally {
-      const tookMs = this.#now() - startedAt
+      const tookMs = this.#elapsed() - startedAt
       tenant.spentMs += tookMs
       user.spentMs += tookMs
-      this.#prune(user)
+      this.#dropIfEmpty(user)
     }
   }
 
-  #take(item: T, user: UserShare<T>): void {
+  #remove(item: T, user: UserShare<T>): void {
     user.waiting.delete(item)
     this.#shares.delete(item)
   }
 
-  /** Forgets shares in which nobody waits. */
-  #prune(user: UserShare<T>): void {
+  #dropIfEmpty(user: UserShare<T>): void {
     const { userId, tenant, waiting } = user
-    // The work on an item may have ended the share and begun a new one.
+    // The work on an item may have dropped this share and started a new one.
     if (waiting.size > 0 || tenant.users.get(userId) !== user) return
     tenant.users.delete(userId)
     if (tenant.users.size === 0) this.#tenants.delete(tenant.apiKey)

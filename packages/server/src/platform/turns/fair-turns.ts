@@ -1,32 +1,36 @@
-import { setImmediate as nextLoop } from 'node:timers/promises'
-import { iterationMs } from './loop-time.ts'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 import { FairQueue, type WorkOwner } from './fair-queue.ts'
+import { iterationMs } from './loop-time.ts'
 
-/** Work that takes less is counted with what follows: to wait for the end of the iteration costs as much as a keystroke. */
-const littleMs = 1
-/** What one taker may take before the next one has its turn. */
+/** Work below this is charged to the next iteration: waiting for this one to end costs as much as handling a keystroke. */
+const negligibleMs = 1
+/** How long one task may run before the next one has its turn. */
 const maxSliceMs = 2
 
-/** Work of one client, done piece by piece. */
+/** Work of one owner that runs in slices. */
 export interface TurnTaker {
   readonly owner: WorkOwner
-  /** Does at least one piece, then more until `deadline`; true if more can be done. */
+  /** Does at least one step, then more until `deadline` (`performance.now()`). True if more can be done. */
   run(deadline: number): boolean
 }
 
-/** Bounds how long the work of clients holds the event loop, and divides that time between the clients. */
+/**
+ * Runs tasks in slices, a few milliseconds in each iteration of the event loop, and divides that time fairly: between
+ * tenants, then between the users of a tenant (see `FairQueue`). The time is its own, not the whole iteration's: to ask
+ * for that at every message would cost more than most messages do.
+ */
 export class FairTurns {
   readonly #waiting = new FairQueue<TurnTaker>()
   #spentMs = 0
   #isRunning = false
   #isScheduled = false
 
-  /** Whether work that comes now may be done at once. */
+  /** Whether new work may run at once in this iteration. */
   get isFree(): boolean {
     return this.#spentMs < iterationMs()
   }
 
-  /** Does it now and counts its time. */
+  /** Runs the work now and charges its time to this iteration. */
   spend(work: () => void): void {
     const startedAt = this.begin()
     try {
@@ -36,9 +40,9 @@ export class FairTurns {
     }
   }
 
-  /** Work begins whose time counts until `end` is called with the answer. */
+  /** Starts to charge time. Pass the result to `end`. */
   begin(): number | undefined {
-    // Work inside of other work is counted with that.
+    // Nested work is charged with the work around it.
     if (this.#isRunning) return undefined
     this.#isRunning = true
     return performance.now()
@@ -48,42 +52,72 @@ export class FairTurns {
     if (startedAt === undefined) return
     this.#isRunning = false
     this.#spentMs += performance.now() - startedAt
-    if (this.#spentMs >= littleMs) this.#schedule()
+    if (this.#spentMs >= negligibleMs) this.#schedule()
   }
 
-  /** Gives it turns until nothing is left that can be done; the first one at once if there is time. */
-  add(taker: TurnTaker): void {
-    if (this.#waiting.has(taker)) return
-    if (this.isFree && !this.#run(taker)) return
-    this.#waiting.add(taker, taker.owner)
+  /** Runs the task slice by slice until it is done. The first slice runs now if there is time. */
+  add(task: TurnTaker): void {
+    if (this.#waiting.has(task)) return
+    if (this.isFree && !this.#run(task)) return
+    this.#waiting.add(task, task.owner)
     this.#schedule()
   }
 
-  /** Resolves when nobody waits for a turn. */
-  async idle(): Promise<void> {
-    while (this.#waiting.size > 0) await nextLoop()
+  /** Runs a generator, one step after the other; each `yield` may end a slice. An error ends it. */
+  addSteps(owner: WorkOwner, steps: Iterator<unknown>, onError: (error: unknown) => void): void {
+    const run = (deadline: number) => {
+      try {
+        do if (steps.next().done) return false
+        while (performance.now() < deadline)
+        return true
+      } catch (error) {
+        onError(error)
+        return false
+      }
+    }
+    this.add({ owner, run })
   }
 
-  #run(taker: TurnTaker): boolean {
-    let isLeft = false
-    this.spend(() => {
-      isLeft = taker.run(performance.now() + Math.min(maxSliceMs, iterationMs()))
+  /** Runs the work once, in a slice of its owner. Resolves after it, and rejects with its error. */
+  runOnce(owner: WorkOwner, work: () => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const run = () => {
+        try {
+          resolve(work())
+        } catch (error) {
+          reject(error)
+        }
+        return false
+      }
+      this.add({ owner, run })
     })
-    return isLeft
   }
 
-  /** Begins the next iteration; called in each one that had more than a little work, and while work is left. */
+  /** Resolves when no task waits. */
+  async idle(): Promise<void> {
+    while (this.#waiting.size > 0) await nextIteration()
+  }
+
+  #run(task: TurnTaker): boolean {
+    let hasMore = false
+    this.spend(() => {
+      hasMore = task.run(performance.now() + Math.min(maxSliceMs, iterationMs()))
+    })
+    return hasMore
+  }
+
+  /** Starts the budget of the next iteration. Called in every iteration with more than negligible work, or work left. */
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
       this.#spentMs = 0
-      // To find who is next takes time as well, with thousands who wait.
+      // Not `isFree`: with thousands of waiting tasks, finding the next one takes time as well.
       const endsAt = performance.now() + iterationMs()
       while (this.#waiting.size > 0) {
-        this.#waiting.takeNext((taker) => {
-          if (this.#run(taker)) this.#waiting.add(taker, taker.owner)
+        this.#waiting.takeNext((task) => {
+          if (this.#run(task)) this.#waiting.add(task, task.owner)
         })
         if (performance.now() >= endsAt) break
       }

@@ -1,15 +1,29 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import { connectionAccepted, isLoopLate } from './loop-time.ts'
 
-beforeEach(freeIteration)
+let now = 0
 
-const beBusy = (ms: number) => {
-  for (const end = performance.now() + ms; performance.now() < end;);
+beforeEach(async () => {
+  await freeIteration()
+  now = performance.now()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.spyOn(performance, 'now').mockImplementation(() => now)
+})
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.useRealTimers()
+})
+
+/** The time passes in this iteration of the event loop. */
+function beBusy(ms: number): void {
+  now += ms
+  vi.advanceTimersByTime(ms)
 }
 
-test('[S5] an iteration of the event loop is late after 8 ms, the next one rests, and the one after it begins anew', async () => {
+test('[S5] an iteration of the event loop is late after 8 ms, so is the next one, and the one after it is not', async () => {
   await nextIteration()
   expect(isLoopLate()).toBe(false)
   beBusy(9)
@@ -22,7 +36,7 @@ test('[S5] an iteration of the event loop is late after 8 ms, the next one rests
   expect(isLoopLate()).toBe(false)
 })
 
-test('[S5] a short iteration is followed by a new one', async () => {
+test('[S5] after a short iteration of the event loop the next one is not late', async () => {
   await nextIteration()
   expect(isLoopLate(0)).toBe(false)
   beBusy(1)
@@ -31,7 +45,7 @@ test('[S5] a short iteration is followed by a new one', async () => {
   expect(isLoopLate(0)).toBe(false)
 })
 
-test('[S5.1] while clients connect, an iteration is late after 0.1 ms', async () => {
+test('[S5.1] an iteration of the event loop is late after 0.1 ms while clients connect', async () => {
   await nextIteration()
   connectionAccepted()
   expect(isLoopLate()).toBe(false)

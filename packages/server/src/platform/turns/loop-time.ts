@@ -1,10 +1,10 @@
-import { setImmediate as nextLoop } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
-/** How long one iteration of the event loop may be busy before what can wait does so. */
+/** How long one iteration of the event loop may be busy before work that can wait is postponed. */
 export const usualMs = 8
-/** The same while clients connect. Node accepts one connection in each iteration, and hundreds may wait for that. */
+/** The same while clients connect. Node accepts one connection in each iteration, and hundreds may be waiting. */
 const acceptingMs = 0.1
-/** For how long others are expected after a connection. */
+/** How long after a connection more connections are expected. */
 const acceptingForMs = 20
 
 let accepting: NodeJS.Timeout | undefined
@@ -12,18 +12,18 @@ let currentMs = usualMs
 let startedAt: number | undefined
 let isRest = false
 
-/** A client has connected. */
+/** Call it when a client has connected. */
 export function connectionAccepted(): void {
   currentMs = acceptingMs
   accepting = accepting?.refresh() ?? setTimeout(() => (currentMs = usualMs), acceptingForMs).unref()
 }
 
-/** For how long work may go on in this iteration of the event loop. */
+/** How long work may run in this iteration of the event loop. */
 export const iterationMs = (): number => currentMs
 
 /**
- * Whether this iteration of the event loop has been busy for so long that further work should wait for a later one. The
- * first question of an iteration starts the clock; everything that runs from then on counts.
+ * Whether this iteration of the event loop has been busy so long that further work should wait for a later one. The first
+ * call of an iteration starts the iteration's clock, which then measures everything that runs.
  */
 export function isLoopLate(maxMs?: number): boolean {
   const now = performance.now()
@@ -35,12 +35,12 @@ export function isLoopLate(maxMs?: number): boolean {
   return now - startedAt >= (maxMs ?? iterationMs())
 }
 
-/** Whether a piece of work has taken longer than an iteration should. */
+/** Whether one piece of work has taken longer than an iteration should, even while clients connect. */
 export const isLoopHeld = (): boolean => isLoopLate(usualMs)
 
 /**
- * Immediates run right after what the iteration has read from its sockets. After long work, one more iteration counts as
- * late: otherwise two long pieces could follow each other with nothing in between.
+ * Immediates run right after the iteration has read its sockets. After long work, one more iteration counts as late:
+ * otherwise two long pieces of work could follow each other with nothing between them.
  */
 function endIteration(): void {
   isRest = !isRest && performance.now() - (startedAt ?? 0) >= usualMs
@@ -48,23 +48,23 @@ function endIteration(): void {
   else startedAt = undefined
 }
 
-/** Called between pieces of work that may take long together: lets others have their turn if they should. */
+/** Call it between pieces of work that may take long together. Waits for the next iteration if this one is late. */
 export async function breathe(): Promise<void> {
-  if (isLoopLate()) await nextLoop()
+  if (isLoopLate()) await nextIteration()
 }
 
-/** So few do not need turns. */
-const fewItems = 4
+/** Up to this many items are mapped without a pause. */
+const maxItemsWithoutPause = 4
 
-/** The same as `map` of an array, with other work in between when there are many or large items. */
+/** Like `map` of an array, but lets other work run in between when there are many or large items. */
 export function mapInTurns<T, R>(items: readonly T[], map: (item: T) => R): R[] | Promise<R[]> {
-  return items.length <= fewItems ? items.map((item) => map(item)) : mapMany(items, map)
+  return items.length <= maxItemsWithoutPause ? items.map((item) => map(item)) : mapMany(items, map)
 }
 
 async function mapMany<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const mapped: R[] = []
   for (const item of items) {
-    if (isLoopLate()) await nextLoop()
+    if (isLoopLate()) await nextIteration()
     mapped.push(map(item))
   }
   return mapped

@@ -1,55 +1,59 @@
-import { isLoopHeld, isLoopLate } from './loop-time.ts'
 import { LaneQueue } from './lane-queue.ts'
+import { isLoopHeld, isLoopLate } from './loop-time.ts'
+
+export interface StartQueueOptions {
+  /** Starts more work while this iteration of the event loop is not late. Default: one start in each iteration. */
+  startsUntilLate?: boolean
+}
 
 /**
- * Runs waiting work lane by lane in turn: one piece in each iteration of the event loop, and more while `hasTime` says so.
- * An iteration that was held by a long piece has no second one.
+ * Decides when work starts that cannot be divided into slices: a request, or one slice of a long read. What arrives
+ * together does not hold the event loop together. Lanes take turns. An iteration in which one piece of work has run for
+ * long starts nothing more.
  */
 export class LoopTurns {
   readonly #waiting = new LaneQueue<() => void>()
-  readonly #hasTime: (() => boolean) | undefined
-  /** Only once in a row, so that there is always progress. */
-  #isPutOff = false
+  readonly #startsUntilLate: boolean
+  /** Never twice in a row, so that there is always progress. */
+  #wasPostponed = false
 
-  constructor(hasTime?: () => boolean) {
-    this.#hasTime = hasTime
+  constructor({ startsUntilLate = false }: StartQueueOptions = {}) {
+    this.#startsUntilLate = startsUntilLate
   }
 
-  /** Whether nobody waits. */
-  get isIdle(): boolean {
-    return this.#waiting.isEmpty
-  }
-
-  /** Whether work need not wait: nothing else does, and there is time. */
+  /** Whether work may start now: nothing waits, and this iteration has time. */
   get isFree(): boolean {
-    return this.isIdle && this.#hasTime?.() !== false
+    return this.#waiting.isEmpty && (!this.#startsUntilLate || !isLoopLate())
   }
 
+  /** Undefined: start now. Otherwise the promise resolves when the caller may start. */
+  enter(lane: string): Promise<void> | undefined {
+    return this.isFree ? undefined : this.wait(lane)
+  }
+
+  /** Resolves when the caller may start, never at once. */
   wait(lane: string): Promise<void> {
     return new Promise((resolve) => this.add(lane, resolve))
   }
 
-  /** Does the work when it is its turn. */
-  add(lane: string, work: () => void): void {
-    if (this.isIdle) setImmediate(this.#next)
-    this.#waiting.add(lane, work)
+  /** Calls `start` when its turn comes, never at once. */
+  add(lane: string, start: () => void): void {
+    if (this.#waiting.isEmpty) setImmediate(this.#next)
+    this.#waiting.add(lane, start)
   }
 
   readonly #next = (): void => {
-    // Asked in any case: the first question of an iteration starts its clock.
-    this.#isPutOff = isLoopHeld() && !this.#isPutOff
-    if (this.#isPutOff) return void setImmediate(this.#next)
+    // Evaluated in any case: the first question of an iteration starts the iteration's clock.
+    this.#wasPostponed = isLoopHeld() && !this.#wasPostponed
+    if (this.#wasPostponed) return void setImmediate(this.#next)
     this.#waiting.take()?.()
-    if (this.isIdle) return
-    if (this.#hasTime) afterThis(() => (this.#hasTime?.() ? this.#next() : setImmediate(this.#next)))
+    if (this.#waiting.isEmpty) return
+    if (this.#startsUntilLate) afterStarted(() => (isLoopLate() ? setImmediate(this.#next) : this.#next()))
     else setImmediate(this.#next)
   }
 }
 
-/** When everything is done that can be done now, with all that was awaited in between and is there already. */
-function afterThis(work: () => void): void {
-  queueMicrotask(() => process.nextTick(work))
+/** Runs after everything that the started work can do now, including what it awaits and is settled already. */
+function afterStarted(run: () => void): void {
+  queueMicrotask(() => process.nextTick(run))
 }
-
-/** For as long as this iteration of the event loop may be busy. */
-export const untilLoopIsLate = () => !isLoopLate()

@@ -1,20 +1,21 @@
+import { type Clock, type StopTimer, systemClock } from '../clock.ts'
 import { BytePace } from './byte-pace.ts'
 
-/** Changes within this are sent together. */
-const pauseMs = 15
+/** Changes within this time are sent together. */
+const collectMs = 15
 /** To all recipients together. A hundred cursors that all see each other move ten times a second take 30 MB. */
 const maxBytesPerSecond = 32 * 1024 * 1024
-/** What it takes to send a message beside its bytes. */
-const bytesAround = 512
+/** What sending a message costs besides its bytes. */
+const messageOverheadBytes = 512
 
 /** One message. */
 export interface BroadcastPart<Recipient> {
-  /** How many changes were looked at for it. */
+  /** How many changes it covers. */
   changes: number
   bytes: number
-  /** False: nothing was sent, because the recipient is behind or knows it. Undefined: there is no message. */
+  /** Returns false if nothing was sent, because the recipient is behind or up to date. Undefined: there is no message. */
   send: ((recipient: Recipient) => boolean) | undefined
-  /** How long it takes until a change that was left out may be sent. */
+  /** How long until a change that was left out may be sent. */
   waitMs: number
 }
 
@@ -22,35 +23,38 @@ export interface BroadcastSource<Recipient> {
   readonly recipients: { keys(): Iterable<Recipient>; has(recipient: Recipient): boolean }
   /** How many changes wait to be sent. */
   waiting(): number
-  /** The next message; of bounded size, and made in a few milliseconds. */
+  /** The next message: of bounded size, and built in a few milliseconds. */
   takePart(): BroadcastPart<Recipient>
-  /** Does one step after the other, in turns with other work. */
+  /** Runs one step after the other, sharing the event loop with other work. */
   run(steps: Iterator<unknown>): void
+  clock?: Clock
 }
 
 /**
- * Sends to everyone what has changed, soon after it did: one recipient a step, so that no broadcast holds the event loop,
- * and no faster than a document may send. What changes meanwhile is sent next, as it is then.
+ * Sends changes to all recipients soon after they happen. One step sends to one recipient, so that no broadcast holds the
+ * event loop, and the rate is limited. Changes that arrive meanwhile are sent next, in their latest state.
  */
 export class PacedBroadcast<Recipient> {
   readonly #source: BroadcastSource<Recipient>
+  readonly #clock: Clock
   readonly #pace = new BytePace(maxBytesPerSecond)
-  #timer: NodeJS.Timeout | undefined
-  /** When the timer ends. */
+  #stopTimer: StopTimer | undefined
+  /** When the timer fires. */
   #startsAt = Infinity
   #isRunning = false
 
   constructor(source: BroadcastSource<Recipient>) {
     this.#source = source
+    this.#clock = source.clock ?? systemClock
   }
 
-  /** Something has changed. */
-  start(inMs = pauseMs): void {
-    const startsAt = performance.now() + inMs
+  /** Call it when something has changed. */
+  start(inMs = collectMs): void {
+    const startsAt = this.#clock.elapsed() + inMs
     if (this.#isRunning || startsAt >= this.#startsAt) return
-    clearTimeout(this.#timer)
+    this.#stopTimer?.()
     this.#startsAt = startsAt
-    this.#timer = setTimeout(() => {
+    this.#stopTimer = this.#clock.setTimeout(() => {
       this.#startsAt = Infinity
       this.#isRunning = true
       this.#source.run(this.#steps())
@@ -58,30 +62,31 @@ export class PacedBroadcast<Recipient> {
   }
 
   *#steps(): Generator<undefined> {
-    let waitMs = this.#pace.waitMs(performance.now())
+    let waitMs = this.#pace.waitMs(this.#clock.elapsed())
     try {
-      // What changes meanwhile waits for the next time, unless there is room for it.
+      // Changes that arrive meanwhile wait for the next run, unless a message has room for them.
       for (let left = this.#source.waiting(); left > 0 && waitMs === 0;) {
         const part = this.#source.takePart()
         yield
         yield* this.#send(part)
         left -= part.changes
-        waitMs = part.changes > 0 ? this.#pace.waitMs(performance.now()) : part.waitMs
+        waitMs = part.changes > 0 ? this.#pace.waitMs(this.#clock.elapsed()) : part.waitMs
       }
     } finally {
       this.#isRunning = false
-      // Infinity: nothing waited when it was looked at.
-      if (this.#source.waiting() > 0) this.start(waitMs === Infinity ? pauseMs : Math.max(waitMs, pauseMs))
+      // Infinity: nothing was waiting when the part was built.
+      if (this.#source.waiting() > 0)
+        this.start(waitMs === Infinity ? collectMs : Math.max(waitMs, collectMs))
     }
   }
 
   *#send({ send, bytes }: BroadcastPart<Recipient>): Generator<undefined> {
     if (!send) return
     const { recipients } = this.#source
-    // Not to those who come meanwhile: they may know more than this.
+    // Not to recipients that join meanwhile: they may already have a later state.
     for (const recipient of Array.from(recipients.keys())) {
       if (!recipients.has(recipient)) continue
-      if (send(recipient)) this.#pace.spend(bytes + bytesAround, performance.now())
+      if (send(recipient)) this.#pace.spend(bytes + messageOverheadBytes, this.#clock.elapsed())
       yield
     }
   }

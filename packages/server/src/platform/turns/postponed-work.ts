@@ -1,14 +1,14 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextIteration } from 'node:timers/promises'
 
-/** How long the event loop may be held by it. */
+/** How long this work may hold the event loop before other work runs. */
 const maxHoldMs = 8
 
-/** What is done with updates later, in the order in which they came. */
+/** Work on updates that runs later, in the order in which it was added. */
 export class PostponedWork {
   readonly #items: { bytes: number; run: () => void }[] = []
   #bytes = 0
 
-  /** Of the updates that wait. */
+  /** Bytes of the waiting updates. */
   get bytes(): number {
     return this.#bytes
   }
@@ -18,15 +18,15 @@ export class PostponedWork {
     this.#bytes += update.length
   }
 
-  /** Also what is added meanwhile. */
-  async run(mayGoOn: () => boolean): Promise<void> {
+  /** Runs everything, including what is added meanwhile, until `mayContinue` returns false. */
+  async run(mayContinue: () => boolean): Promise<void> {
     let startedAt = performance.now()
     for (const { bytes, run } of this.#items) {
-      if (!mayGoOn()) return
+      if (!mayContinue()) return
       run()
       this.#bytes -= bytes
       if (performance.now() - startedAt < maxHoldMs) continue
-      await setImmediate()
+      await nextIteration()
       startedAt = performance.now()
     }
   }

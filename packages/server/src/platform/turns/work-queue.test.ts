@@ -14,7 +14,7 @@ function busy(ms: number): void {
 
 const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-/** Queues of clients that share one event loop, and the order in which their work is done. */
+/** Queues of clients that share one event loop, and the order in which their work ran. */
 function scene() {
   const turns = new FairTurns()
   const done: string[] = []
@@ -37,8 +37,8 @@ function scene() {
   return { turns, done, client }
 }
 
-describe('work of clients', () => {
-  test('[S2] is done at once while there is little of it', () => {
+describe('a work queue', () => {
+  test('[S2] work runs at once while there is little of it', () => {
     const { client, done } = scene()
     const ada = client('ada')
     ada.run('first')
@@ -46,7 +46,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S2] [S8] lets the event loop go on when it takes long, in order, and is all done', async () => {
+  test('[S2] [S8] long work runs in order over several iterations of the event loop', async () => {
     const { client, done, turns } = scene()
     const ada = client('ada')
     for (const i of times(30)) ada.run(`${i}`, 1)
@@ -60,7 +60,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S1] [S8.1] of a client with little to do is not behind the backlog of others', async () => {
+  test('[S1] [S8.1] a client with little work does not wait behind the backlog of others', async () => {
     const { client, done, turns } = scene()
     const loud = times(10).map((i) => client(`loud ${i}`))
     for (const one of loud) for (const i of times(10)) one.run(`loud ${i}`, 1)
@@ -69,12 +69,12 @@ describe('work of clients', () => {
     elsewhere.run('elsewhere')
     await turns.idle()
     expect(done).toHaveLength(102)
-    // Eight milliseconds at the beginning, and a slice of two for each whose time is the same.
+    // Eight milliseconds at first, then a slice of two for each client that has spent as little.
     expect(done.indexOf('quiet')).toBeLessThan(50)
     expect(done.indexOf('elsewhere')).toBeLessThan(20)
   })
 
-  test('[R9] stops while it may not be done, and goes on where it stopped', async () => {
+  test('[R9] the queue stops while its work may not run, and continues where it stopped', async () => {
     const { client, done, turns } = scene()
     let mayRun = false
     let blocked = 0
@@ -89,7 +89,7 @@ describe('work of clients', () => {
     expect([done, blocked, ada.isFree()]).toEqual([['0', '1', '2'], 1, true])
   })
 
-  test('[R8] goes on after an error, and ends when it is cleared', async () => {
+  test('[R8] the queue continues after an error, and is empty after clear', async () => {
     const { client, done, turns } = scene()
     const errors: unknown[] = []
     const ada = client('ada', { onError: (error) => errors.push(error) })
@@ -108,7 +108,7 @@ describe('work of clients', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S2] that adds work comes after what waits', async () => {
+  test('[S2] work that is added by other work runs after what waits already', async () => {
     const { client, done, turns } = scene()
     const ada = client('ada')
     ada.queue.push(() => ada.run('added'))
@@ -121,7 +121,7 @@ describe('work of clients', () => {
 })
 
 describe('a fair queue', () => {
-  test('[S8.1] gives the next turn to the tenant, then to the user, with the least time', () => {
+  test('[S8.1] a fair queue serves the tenant, then the user, that has spent the least time', () => {
     let now = 0
     const queue = new FairQueue<string>(() => now)
     const owners = { a: 'k1/u1', b: 'k1/u1', c: 'k1/u2', d: 'k2/u1', e: 'k2/u1', f: 'k2/u1' }
@@ -140,7 +140,7 @@ describe('a fair queue', () => {
     expect(order.join('')).toBe('adefcb')
   })
 
-  test('[S8.1] has each item once, and not after it was deleted', () => {
+  test('[S8.1] a fair queue holds each item once, and not after it was deleted', () => {
     const queue = new FairQueue<string>()
     const owner = { apiKey: 'k1', userId: 'u1' }
     for (const item of ['a', 'b', 'a']) queue.add(item, owner)

@@ -1,27 +1,27 @@
 import type { WorkOwner } from './fair-queue.ts'
 import type { FairTurns, TurnTaker } from './fair-turns.ts'
 
-/** What a queue needs of the connection of its client. */
+/** The connection of the client whose work waits. */
 export interface WorkHost {
   readonly turns: FairTurns
   readonly owner: WorkOwner
-  /** Reads nothing more of the client, until `release`. */
+  /** Stops reading from the client until `release`. */
   hold(): void
   release(): void
 }
 
 export interface WorkQueueOptions {
-  /** Whether work can be done at this moment. If not, the queue stops until `start`. */
+  /** Whether work may run now. If not, the queue stops until `start`. */
   mayRun?: () => boolean
-  /** Work is left, and `mayRun` said no. */
+  /** Called when work is left and `mayRun` returned false. */
   onBlocked?: () => void
-  /** Work threw an error; what is left goes on. */
+  /** Called when work threw an error. The rest of the queue continues. */
   onError?: (error: unknown) => void
 }
 
 /**
- * Work of one client that has to wait. It is done in order, in turns with that of other clients. As long as there is any,
- * nothing more is read of the client.
+ * Work of one client that has to wait. It runs in order, in slices shared with other clients. While work waits, the server
+ * reads nothing more from the client.
  */
 export class WorkQueue implements TurnTaker {
   readonly #host: WorkHost
@@ -43,7 +43,7 @@ export class WorkQueue implements TurnTaker {
     return this.#host.owner
   }
 
-  /** Does it now, if nothing waits and there is time. */
+  /** Runs the work now if nothing waits and there is time; otherwise queues it. */
   do(work: () => void): void {
     const { turns } = this.#host
     if (this.#works.length === 0 && turns.isFree) {
@@ -54,7 +54,7 @@ export class WorkQueue implements TurnTaker {
     }
   }
 
-  /** Adds work that waits until `start`. */
+  /** Queues work that waits for `start`. */
   push(work: () => void): void {
     this.#works.push(work)
     if (this.#isHolding) return
@@ -88,7 +88,7 @@ export class WorkQueue implements TurnTaker {
     if (isBlocked) onBlocked?.()
   }
 
-  /** Drops what waits. */
+  /** Drops all waiting work. */
   clear(): void {
     this.#works = []
     this.#releaseIfEmpty()

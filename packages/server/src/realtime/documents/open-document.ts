@@ -5,7 +5,6 @@ import type { Log } from '../../platform/log/log.ts'
 import type { FairTurns } from '../../platform/turns/fair-turns.ts'
 import type { Gate } from '../../platform/turns/gate.ts'
 import type { LoopTurns } from '../../platform/turns/loop-turns.ts'
-import { StepTaker } from '../../platform/turns/step-taker.ts'
 import { readSince } from '../../store/documents/live-state-log.ts'
 import * as presence from '../../store/documents/presence.ts'
 import type { Database } from '../../store/engine/db.ts'
@@ -260,7 +259,7 @@ export class OpenDocument implements DocumentRef {
   #run(steps: Iterator<unknown>): void {
     const owner = { apiKey: this.apiKey, userId: `document ${documentKey(this)}` }
     const onError = (error: unknown) => this.#logError(error, 'a broadcast failed')
-    this.#deps.turns.add(new StepTaker(owner, steps, onError))
+    this.#deps.turns.addSteps(owner, steps, onError)
   }
 
   #logError(error: unknown, message: string): void {

@@ -3,7 +3,6 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { newId } from '../../access/ids.ts'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
-import { whenItsTurn } from '../../platform/turns/step-taker.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identify.ts'
 import type { Listener, Participant } from '../documents/participant.ts'
@@ -78,7 +77,7 @@ class RequestMember implements Member, Listener {
           if (this.canWrite) room.submit(this, update, { saved: () => saved(), refused })
           else refused(readOnly)
         })
-      whenItsTurn(this.#services.turns, this.#participant.identity, submit).catch(reject)
+      this.#services.turns.runOnce(this.#participant.identity, submit).catch(reject)
     })
   }
 

@@ -2,7 +2,6 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
-import { whenItsTurn } from '../../platform/turns/step-taker.ts'
 import { WorkQueue } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
 import { AwarenessDelivery } from '../rooms/awareness/awareness-delivery.ts'
@@ -216,7 +215,7 @@ export class EditorSession implements Member {
     if (length < largeVectorBytes) return work()
     const { turns, owner } = this.#connection
     let result: Promise<T> | undefined
-    await whenItsTurn(turns, owner, () => {
+    await turns.runOnce(owner, () => {
       result = work()
     })
     return result as Promise<T>

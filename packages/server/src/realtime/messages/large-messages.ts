@@ -2,7 +2,6 @@ import type { Log } from '../../platform/log/log.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { ReadResult } from './message.ts'
 import type { LargeJson } from './large-json.ts'
-import { whenItsTurn } from '../../platform/turns/step-taker.ts'
 
 export interface LargeMessagesDeps {
   largeJson: LargeJson
@@ -38,7 +37,7 @@ export class LargeMessages {
     } catch (error) {
       log.error({ err: error }, 'reading a large message failed')
     }
-    await whenItsTurn(turns, owner, () => onRead(result))
+    await turns.runOnce(owner, () => onRead(result))
   }
 
   /** Resolves when no message is being read. */

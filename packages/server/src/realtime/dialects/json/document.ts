@@ -20,7 +20,6 @@ import type { Listener, Participant } from '../../documents/participant.ts'
 import { idPattern, isId } from '../../documents/place.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
-import { StepTaker, whenItsTurn } from '../../../platform/turns/step-taker.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
 
 type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
@@ -106,7 +105,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     if (this.participant.hasEnded) return
     // Many clients may have waited for the same load, and their answers may be large.
     const { turns, owner } = this.#host.connection
-    await whenItsTurn(turns, owner, () => {
+    await turns.runOnce(owner, () => {
       // The live states may have been dropped again, and the client may have left.
       if (liveStates.position && !this.participant.hasEnded) this.#answer(liveStates.position)
     })
@@ -240,7 +239,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#isCatchingUp = true
     const { turns, owner } = this.#host.connection
     const onError = () => this.participant.end('unavailable', 'The document cannot be read.')
-    turns.add(new StepTaker(owner, this.#catchUp(), onError))
+    turns.addSteps(owner, this.#catchUp(), onError)
   }
 
   /** Whether the client has missed changes and can take them now. */

@@ -1,6 +1,5 @@
 import type { AwarenessStates } from './awareness.ts'
 import type { Connection } from '../../sockets/connection.ts'
-import { StepTaker } from '../../../platform/turns/step-taker.ts'
 
 interface Client {
   readonly connection: Connection
@@ -48,7 +47,7 @@ export class AwarenessDelivery {
     if (this.#isCatchingUp || this.#unsent.size === 0) return
     this.#isCatchingUp = true
     const { turns, owner } = this.#client.connection
-    turns.add(new StepTaker(owner, this.#steps(awareness), () => this.#client.onError()))
+    turns.addSteps(owner, this.#steps(awareness), () => this.#client.onError())
   }
 
   *#steps(awareness: AwarenessStates): Generator<undefined> {

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
-import { RequestTurns } from './request-turns.ts'
+import { LoopTurns } from './loop-turns.ts'
 
 beforeEach(freeIteration)
 
@@ -9,8 +9,8 @@ const beBusy = (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end;);
 }
 
-test('[S5] requests that take long run one in each iteration, callers in turn', async () => {
-  const turns = new RequestTurns()
+test('[S5] long requests start one in each iteration of the event loop, callers in turn', async () => {
+  const turns = new LoopTurns({ startsUntilLate: true })
   await freeIteration()
   let iteration = 0
   let isOver = false
@@ -41,7 +41,7 @@ test('[S5] requests that take long run one in each iteration, callers in turn', 
   expect(new Set(iterations).size).toBe(6)
 })
 
-test('[S5] a request that comes alone begins at once', async () => {
+test('[S5] a request that arrives alone starts at once', async () => {
   await freeIteration()
-  expect(new RequestTurns().enter('a')).toBeUndefined()
+  expect(new LoopTurns({ startsUntilLate: true }).enter('a')).toBeUndefined()
 })
