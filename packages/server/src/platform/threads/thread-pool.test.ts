@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
 import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy, type Work } from './thread-pool.ts'
 
-/** Answers a number when it is told to by another message. */
+/** A task reports that it started, and ends when the test sends its name. */
 const source = `
   import { BroadcastChannel, parentPort, threadId } from 'node:worker_threads'
   parentPort.on('message', ({ name, channel }) => {
@@ -22,12 +23,13 @@ afterEach(async () => {
 })
 
 interface Starting {
-  /** Resolves when the worker with that number has started. */
-  canStart?: (count: number) => Promise<unknown>
+  /** Delays the start of the n-th worker. */
+  canStart?: (n: number) => Promise<unknown>
 }
 
 function start({ canStart = async () => {}, ...options }: PoolOptions & Starting = {}) {
   const workers: Worker[] = []
+  const clock = new SteppedClock()
   const pool = new ThreadPool(
     async () => {
       const worker = new Worker(url, { execArgv: [] })
@@ -35,7 +37,7 @@ function start({ canStart = async () => {}, ...options }: PoolOptions & Starting
       await canStart(workers.length)
       return worker
     },
-    { quickThreads: 3, quickPerLane: 2, ...options },
+    { quickThreads: 3, quickPerLane: 2, clock, ...options },
   )
   const name = `threads ${Math.random()}`
   const signal = new BroadcastChannel(name)
@@ -55,18 +57,15 @@ function start({ canStart = async () => {}, ...options }: PoolOptions & Starting
     const answer = await pool.run({ lane: task[0]!, content: task, bytes: 1, message, ...rest })
     return (answer as { name: string }).name
   }
-  /** The tasks that have begun, in their order; one that started over is listed again. */
+  /** Waits until these tasks have started, in this order. A task that started over is listed again. */
   const beginning = (...tasks: string[]) =>
     expect.poll(() => began, { timeout: 30_000, interval: 5 }).toEqual(tasks)
-  return { pool, run, began, beginning, end: (task: string) => signal.postMessage(task), workers }
+  return { pool, clock, run, began, beginning, end: (task: string) => signal.postMessage(task), workers }
 }
 
-/** Nothing is slow. */
-const never = 1_000_000_000
-
-describe('[V5] threads', () => {
-  test('[V5] run work side by side, and start as they are needed, two ahead', async () => {
-    const { run, beginning, end, workers } = start({ slowAfterMs: never })
+describe('[V5] a thread pool', () => {
+  test('[V5] the pool runs work side by side, and keeps two spare threads', async () => {
+    const { run, beginning, end, workers } = start()
     expect(workers).toHaveLength(0)
     const first = run('a1')
     await beginning('a1')
@@ -83,14 +82,14 @@ describe('[V5] threads', () => {
     expect(await Promise.all([second, third])).toEqual(['a2', 'a3'])
   })
 
-  test('[V5] work begins on the first thread that is ready', async () => {
+  test('[V5] work starts on the first thread that is ready', async () => {
     let startOthers = () => {}
     const later = new Promise<void>((resolve) => (startOthers = resolve))
     const canStart = (count: number) => (count > 1 ? later : Promise.resolve())
-    const { run, beginning, end, workers } = start({ slowAfterMs: never, canStart })
+    const { run, beginning, end, workers } = start({ canStart })
     const first = run('a1')
     await beginning('a1')
-    // The others are started ahead, and take their time.
+    // The spare threads are still starting.
     expect(workers).toHaveLength(3)
     const second = run('b1')
     end('a1')
@@ -100,10 +99,10 @@ describe('[V5] threads', () => {
     startOthers()
   })
 
-  test('[V5] that cannot start fail what waits, and start again with the next work', async () => {
+  test('[V5] when threads cannot start, waiting work fails and the next work starts them again', async () => {
     const canStart = (count: number) =>
       count === 1 ? Promise.reject(new Error('no memory')) : Promise.resolve()
-    const { run, beginning, end } = start({ slowAfterMs: never, canStart })
+    const { run, beginning, end } = start({ canStart })
     await expect(run('a1')).rejects.toThrow('no memory')
     const second = run('a2')
     await beginning('a2')
@@ -112,7 +111,7 @@ describe('[V5] threads', () => {
   })
 
   test('[S3] one lane never has all threads, and lanes take turns', async () => {
-    const { run, beginning, end } = start({ slowAfterMs: never })
+    const { run, beginning, end } = start()
     const tasks = [run('a1')]
     await beginning('a1')
     tasks.push(...['a2', 'a3', 'a4'].map((task) => run(task)))
@@ -121,7 +120,7 @@ describe('[V5] threads', () => {
     await beginning('a1', 'a2', 'b1')
     tasks.push(run('b2'), run('c1'))
     end('a1')
-    // Lane `c` has had no turn yet. Lane `a` had its last one before lane `b`.
+    // Lane `c` has had no turn yet. The last turn of lane `a` was before that of lane `b`.
     await beginning('a1', 'a2', 'b1', 'c1')
     end('a2')
     await beginning('a1', 'a2', 'b1', 'c1', 'a3')
@@ -133,8 +132,8 @@ describe('[V5] threads', () => {
     await Promise.all(tasks)
   })
 
-  test('[S3] a lane that sends one job after the other does not come before one that waits', async () => {
-    const { run, beginning, end } = start({ slowAfterMs: never, quickThreads: 1, quickPerLane: 1 })
+  test('[S3] a lane that sends one job after the other does not overtake a waiting lane', async () => {
+    const { run, beginning, end } = start({ quickThreads: 1, quickPerLane: 1 })
     const tasks = [run('a1')]
     await beginning('a1')
     tasks.push(run('b1'))
@@ -143,7 +142,7 @@ describe('[V5] threads', () => {
     tasks.push(run('c1'), run('c2'))
     end('b1')
     await beginning('a1', 'b1', 'c1')
-    // Both had their last turn before lane `c`.
+    // The last turn of both was before that of lane `c`.
     tasks.push(run('b2'), run('a2'))
     end('c1')
     await beginning('a1', 'b1', 'c1', 'a2')
@@ -158,18 +157,20 @@ describe('[V5] threads', () => {
     await Promise.all(tasks)
   })
 
-  test('[S3] work that takes long makes room for others, and starts over when its turn comes', async () => {
-    const { run, beginning, end } = start({
-      slowAfterMs: 1,
+  test('[S3] slow work frees its thread for others, and starts over when a slow thread is free', async () => {
+    const { clock, run, beginning, end } = start({
+      slowAfterMs: 100,
       quickThreads: 1,
       slowThreads: 1,
       quickPerLane: 1,
     })
     const slow = run('a1')
     await beginning('a1')
-    // On the slow thread goes what takes long already; the quick one is free.
     const overdue = run('a2')
+    // The first one is slow work now, so the quick thread is free.
+    clock.step(100)
     await beginning('a1', 'a2')
+    clock.step(100)
     const quick = run('b1')
     await beginning('a1', 'a2', 'b1')
     end('a1')
@@ -180,20 +181,32 @@ describe('[V5] threads', () => {
     expect(await Promise.all([overdue, quick])).toEqual(['a2', 'b1'])
   })
 
-  test('[S3.2] content that ran into its time limit is not worked on again at once', async () => {
-    const { run, began } = start({ quickThreads: 1, slowAfterMs: never })
+  test('[S3.2] content that ran into its time limit is refused for a minute', async () => {
+    const { clock, run, beginning, end } = start({ quickThreads: 1 })
     const content = 'the same'
-    const [first, second] = [run('a1', { content, limitMs: 1 }), run('a2', { content })]
-    await expect(first).rejects.toThrow('longer than 1 ms')
-    await expect(second).rejects.toThrow('took too long. It can be tried again in 60 s')
-    await expect(run('a3', { content })).rejects.toThrow('took too long')
-    void run('a4', { content: 'another one' }).catch(() => {})
-    // It may be ended before it could tell that it began.
-    await expect.poll(() => began.filter((task) => task !== 'a1')).toEqual(['a4'])
+    const [first, second] = [run('a1', { content, limitMs: 10 }), run('a2', { content })]
+    const failing = [
+      expect(first).rejects.toThrow('longer than 10 ms'),
+      expect(second).rejects.toThrow('took too long. Try again in 60 s'),
+    ]
+    await beginning('a1')
+    clock.step(10)
+    await Promise.all(failing)
+    const other = run('a3', { content: 'another one' })
+    await beginning('a1', 'a3')
+    end('a3')
+    await other
+    clock.step(59_999)
+    await expect(run('a4', { content })).rejects.toThrow('took too long. Try again in 1 s')
+    clock.step(1)
+    const last = run('a5', { content })
+    await beginning('a1', 'a3', 'a5')
+    end('a5')
+    expect(await last).toBe('a5')
   })
 
-  test('[V5] work that nobody waits for begins when nothing else waits', async () => {
-    const { run, beginning, end } = start({ quickThreads: 2, slowAfterMs: never })
+  test('[V5] background work starts when nothing else waits', async () => {
+    const { run, beginning, end } = start({ quickThreads: 2 })
     const first = run('a1')
     await beginning('a1')
     const others = [run('b1'), run('c1', { isBackground: true })]
@@ -205,8 +218,8 @@ describe('[V5] threads', () => {
     await Promise.all([first, ...others])
   })
 
-  test('[V5] a lane has a bounded amount of work in progress', async () => {
-    const { run, beginning, end } = start({ laneJobs: 2, laneBytes: 100, slowAfterMs: never })
+  test('[V5] the work in progress of a lane is limited in number and bytes', async () => {
+    const { run, beginning, end } = start({ laneJobs: 2, laneBytes: 100 })
     const first = run('a1', { bytes: 1_000 })
     await beginning('a1')
     await expect(run('a2')).rejects.toThrow(LaneFull)
@@ -223,21 +236,27 @@ describe('[V5] threads', () => {
     expect(await last).toBe('a4')
   })
 
-  test('[V5] work does not wait for a thread longer than it wants to', async () => {
-    const { run, beginning, end } = start({ quickThreads: 1, slowAfterMs: never })
+  test('[V5] work waits for a thread no longer than its waitMs', async () => {
+    const { clock, run, beginning, end } = start({ quickThreads: 1 })
     const first = run('a1')
     await beginning('a1')
     const second = run('b1')
     const busy = new ThreadsBusy('No thread had time within 20 ms.')
-    await expect(run('c1', { waitMs: 20 })).rejects.toThrow(busy)
+    const third = run('c1', { waitMs: 20 })
+    clock.step(19)
+    const fourth = run('c2', { waitMs: 20 })
+    clock.step(1)
+    await expect(third).rejects.toThrow(busy)
     end('a1')
     await beginning('a1', 'b1')
     end('b1')
-    expect(await Promise.all([first, second])).toEqual(['a1', 'b1'])
+    await beginning('a1', 'b1', 'c2')
+    end('c2')
+    expect(await Promise.all([first, second, fourth])).toEqual(['a1', 'b1', 'c2'])
   })
 
-  test('[V5] that are closed fail what is under way and what waits', async () => {
-    const { pool, run, beginning } = start({ quickThreads: 1, slowAfterMs: never })
+  test('[V5] a closed pool fails the work in progress, the waiting work and new work', async () => {
+    const { pool, run, beginning } = start({ quickThreads: 1 })
     const failing = Promise.allSettled([run('a1'), run('b1')])
     await beginning('a1')
     await pool.close()

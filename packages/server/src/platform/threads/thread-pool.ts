@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { Worker } from 'node:worker_threads'
-import { RestingContents } from './resting-contents.ts'
+import { type Clock, type StopTimer, systemClock } from '../clock.ts'
+import { LaneQuota } from '../lane-quota.ts'
+import { RefusedContents } from './refused-contents.ts'
 import { type Message, Stopped, Thread, TookTooLong } from './thread.ts'
 
 /** No thread had time for the work within `waitMs`. */
@@ -8,41 +10,42 @@ export class ThreadsBusy extends Error {
   override name = 'ThreadsBusy'
 }
 
-/** The lane has as much work in progress as it may have. */
+/** The lane has too much work in progress. */
 export class LaneFull extends Error {
   override name = 'LaneFull'
 }
 
 export interface Work {
-  /** Whose work it is. Lanes take turns, and no lane gets all threads. */
+  /** Lanes take turns, and no lane gets all threads. */
   lane: string
-  /** Names the bytes that the work reads. Content that ran into its time limit is refused for a while. */
+  /** Identifies the bytes that the work reads. Content that ran into its time limit is refused for a while. */
   content: string
-  /** Memory that the work holds until it is done. */
+  /** Memory that the work holds until it ends. */
   bytes: number
-  /** Nobody waits for it: it starts only when nothing else waits. */
+  /** No request waits for it: it starts only when nothing else waits. */
   isBackground?: boolean
-  /** How long it may wait for a thread; default: as long as it takes. */
+  /** How long it may wait for a thread. Default: no limit. */
   waitMs?: number
-  /** Made when a thread is ready for it, and again if the work has to start over. */
+  /** Called when a thread is ready, and again if the work has to start over. */
   message: () => Message
 }
 
 export interface PoolOptions {
-  /** Threads for work that has just begun, and how many of them one lane may have. */
+  /** Threads for work that has just started, and how many of them one lane may have. */
   quickThreads?: number
   quickPerLane?: number
-  /** Threads for work that takes longer than `slowAfterMs` of a processor. A lane has one of them at a time. */
+  /** Threads for work that takes more than `slowAfterMs` of processor time. A lane has one of them at a time. */
   slowThreads?: number
   slowAfterMs?: number
-  /** What one lane may have in progress. */
+  /** Limits of what one lane may have in progress. */
   laneJobs?: number
   laneBytes?: number
-  /** For how long content that ran into its time limit is refused. */
+  /** How long content that ran into its time limit is refused. */
   restMs?: number
+  clock?: Clock
 }
 
-/** More threads than processors would only keep the event loop waiting for one. Two lanes always have one each. */
+/** More threads than processors would only take time from the event loop. At least two, so that one lane cannot have all. */
 const quickThreads = Math.max(2, Math.min(3, availableParallelism()))
 
 const defaults: Required<PoolOptions> = {
@@ -53,15 +56,15 @@ const defaults: Required<PoolOptions> = {
   laneJobs: 200,
   laneBytes: 128 * 1024 * 1024,
   restMs: 60_000,
+  clock: systemClock,
 }
 
 interface Lane {
   name: string
-  /** Jobs that wait or run, and their bytes. */
+  /** Jobs that wait or run. */
   jobs: number
-  bytes: number
-  /** When its last job began; 0: none has. The lane with the lowest number is next. */
-  turn: number
+  /** When its last job started, in counted starts; 0: never. The lane with the lowest number is next. */
+  lastTurn: number
 }
 
 type Queue = 'quick' | 'slow' | 'background'
@@ -70,66 +73,69 @@ interface Job extends Work {
   owner: Lane
   resolve: (answer: unknown) => void
   reject: (error: Error) => void
-  waiting: NodeJS.Timeout | undefined
+  /** Stops the timeout of waiting for a thread. */
+  stopWaiting: StopTimer | undefined
 }
 
 interface Running {
   job: Job
   thread: Thread
-  /** `overdue`: takes long, but is still on a quick thread. `stopping`: starts over as slow work. */
+  /** `overdue`: slow work that still has a quick thread. `stopping`: its thread is being stopped; it starts over as slow work. */
   state: 'quick' | 'overdue' | 'slow' | 'stopping'
-  /** Looks whether it takes long. */
-  look: NodeJS.Timeout | undefined
+  /** Stops the timer that checks whether the work is slow. */
+  stopCheck: StopTimer | undefined
 }
 
-/** Two lanes may begin something at the same moment. */
-const threadsAhead = 2
+/** Threads that are started before they are needed: two lanes may start work at the same moment. */
+const spareThreads = 2
 
-/** A thread that waits for a processor is not looked at more often. */
-const minLookMs = 20
+/** Work on a thread that waits for a processor is not checked more often. */
+const minCheckMs = 20
 
-/** Lanes whose last turn is remembered. */
+/** Idle lanes whose last turn is remembered. */
 const maxLastTurns = 1_000
 
 /**
- * Worker threads that lanes share. All work begins on a quick thread. Work that takes longer goes on as slow work if a slow
- * thread is free for its lane. Otherwise it keeps its thread until other work needs it: then it is stopped, and starts over
- * when a slow thread is free. So other lanes wait for about `slowAfterMs` at most, however long the work of one lane takes.
+ * Worker threads that lanes share. All work starts on a quick thread. Slow work continues there as slow work if its lane may
+ * have a slow thread. Otherwise it keeps the quick thread until other work needs it: then it is stopped, and starts over
+ * when a slow thread is free. So other lanes wait about `slowAfterMs` at most, however long the work of one lane takes.
+ * The lane whose last start is the longest ago is next, also after it was idle: work takes seconds, and a lane that sends
+ * one job after the other would otherwise overtake the waiting ones.
  */
 export class ThreadPool {
   readonly #options: Required<PoolOptions>
   readonly #start: () => Worker | Promise<Worker>
   readonly #lanes = new Map<string, Lane>()
-  /** Of lanes without jobs. */
+  readonly #quota: LaneQuota
+  /** Last turns of lanes without jobs. */
   readonly #lastTurns = new Map<string, number>()
   readonly #queues: Record<Queue, Set<Job>> = { quick: new Set(), slow: new Set(), background: new Set() }
-  /** The work that began first comes first. */
+  /** In the order in which the work started. */
   readonly #running = new Set<Running>()
   readonly #free: Thread[] = []
-  readonly #resting: RestingContents
-  #turns = 0
+  readonly #refused: RefusedContents
+  #starts = 0
   #isClosed = false
 
   constructor(start: () => Worker | Promise<Worker>, options: PoolOptions = {}) {
     this.#start = start
     this.#options = { ...defaults, ...options }
-    this.#resting = new RestingContents(this.#options.restMs)
+    const { laneJobs, laneBytes, restMs, clock } = this.#options
+    this.#quota = new LaneQuota({ maxJobs: laneJobs, maxBytes: laneBytes })
+    this.#refused = new RefusedContents(restMs, clock)
   }
 
   run(work: Work): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) return reject(closed())
-      const rest = this.#resting.of(work.content)
-      if (rest) return reject(rest)
-      const owner = this.#laneOf(work.lane)
-      const { laneJobs, laneBytes } = this.#options
-      // The first job is taken however large it is.
-      if (owner.jobs > 0 && (owner.jobs >= laneJobs || owner.bytes + work.bytes > laneBytes)) {
+      const refusal = this.#refused.reasonFor(work.content)
+      if (refusal) return reject(refusal)
+      if (!this.#quota.add(work.lane, work.bytes)) {
         return reject(new LaneFull('Too much work of this lane is in progress.'))
       }
+      const owner = this.#laneOf(work.lane)
       owner.jobs++
-      owner.bytes += work.bytes
-      const job: Job = { ...work, owner, resolve, reject, waiting: undefined }
+      const job: Job = { ...work, owner, resolve, reject, stopWaiting: undefined }
       this.#enqueue(job, work.isBackground ? 'background' : 'quick')
       this.#startNext()
     })
@@ -139,13 +145,13 @@ export class ThreadPool {
     this.#queues[queue].add(job)
     const { waitMs } = job
     if (waitMs === undefined) return
-    job.waiting = setTimeout(() => {
+    job.stopWaiting = this.#options.clock.setTimeout(() => {
       this.#queues[queue].delete(job)
       this.#settle(job, () => job.reject(new ThreadsBusy(`No thread had time within ${waitMs} ms.`)))
     }, waitMs)
   }
 
-  /** What is in progress fails. */
+  /** Work in progress and waiting work fails. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#failWaiting(closed())
@@ -155,24 +161,21 @@ export class ThreadPool {
 
   #laneOf(name: string): Lane {
     let lane = this.#lanes.get(name)
-    if (!lane)
-      this.#lanes.set(name, (lane = { name, jobs: 0, bytes: 0, turn: this.#lastTurns.get(name) ?? 0 }))
+    if (!lane) this.#lanes.set(name, (lane = { name, jobs: 0, lastTurn: this.#lastTurns.get(name) ?? 0 }))
     return lane
   }
 
-  #settle({ owner, bytes, waiting }: Job, settle: () => void): void {
-    clearTimeout(waiting)
-    owner.jobs--
-    owner.bytes -= bytes
-    if (owner.jobs === 0) this.#forget(owner)
+  #settle({ owner, bytes, stopWaiting }: Job, settle: () => void): void {
+    stopWaiting?.()
+    this.#quota.remove(owner.name, bytes)
+    if (--owner.jobs === 0) this.#dropLane(owner)
     settle()
   }
 
-  /** When its last turn was stays known: who sends one job after the other does not come before those who wait. */
-  #forget({ name, turn }: Lane): void {
+  #dropLane({ name, lastTurn }: Lane): void {
     this.#lanes.delete(name)
     this.#lastTurns.delete(name)
-    this.#lastTurns.set(name, turn)
+    this.#lastTurns.set(name, lastTurn)
     const [oldest] = this.#lastTurns.keys()
     if (oldest !== undefined && this.#lastTurns.size > maxLastTurns) this.#lastTurns.delete(oldest)
   }
@@ -185,7 +188,7 @@ export class ThreadPool {
     for (const { owner } of this.#queues.quick) {
       this.#stopOverdue(this.#quickBusy(owner) < quickPerLane ? undefined : owner)
     }
-    // One thread stays free for work that somebody waits for.
+    // One thread stays free for work that a request waits for.
     this.#begin('background', () => this.#quickBusy() < quickThreads - 1 && !this.#hasBackground())
   }
 
@@ -195,7 +198,7 @@ export class ThreadPool {
     return count
   }
 
-  /** How many quick threads are busy: all, or with work of a lane. */
+  /** How many quick threads are busy, with work of the lane if one is given. */
   #quickBusy(lane?: Lane): number {
     return this.#count(({ state, job }) => state !== 'slow' && (!lane || job.owner === lane))
   }
@@ -210,7 +213,7 @@ export class ThreadPool {
     return this.#count(({ job }) => job.isBackground === true) > 0
   }
 
-  /** Unless a job that was stopped has the place: it only waits for its thread to start. */
+  /** A stopped job that only waits for its thread to start has priority. */
   #becomeSlow(one: Running): void {
     const isFree =
       this.#hasSlowThread(one.job.owner) && !this.#nextIn('slow', (lane) => this.#hasSlowThread(lane))
@@ -218,7 +221,7 @@ export class ThreadPool {
     if (one.state === 'slow') one.thread.lowerPriority()
   }
 
-  /** Frees a thread, of a lane or of any: that of the overdue work that began first, unless one is being freed. */
+  /** Stops the overdue work, of the lane if one is given, that started first; unless a thread is being stopped already. */
   #stopOverdue(lane?: Lane): void {
     const ofLane = [...this.#running].filter(({ job }) => !lane || job.owner === lane)
     if (ofLane.some(({ state }) => state === 'stopping')) return
@@ -228,85 +231,85 @@ export class ThreadPool {
     overdue.thread.stop()
   }
 
-  /** Begins what waits in a queue, lane by lane in turn, as long as lanes may begin something and threads are ready. */
+  /** Starts waiting jobs, lanes in turn, while `mayBegin` allows a lane and a thread is ready. */
   #begin(queue: Queue, mayBegin: (lane: Lane) => boolean): void {
     for (let job = this.#nextIn(queue, mayBegin); job; job = this.#nextIn(queue, mayBegin)) {
       // The same content may have failed while this job waited.
-      const rest = this.#resting.of(job.content)
-      const thread = rest ? undefined : this.#takeReady()
-      if (!rest && !thread) return this.#startThreads(this.#queues[queue].size)
+      const refusal = this.#refused.reasonFor(job.content)
+      const thread = refusal ? undefined : this.#takeReady()
+      if (!refusal && !thread) return this.#startThreads(this.#queues[queue].size)
       this.#queues[queue].delete(job)
       if (thread) this.#run(job, thread, queue === 'slow' ? 'slow' : 'quick')
-      else this.#settle(job, () => job.reject(rest as Error))
+      else this.#settle(job, () => job.reject(refusal as Error))
     }
   }
 
   #nextIn(queue: Queue, mayBegin: (lane: Lane) => boolean): Job | undefined {
     let next: Job | undefined
     for (const job of this.#queues[queue]) {
-      if ((!next || job.owner.turn < next.owner.turn) && mayBegin(job.owner)) next = job
+      if ((!next || job.owner.lastTurn < next.owner.lastTurn) && mayBegin(job.owner)) next = job
     }
     return next
   }
 
   #run(job: Job, thread: Thread, state: 'quick' | 'slow'): void {
-    clearTimeout(job.waiting)
+    job.stopWaiting?.()
     const { owner, content } = job
-    owner.turn = ++this.#turns
-    const one: Running = { job, thread, state, look: undefined }
+    owner.lastTurn = ++this.#starts
+    const one: Running = { job, thread, state, stopCheck: undefined }
     this.#running.add(one)
-    this.#lookAgain(one, this.#options.slowAfterMs)
+    this.#checkLater(one, this.#options.slowAfterMs)
     thread
       .ask(job.message)
       .then(
         (answer) => this.#settle(job, () => job.resolve(answer)),
         (error: Error) => {
           if (error instanceof Stopped && !this.#isClosed) return this.#enqueue(job, 'slow')
-          if (error instanceof TookTooLong) this.#resting.add(content)
+          if (error instanceof TookTooLong) this.#refused.add(content)
           return this.#settle(job, () => job.reject(error))
         },
       )
       .finally(() => {
-        clearTimeout(one.look)
+        one.stopCheck?.()
         this.#running.delete(one)
         if (this.#isClosed) return
         this.#free.push(thread)
-        // The next job does not wait for the start of another worker.
+        // Before the next job arrives, which would have to wait for the start.
         if (!thread.isReady) this.#makeReady(thread)
         this.#startNext()
       })
   }
 
-  #lookAgain(one: Running, inMs: number): void {
-    one.look = setTimeout(() => {
+  #checkLater(one: Running, inMs: number): void {
+    one.stopCheck = this.#options.clock.setTimeout(() => {
       const leftMs = this.#options.slowAfterMs - one.thread.workedMs()
-      if (leftMs > 0) this.#lookAgain(one, Math.max(leftMs, minLookMs))
-      else this.#takesLong(one)
+      if (leftMs > 0) this.#checkLater(one, Math.max(leftMs, minCheckMs))
+      else this.#onSlow(one)
     }, inMs)
   }
 
-  #takesLong(one: Running): void {
+  #onSlow(one: Running): void {
     if (one.state === 'slow') return one.thread.lowerPriority()
     this.#becomeSlow(one)
     this.#startNext()
   }
 
-  /** A thread that can begin at once. Others are started ahead: the next work does not wait for that. */
+  /** A thread that can start at once. Also starts spare threads, so that the next work does not wait for one. */
   #takeReady(): Thread | undefined {
     const index = this.#free.findLastIndex(({ isReady }) => isReady)
     if (index < 0) return undefined
     const [thread] = this.#free.splice(index, 1)
-    this.#startThreads(threadsAhead, this.#running.size + 1)
+    this.#startThreads(spareThreads, this.#running.size + 1)
     return thread
   }
 
-  /** Starts threads until `count` of them are free or starting, or the pool has as many as it may have. */
+  /** Starts threads until `count` of them are free or starting, or the pool is full. */
   #startThreads(count: number, busy = this.#running.size): void {
     const { quickThreads, slowThreads } = this.#options
     let missing = count - this.#free.filter(({ isStarted }) => isStarted).length
     for (const thread of this.#free) if (!thread.isStarted && missing-- > 0) this.#makeReady(thread)
     for (; missing > 0 && busy + this.#free.length < quickThreads + slowThreads; missing--) {
-      const thread = new Thread(this.#start)
+      const thread = new Thread(this.#start, this.#options.clock)
       this.#free.push(thread)
       this.#makeReady(thread)
     }
@@ -321,7 +324,7 @@ export class ThreadPool {
     )
   }
 
-  /** Nothing else would answer what waits. */
+  /** Without a thread, nothing would ever settle the waiting jobs. */
   #failWithoutThreads(error: Error): void {
     if (this.#isClosed || this.#running.size > 0 || this.#free.some(({ isStarted }) => isStarted)) return
     this.#failWaiting(error)

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
+import { SteppedClock } from '../../../test/support/clock.ts'
 import { Thread, TookTooLong } from './thread.ts'
 import { startWorker } from './worker.ts'
 
@@ -23,21 +24,22 @@ afterEach(async () => {
 
 function start() {
   let started = 0
+  const clock = new SteppedClock()
   const thread = new Thread(() => {
     started++
     return new Worker(url, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 32 } })
-  })
+  }, clock)
   threads.push(thread)
   const ask = (what: string, limitMs = 30_000) =>
     thread.ask(() => ({ value: { what }, transfer: [], limitMs })) as Promise<{
       what: string
       threadId: number
     }>
-  return { thread, ask, started: () => started }
+  return { thread, clock, ask, started: () => started }
 }
 
 describe('[V5] a thread', () => {
-  test('[V5] starts with the first message and answers in order', async () => {
+  test('[V5] a thread starts with the first message and answers in order', async () => {
     const { ask, started } = start()
     expect(started()).toBe(0)
     const answers = await Promise.all(['a', 'b', 'c'].map((what) => ask(what)))
@@ -46,7 +48,7 @@ describe('[V5] a thread', () => {
     expect(started()).toBe(1)
   })
 
-  test('[V5] takes over what is transferred, when its turn has come', async () => {
+  test('[V5] a buffer is transferred to the thread when the turn of its message comes', async () => {
     const { thread } = start()
     const { buffer } = new Uint8Array(1_000)
     const answer = thread.ask(() => ({
@@ -63,18 +65,25 @@ describe('[V5] a thread', () => {
     ['exit', new Error('The thread ended.')],
     ['throw', new Error('The thread failed.')],
     ['hoard', new Error('The thread failed.')],
-    ['hang', new TookTooLong('It took the thread longer than 500 ms.')],
-  ])('[V5] that meets its end (%s) fails one message, and the next go to another', async (what, reason) => {
-    const { ask, started } = start()
-    const before = await ask('before')
-    const failed = ask(what, what === 'hang' ? 500 : undefined)
-    const after = ask('after')
-    await expect(failed).rejects.toThrow(reason)
-    expect((await after).threadId).not.toBe(before.threadId)
-    expect(started()).toBe(2)
-  })
+    ['hang', new TookTooLong('The thread took longer than 500 ms.')],
+  ])(
+    '[V5] a thread that dies (%s) fails one message, and the next ones go to a new worker',
+    async (what, reason) => {
+      const { clock, ask, started } = start()
+      const before = await ask('before')
+      const failed = ask(what, what === 'hang' ? 500 : undefined)
+      const after = ask('after')
+      if (what === 'hang') {
+        await expect.poll(() => clock.pending).toBe(1)
+        clock.step(500)
+      }
+      await expect(failed).rejects.toThrow(reason)
+      expect((await after).threadId).not.toBe(before.threadId)
+      expect(started()).toBe(2)
+    },
+  )
 
-  test('[V5] that ends while nothing is asked is replaced', async () => {
+  test('[V5] a worker that dies while it is idle is replaced', async () => {
     const workers: Worker[] = []
     const thread = new Thread(() => {
       const worker = new Worker(url, { execArgv: [] })
@@ -89,7 +98,7 @@ describe('[V5] a thread', () => {
     expect(workers).toHaveLength(2)
   })
 
-  test('[V5] fails a message that cannot be made or sent, and goes on', async () => {
+  test('[V5] a message that cannot be built or sent fails, and the next one is answered', async () => {
     const { thread, ask } = start()
     const wrong = thread.ask(() => {
       throw new Error('no message')
@@ -101,7 +110,7 @@ describe('[V5] a thread', () => {
   })
 
   test.skipIf(process.platform !== 'linux')(
-    '[S3] counts the time that it works, not the time that it waits',
+    '[S3] the worked time of a thread is processor time, not the time that it waits',
     async () => {
       const thread = new Thread(() =>
         startWorker('resting-worker', new URL('../../../test/support/x.ts', import.meta.url).href),
@@ -111,9 +120,9 @@ describe('[V5] a thread', () => {
       let workedMs = 0
       const ask = async (value: object) => {
         const asked = thread.ask(() => ({ value, transfer: [], limitMs: 30_000 }))
-        const look = setInterval(() => (workedMs = thread.workedMs()), 5)
+        const sampling = setInterval(() => (workedMs = thread.workedMs()), 5)
         await asked
-        clearInterval(look)
+        clearInterval(sampling)
         return workedMs
       }
       expect(await ask({ restMs: 400 })).toBeLessThan(200)
@@ -127,7 +136,7 @@ describe('[V5] a thread', () => {
       const osThreads = () => readdirSync('/proc/self/task').map(Number)
       const before = new Set(osThreads())
       const thread = new Thread(() =>
-        startWorker('resting-worker', new URL('../../test/x.ts', import.meta.url).href),
+        startWorker('resting-worker', new URL('../../../test/support/x.ts', import.meta.url).href),
       )
       threads.push(thread)
       await thread.start()
@@ -146,7 +155,7 @@ describe('[V5] a thread', () => {
     },
   )
 
-  test('[V5] that is closed fails what is under way and what comes', async () => {
+  test('[V5] a closed thread fails the message in progress, the waiting ones and new ones', async () => {
     const { thread, ask } = start()
     await ask('before')
     const underWay = expect(ask('hang')).rejects.toThrow('The thread ended.')

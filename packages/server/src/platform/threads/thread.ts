@@ -1,83 +1,86 @@
 import type { Worker, TransferListItem } from 'node:worker_threads'
+import { type Clock, systemClock } from '../clock.ts'
 import { lowerPriority, processorMs } from './worker.ts'
 
 export interface Message {
   value: unknown
   transfer: TransferListItem[]
-  /** If it takes longer, the thread is ended. */
+  /** Work that takes longer is aborted: the thread is terminated. */
   limitMs: number
 }
 
-/** The thread was ended because of the time that a message took. */
+/** The thread was terminated because a message took longer than its limit. */
 export class TookTooLong extends Error {
   override name = 'TookTooLong'
 }
 
-/** The thread was ended before it had answered. */
+/** The thread was stopped before it answered. */
 export class Stopped extends Error {
   override name = 'Stopped'
 }
 
 /**
- * A worker thread that answers one message after the other. It starts with the first, and again after it has ended: then
- * the message it was busy with fails, and those that wait go to the new one.
+ * A worker thread that answers one message after the other. It starts with the first message, and again after it has died:
+ * then the message in progress fails, and the waiting messages go to the new worker.
  */
 export class Thread {
   readonly #start: () => Worker | Promise<Worker>
+  readonly #clock: Clock
   #worker: Promise<Worker> | undefined
   #last: Promise<unknown> = Promise.resolve()
-  /** What is under way fails with that error. */
+  /** Fails the message in progress. */
   #fail: ((error: Error) => void) | undefined
   #busy: Worker | undefined
   #isReady = false
-  /** How long the worker had worked when it was sent its message. */
+  /** How long the worker had worked when it received its message. */
   #workedBefore = 0
-  #isSlowed = false
+  #hasLowPriority = false
   #isClosed = false
 
-  constructor(start: () => Worker | Promise<Worker>) {
+  constructor(start: () => Worker | Promise<Worker>, clock: Clock = systemClock) {
     this.#start = start
+    this.#clock = clock
   }
 
-  /** The message is made when its turn has come. */
+  /** `message` is called when its turn comes. */
   ask(message: () => Message): Promise<unknown> {
     const answer = this.#last.then(() => this.#ask(message))
     this.#last = answer.catch(() => {})
     return answer
   }
 
-  /** Whether its worker runs, or is about to. */
+  /** Whether its worker runs or starts. */
   get isStarted(): boolean {
     return this.#worker !== undefined
   }
 
-  /** Whether a message does not have to wait for the start of its worker. */
+  /** Whether its worker runs, so that a message does not wait for the start. */
   get isReady(): boolean {
     return this.#isReady
   }
 
-  /** Starts its worker unless it runs already. Resolves when it is ready. */
+  /** Starts the worker unless it runs already. Resolves when it is ready. */
   async start(): Promise<void> {
     if (this.#isClosed) throw new Error('The thread is closed.')
     this.#worker ??= this.#newWorker()
     await this.#worker
   }
 
-  /** How long it has worked on its message: in processor time if that can be known, so that a busy machine does not count. */
+  /** How long it has worked on its message: processor time where the kernel reports it, so that a busy machine adds nothing. */
   workedMs(): number {
-    return this.#busy ? clockOf(this.#busy) - this.#workedBefore : 0
+    return this.#busy ? this.#workedMsOf(this.#busy) - this.#workedBefore : 0
   }
 
-  /** Ends the work on the message that it is busy with, which fails with `Stopped`. */
+  /** Aborts the message in progress, which fails with `Stopped`. */
   stop(): void {
     this.#fail?.(new Stopped('The thread was stopped.'))
   }
 
-  /** The message that it is busy with takes long: other threads go first. The next message gets another worker. */
+  /** Lets other threads go first while the message in progress runs. The next message gets a new worker. */
   lowerPriority(): void {
     if (!this.#busy) return
     lowerPriority(this.#busy)
-    this.#isSlowed = true
+    this.#hasLowPriority = true
   }
 
   async close(): Promise<void> {
@@ -93,16 +96,16 @@ export class Thread {
     const { value, transfer, limitMs } = message()
     return new Promise((resolve, reject) => {
       const settle = (then: () => void) => {
-        clearTimeout(timer)
+        stopTimer()
         this.#fail = undefined
         this.#busy = undefined
         worker.off('message', onMessage).off('error', onError).off('exit', onExit)
         then()
-        if (this.#isSlowed) this.#replace(worker, starting)
+        if (this.#hasLowPriority) this.#replace(worker, starting)
       }
       const onMessage = (answer: unknown) => settle(() => resolve(answer))
       const fail = (error: Error) => {
-        this.#forget(starting)
+        this.#dropWorker(starting)
         settle(() => reject(error))
       }
       const onError = (cause: unknown) => fail(new Error('The thread failed.', { cause }))
@@ -111,40 +114,42 @@ export class Thread {
         fail(error)
         void worker.terminate()
       }
-      const timer = setTimeout(() => {
-        this.#fail?.(new TookTooLong(`It took the thread longer than ${limitMs} ms.`))
+      const stopTimer = this.#clock.setTimeout(() => {
+        this.#fail?.(new TookTooLong(`The thread took longer than ${limitMs} ms.`))
       }, limitMs)
       this.#busy = worker
-      this.#workedBefore = clockOf(worker)
+      this.#workedBefore = this.#workedMsOf(worker)
       worker.on('message', onMessage).on('error', onError).on('exit', onExit)
       worker.postMessage(value, transfer)
     })
   }
 
   #replace(worker: Worker, starting: Promise<Worker>): void {
-    this.#isSlowed = false
-    this.#forget(starting)
+    this.#hasLowPriority = false
+    this.#dropWorker(starting)
     void worker.terminate()
   }
 
   #newWorker(): Promise<Worker> {
     const starting = Promise.resolve(this.#start()).then((worker) => {
       worker.unref()
-      // The message it was busy with is told; without a listener the process would end.
+      // The message in progress has its own listener. Without this one, an error of an idle worker would end the process.
       worker.on('error', () => {})
-      worker.once('exit', () => this.#forget(starting))
+      worker.once('exit', () => this.#dropWorker(starting))
       this.#isReady = true
       return worker
     })
-    starting.catch(() => this.#forget(starting))
+    starting.catch(() => this.#dropWorker(starting))
     return starting
   }
 
-  #forget(worker: Promise<Worker>): void {
+  #dropWorker(worker: Promise<Worker>): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     this.#isReady = false
   }
-}
 
-const clockOf = (worker: Worker): number => processorMs(worker) ?? performance.now()
+  #workedMsOf(worker: Worker): number {
+    return processorMs(worker) ?? this.#clock.elapsed()
+  }
+}

@@ -2,13 +2,15 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort, Worker } from 'node:worker_threads'
 
-/** An error is told by its name. */
+/** The result of a task. An error is sent with its name, so that the other side can build one of the same class. */
 type Answer = { ok: true; value: unknown } | { ok: false; name: string; message: string; stack?: string }
 
-/** A thread with more in its heap dies of it. 10 MiB of a document take half of that at worst. */
+/** A thread with a larger heap dies. A document of 10 MiB needs at most half of it. */
 const resourceLimits = { maxOldGenerationSizeMb: 1024 }
 
-/** From the file of that name beside a module. Resolves when it can work. */
+const startTimeoutMs = 30_000
+
+/** Starts a worker from the file `name` beside the module `beside`. Resolves when it is ready for tasks. */
 export function startWorker(name: string, beside: string): Promise<Worker> {
   const worker = newWorker(name, beside)
   return new Promise((resolve, reject) => {
@@ -17,22 +19,22 @@ export function startWorker(name: string, beside: string): Promise<Worker> {
       reject(new Error(reason, { cause }))
     }
     const timer = setTimeout(() => {
-      fail('The thread does not start.')
+      fail(`The thread did not start within ${startTimeoutMs / 1000} s.`)
       void worker.terminate()
-    }, 30_000)
-    worker.once('error', (error) => fail('The thread cannot start.', error))
-    worker.once('exit', () => fail('The thread ended at its start.'))
+    }, startTimeoutMs)
+    worker.once('error', (error) => fail('The thread could not start.', error))
+    worker.once('exit', () => fail('The thread ended while it started.'))
     worker.once('message', ({ osThread }: Ready) => {
       clearTimeout(timer)
       if (osThread !== undefined) osThreads.set(worker, osThread)
-      // Everybody waits for the event loop, which would share the processors with its threads otherwise.
+      // All clients wait for the event loop, so it goes before its threads.
       setNiceness(osThread, niceness.usual)
       resolve(worker)
     })
   })
 }
 
-/** In the bundle or as a source. On Node 20, tsx has no part in a thread unless it is told there. */
+/** From the bundle or from the source. On Node 20, tsx must be registered in the thread itself. */
 function newWorker(name: string, beside: string): Worker {
   if (!beside.endsWith('.ts')) {
     return new Worker(new URL(`./${name}.js`, beside), { execArgv: [], resourceLimits })
@@ -44,16 +46,16 @@ function newWorker(name: string, beside: string): Worker {
 
 /** The first message of a thread. */
 interface Ready {
-  /** Its number in the kernel, where threads have priorities and clocks of their own. */
+  /** Its thread id in the kernel, which gives threads a priority and a clock of their own. */
   osThread: number | undefined
 }
 
 const osThreads = new WeakMap<Worker, number>()
 
-/** The event loop has 0, programs that get only what is left have 19. */
+/** The event loop has 0; 19 gets only idle processor time. */
 const niceness = { usual: 5, slow: 15 }
 
-/** From now on other threads go before this one. It cannot be undone. */
+/** Lets other threads go before this one, for the rest of its life. */
 export function lowerPriority(worker: Worker): void {
   setNiceness(osThreads.get(worker), niceness.slow)
 }
@@ -62,11 +64,11 @@ function setNiceness(osThread: number | undefined, value: number): void {
   try {
     if (osThread !== undefined) setPriority(osThread, value)
   } catch {
-    // It has just ended, or the kernel does not allow it; then the work goes on as it is.
+    // The thread has just ended, or the kernel does not allow it. The work continues with the old priority.
   }
 }
 
-/** How long it has worked since it started. Unknown where the kernel does not tell. */
+/** Processor time since the worker started. Undefined where the kernel does not report it. */
 export function processorMs(worker: Worker): number | undefined {
   const osThread = osThreads.get(worker)
   if (osThread === undefined) return undefined
@@ -80,7 +82,7 @@ export function processorMs(worker: Worker): number | undefined {
 const osThreadOf = (): number | undefined =>
   process.platform === 'linux' ? Number(readlinkSync('/proc/thread-self').split('/').at(-1)) : undefined
 
-/** In the thread: says that it can work, and answers each message with what comes of it. */
+/** Called in the thread: reports that it is ready, and answers each task with its result. */
 export function answerTasks<Task>(run: (task: Task) => unknown): void {
   const ready: Ready = { osThread: osThreadOf() }
   parentPort?.postMessage(ready)
@@ -99,19 +101,19 @@ function answerOf(work: () => unknown): Answer {
   }
 }
 
-/** What can be handed over instead of copied: the value, or what lies directly in it. */
+/** Buffers that can be transferred instead of copied: the value itself, or its direct members. */
 function buffersIn(value: unknown): ArrayBuffer[] {
-  const inside = ArrayBuffer.isView(value) ? [value] : Object.values(value ?? {})
-  return [...new Set(inside.filter(ArrayBuffer.isView).map(({ buffer }) => buffer as ArrayBuffer))]
+  const members = ArrayBuffer.isView(value) ? [value] : Object.values(value ?? {})
+  return [...new Set(members.filter(ArrayBuffer.isView).map(({ buffer }) => buffer as ArrayBuffer))]
 }
 
 type ErrorClass = new (message: string) => Error
 
-/** Outside: the value of an answer, or the error again, of its own class if that is among the known ones. */
+/** Called outside the thread: returns the value of an answer, or throws its error, of its class if that is in `known`. */
 export function valueOf(answer: unknown, known: Readonly<Record<string, ErrorClass>>): unknown {
-  const told = answer as Answer
-  if (told.ok) return told.value
-  const Known = Object.hasOwn(known, told.name) ? known[told.name] : undefined
-  const error = Known ? new Known(told.message) : new Error(`${told.name}: ${told.message}`)
-  throw Object.assign(error, { stack: told.stack })
+  const result = answer as Answer
+  if (result.ok) return result.value
+  const Known = Object.hasOwn(known, result.name) ? known[result.name] : undefined
+  const error = Known ? new Known(result.message) : new Error(`${result.name}: ${result.message}`)
+  throw Object.assign(error, { stack: result.stack })
 }

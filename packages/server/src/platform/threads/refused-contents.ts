@@ -1,0 +1,40 @@
+import type { Clock } from '../clock.ts'
+import { TookTooLong } from './thread.ts'
+
+/** How many contents are remembered. The oldest is dropped. */
+const maxContents = 1_000
+
+/** Content that recently ran into its time limit: the same work would take as long again, so it is refused for a while. */
+export class RefusedContents {
+  readonly #refuseMs: number
+  readonly #clock: Clock
+  /** When each may be tried again, in the order in which they failed. */
+  readonly #until = new Map<string, number>()
+
+  constructor(refuseMs: number, clock: Clock) {
+    this.#refuseMs = refuseMs
+    this.#clock = clock
+  }
+
+  add(content: string): void {
+    this.#until.delete(content)
+    this.#until.set(content, this.#clock.elapsed() + this.#refuseMs)
+    for (const oldest of this.#until.keys()) {
+      if (this.#until.size <= maxContents) break
+      this.#until.delete(oldest)
+    }
+  }
+
+  /** Why the content is refused now; undefined if it is not. */
+  reasonFor(content: string): TookTooLong | undefined {
+    const until = this.#until.get(content)
+    if (until === undefined) return undefined
+    const now = this.#clock.elapsed()
+    if (now < until) {
+      const seconds = Math.ceil((until - now) / 1000)
+      return new TookTooLong(`The same work took too long. Try again in ${seconds} s.`)
+    }
+    this.#until.delete(content)
+    return undefined
+  }
+}
