@@ -1,4 +1,5 @@
 import type { VersionInfo, VersionUser } from '@plenum/protocol/realtime'
+import { createMessageBus, type MessageBus } from './message-bus.ts'
 import type { Log } from './log/log.ts'
 
 interface InDocument {
@@ -7,38 +8,38 @@ interface InDocument {
   documentId: string
 }
 
-/** Who may do more or less than before: these users, anybody in these organizations or documents, or anybody at all. */
+/** Whose access may have changed: these users', that of all users in these organizations or documents, or everyone's. */
 export interface AccessScope {
   userIds?: readonly string[]
   organizationIds?: readonly string[]
-  /** Documents of that organization. */
+  /** Documents of the one organization in `organizationIds`. */
   documentIds?: readonly string[] | undefined
 }
 
-/** What has happened, and is durable. */
+/** Something that has happened and is durable. */
 export type BusMessage =
-  /** Somebody may do more or less than before. */
+  /** Access has changed. */
   | ({ kind: 'access'; apiKey: string } & AccessScope)
   /** The auth token was reset. */
   | { kind: 'credentials'; apiKey: string }
   /** The allowed domains have changed. */
   | { kind: 'domains'; apiKey: string }
-  /** The log of an editor grew, or there is one now. */
+  /** The log of an editor grew, or the editor was created. */
   | ({ kind: 'editor'; editorId: string } & InDocument)
   /** A version of an editor was added. */
   | ({ kind: 'versionAdded'; editorId: string; version: VersionInfo } & InDocument)
-  /** A version of an editor was restored, by that user if a user did it. */
+  /** A version of an editor was restored. `restoredBy` is set if a user did it. */
   | ({
       kind: 'versionRestored'
       editorId: string
       version: VersionInfo
       restoredBy?: VersionUser | undefined
     } & InDocument)
-  /** Live states were set, by that change of the document. */
+  /** Live states were set, by the document's change number `seq`. */
   | ({ kind: 'liveState'; seq: number } & InDocument)
-  /** The entries of these users that a backend keeps have changed; with `removed` there are none any more. */
+  /** The backend's presence entries of these users have changed. With `removed` they have none any more. */
   | ({ kind: 'presence'; userIds: readonly string[]; removed?: boolean } & InDocument)
-  /** Documents were deleted, or moved to another id; all of the organization if none are named. */
+  /** Documents were deleted, or moved to another id. Without `documentIds`: all of the organization. */
   | {
       kind: 'gone'
       apiKey: string
@@ -46,7 +47,7 @@ export type BusMessage =
       documentIds?: readonly string[]
       isMoved?: boolean
     }
-  /** Presence, live states and editors of these documents may all be different; of all in the organization if none are named. */
+  /** Presence, live states and editors of documents may all have changed. Without `documentIds`: all of the organization. */
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 
 /** What to publish instead when it is unknown whether the write was committed: open sessions read the documents again. */
@@ -57,38 +58,16 @@ export function uncertain(message: BusMessage): BusMessage {
   return { kind: 'changed', apiKey, organizationId, ...(documentIds && { documentIds }) }
 }
 
-/** A message as the operations of an API key send it. */
+/** A message as an operation emits it. The API key of the operation is added. */
 export type Emitted = BusMessage extends infer Message
   ? Message extends BusMessage
     ? Omit<Message, 'apiKey'>
     : never
   : never
 
-/** Tells those who follow along. Nothing depends on it: what was missed is found in the database. */
-export interface Bus {
-  publish(message: BusMessage): void
-  /** Returns what ends the subscription. */
-  subscribe(listener: (message: BusMessage) => void): () => void
-}
+/** Delivers the messages of this server. Nothing depends on it: a session that missed a message finds the change in the database. */
+export type Bus = MessageBus<BusMessage>
 
-/** Within one process: when `publish` returns, everybody has heard. */
-export function createMemoryBus(log: Log): Bus {
-  const listeners = new Set<(message: BusMessage) => void>()
-  return {
-    publish(message) {
-      for (const listener of listeners) {
-        try {
-          listener(message)
-        } catch (error) {
-          log.error({ err: error, kind: message.kind }, 'a listener of the bus failed')
-        }
-      }
-    },
-    subscribe(listener) {
-      // Each subscription is its own, even of the same function.
-      const own = (message: BusMessage) => listener(message)
-      listeners.add(own)
-      return () => void listeners.delete(own)
-    },
-  }
-}
+/** The bus within one process. */
+export const createMemoryBus = (log: Pick<Log, 'error'>): Bus =>
+  createMessageBus((error, { kind }) => log.error({ err: error, kind }, 'a listener of the bus failed'))

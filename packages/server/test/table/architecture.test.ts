@@ -14,9 +14,10 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   },
 
   // What knows nothing of documents and users.
-  'server/config.ts': { ours: ['server/store'], theirs: [] },
+  'server/config.ts': { ours: ['server/platform', 'server/store'], theirs: [] },
+  'server/bus.ts': { ours: ['protocol', 'server/platform'], theirs: [] },
   'server/platform': {
-    ours: ['protocol', 'server/config.ts'],
+    ours: ['protocol'],
     theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse'],
   },
 
@@ -45,6 +46,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: [
       'protocol',
       'server/access',
+      'server/bus.ts',
       'server/config.ts',
       'server/crdt',
       'server/http/authenticate.ts',
@@ -58,7 +60,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     ours: ['protocol', 'server/access', 'server/calls', 'server/crdt', 'server/store'],
     theirs: [],
   },
-  'server/jobs': { ours: ['protocol', 'server/platform', 'server/store'], theirs: [] },
+  'server/jobs': { ours: ['server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
   'server/http': {
     ours: [
       'protocol',
@@ -75,7 +77,15 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
 
   // Open sockets: each folder may import those above it.
   'server/realtime': {
-    ours: ['protocol', 'server/access', 'server/config.ts', 'server/crdt', 'server/platform', 'server/store'],
+    ours: [
+      'protocol',
+      'server/access',
+      'server/bus.ts',
+      'server/config.ts',
+      'server/crdt',
+      'server/platform',
+      'server/store',
+    ],
     theirs: ['yjs', 'lib0', 'ws', 'typebox'],
   },
 
