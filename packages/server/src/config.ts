@@ -1,3 +1,4 @@
+import { type LogLevel, logLevels } from './platform/log/log-level.ts'
 import type { ApiKeyOptions } from './store/api-keys.ts'
 import type { Durability } from './store/engine/db.ts'
 
@@ -36,14 +37,13 @@ export interface Config {
   databasePoolSize: number
   /** How long PostgreSQL may take for a statement. */
   databaseTimeoutSeconds: number
-  redisUrl: string | undefined
   /** Undefined: generated into the data folder. */
   secretKey: string | undefined
   durability: Durability
   trustedProxyHops: number
   /** Origins of the server's own pages, beside IP addresses and `localhost`. */
   publicOrigins: readonly string[]
-  logLevel: (typeof logLevels)[number]
+  logLevel: LogLevel
   /** Undefined: `pretty` in a terminal, otherwise `json`. */
   logFormat: 'pretty' | 'json' | undefined
   /** Whether a terminal may be sent colors. */
@@ -61,8 +61,6 @@ export interface Config {
 }
 
 const documentAccess = ['public', 'organizationPrivate', 'restricted'] as const
-
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** A setting that cannot be used; the message names the variable and what it accepts. */
 export class ConfigError extends Error {}
@@ -128,7 +126,6 @@ export function readConfig(env: Environment): Config {
     databaseUrl,
     databasePoolSize: integer('DATABASE_POOL_SIZE', 20, 1, 1000),
     databaseTimeoutSeconds: integer('DATABASE_TIMEOUT_SECONDS', 10, 1, 3600),
-    redisUrl: url('REDIS_URL', ['redis:', 'rediss:']),
     secretKey,
     durability: choice('DURABILITY', ['full', 'relaxed'], 'full'),
     publicOrigins: origins('PUBLIC_URL'),

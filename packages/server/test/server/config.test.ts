@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type Config, ConfigError, type Limits, logLevels, readConfig } from '../../src/config.ts'
+import { type Config, ConfigError, type Limits, readConfig } from '../../src/config.ts'
+import { logLevels } from '../../src/platform/log/log-level.ts'
 
 const example = readFileSync(resolve(import.meta.dirname, '../../../../.env.example'), 'utf8')
 const secretKey = 'k'.repeat(32)
@@ -14,7 +15,6 @@ const defaults: Config = {
   databaseUrl: undefined,
   databasePoolSize: 20,
   databaseTimeoutSeconds: 10,
-  redisUrl: undefined,
   secretKey: undefined,
   durability: 'full',
   publicOrigins: [],
@@ -101,7 +101,6 @@ const addresses: [name: string, key: Key, accepted: string[], protocols: string]
     ['postgres://u:p@h/d', 'postgresql://h:1/d?sslmode=require'],
     'postgres:// or postgresql://',
   ],
-  ['REDIS_URL', 'redisUrl', ['redis://localhost:6379', 'rediss://:p@h/1'], 'redis:// or rediss://'],
 ]
 const texts: [name: string, key: Key, accepted: string][] = [
   ['HOST', 'host', '0.0.0.0'],

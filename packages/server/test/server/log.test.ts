@@ -17,6 +17,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLog } from '../../src/platform/log/log.ts'
 import { LogDestination } from '../../src/platform/log/log-destination.ts'
 import { readableLines } from '../../src/platform/log/readable-lines.ts'
+import { SteppedClock } from '../support/clock.ts'
 import { buildServer, serverProgram, type ServerProcess, startProcess } from '../support/processes/process.ts'
 
 function newFolder(): string {
@@ -143,16 +144,18 @@ describe('[O10] the destination of the log', () => {
     const lost: number[] = []
     const failures: (string | undefined)[] = []
     const output = { fd: openFile(path, constants.O_WRONLY | constants.O_NONBLOCK), nonBlocking: true }
-    const destination = new LogDestination(output, {
-      onFailure: ({ code }) => failures.push(code),
-      onLost: (lines) => lost.push(lines),
-    })
-    return { destination, lost, failures }
+    const clock = new SteppedClock()
+    const listeners = {
+      onFailure: ({ code }: NodeJS.ErrnoException) => failures.push(code),
+      onLost: (lines: number) => lost.push(lines),
+    }
+    const destination = new LogDestination(output, listeners, clock)
+    return { destination, clock, lost, failures }
   }
 
   test('[O10.1] lines wait for a slow reader up to a bound; the lines beyond it are lost and counted', async () => {
     const pipe = fullPipe()
-    const { destination, lost, failures } = openDestination(pipe.path)
+    const { destination, clock, lost, failures } = openDestination(pipe.path)
     const lines = Array.from(
       { length: 3000 },
       (_, index) => `${String(index).padStart(4, '0')} ${'x'.repeat(1000)}\n`,
@@ -161,7 +164,12 @@ describe('[O10] the destination of the log', () => {
 
     const kept = Math.floor((1024 * 1024) / 1006)
     let read = ''
-    await expect.poll(() => (read += pipe.read()).length, { interval: 1 }).toBe(kept * 1006)
+    const readMore = () => {
+      read += pipe.read()
+      clock.step(20)
+      return read.length
+    }
+    await expect.poll(readMore, { interval: 1 }).toBe(kept * 1006)
     expect(read).toBe(lines.slice(0, kept).join(''))
     expect(lost).toEqual([3000 - kept])
     expect(failures).toEqual([])

@@ -1,23 +1,26 @@
 import { write, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { type Clock, systemClock } from '../clock.ts'
 
-/** Some 8,000 lines: what a reader that stands still may cost. */
+/** In characters, about 8,000 lines: the memory that a reader which does not read may cost. */
 const maxWaitingLength = 1024 * 1024
+/** In characters. */
 const maxWriteLength = 64 * 1024
-/** A descriptor tells nobody when its pipe has room again, so the write is tried again. */
+/** A file descriptor does not report when its pipe has room again, so the write is retried. */
 const retryMs = 20
+/** How long `flushSync` retries. */
 export const maxFlushMs = 250
 
 export interface Output {
   fd: number
-  /** A write of a full pipe, socket or terminal fails with EAGAIN instead of waiting. False for files. */
+  /** Whether a write to a full pipe, socket or terminal fails with EAGAIN instead of blocking. False for files. */
   nonBlocking: boolean
 }
 
 interface Listeners {
-  /** Writes began to fail. Not called again until one has succeeded. */
+  /** Called when writes start to fail, and not again until one has succeeded. */
   onFailure(error: NodeJS.ErrnoException): void
-  /** A write succeeded after this many lines were lost. */
+  /** Called when a write succeeds after `lines` lines were lost. */
   onLost(lines: number): void
 }
 
@@ -27,24 +30,26 @@ interface Chunk {
 }
 
 /**
- * Writes log lines to a file descriptor and never waits for it. Lines beyond a bounded buffer, and lines that cannot be
+ * Writes log lines to a file descriptor without ever blocking. Lines beyond a bounded buffer, and lines that cannot be
  * written, are lost and counted. Pino's own destination loops forever at exit when a write fails.
  */
 export class LogDestination {
   readonly #output: Output
   readonly #listeners: Listeners
+  readonly #clock: Clock
   #waiting: string[] = []
   #waitingLength = 0
-  /** Written next, before what waits: the rest of a chunk that was written in part. */
+  /** The rest of a chunk that was written in part. It is written before the waiting lines. */
   #rest: Chunk | undefined
   #thread = Promise.resolve()
   #isScheduled = false
   #isFailing = false
   #lost = 0
 
-  constructor(output: Output, listeners: Listeners) {
+  constructor(output: Output, listeners: Listeners, clock: Clock = systemClock) {
     this.#output = output
     this.#listeners = listeners
+    this.#clock = clock
   }
 
   write(line: string): void {
@@ -56,16 +61,16 @@ export class LogDestination {
     this.#waitingLength += line.length
     if (this.#isScheduled) return
     this.#isScheduled = true
-    // Lines of one turn of the event loop are one write.
+    // The lines of one iteration of the event loop are one write.
     setImmediate(() => this.#writeNext())
   }
 
-  /** Resolves when the thread has written what it was given. `flushSync` does not wait for it and may overtake it. */
+  /** Resolves when asynchronous writes to a file have ended. `flushSync` does not wait for them and may overtake them. */
   async threadIsIdle(): Promise<void> {
     for (let last: Promise<void> | undefined; last !== this.#thread; await last) last = this.#thread
   }
 
-  /** Writes what waits before the process ends. Gives up after a quarter of a second, or when a write fails. */
+  /** Writes the waiting lines before the process ends. Gives up after `maxFlushMs`, or when a write fails. */
   flushSync(): void {
     const deadline = performance.now() + maxFlushMs
     for (let chunk = this.#takeChunk(); chunk !== undefined; chunk = this.#takeChunk()) {
@@ -82,10 +87,10 @@ export class LogDestination {
       this.#isScheduled = false
     } else if (this.#output.nonBlocking) {
       const error = this.#writeSync(chunk)
-      if (error?.code === 'EAGAIN') setTimeout(() => this.#writeNext(), retryMs).unref()
+      if (error?.code === 'EAGAIN') this.#clock.setTimeout(() => this.#writeNext(), retryMs)
       else setImmediate(() => this.#writeNext())
     } else {
-      // A disk may take its time, so a thread waits for it.
+      // A disk may be slow, so a thread of Node's pool waits for it.
       this.#thread = new Promise((resolve) => {
         write(this.#output.fd, chunk.bytes, (error, written) => {
           this.#onWritten(chunk, error, written)
@@ -139,9 +144,9 @@ export class LogDestination {
   }
 }
 
-/** Standard output, without ever waiting for who reads it. */
+/** Standard output, which never blocks for a slow reader. */
 export function standardOutput(): Output {
-  // Opening the stream makes pipes and sockets non-blocking. Node leaves terminals blocking: Ctrl-S would stop the server.
+  // Opening the stream makes pipes and sockets non-blocking. Node leaves terminals blocking: Ctrl-S would freeze the server.
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } }
   if (process.stdout.isTTY) handle?.setBlocking?.(false)
   return { fd: 1, nonBlocking: process.stdout instanceof Socket }

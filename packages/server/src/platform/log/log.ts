@@ -1,24 +1,24 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import type { Config } from '../../config.ts'
+import type { LogLevel } from './log-level.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal'>
 
-interface Described {
+interface LoggedError {
   type: string
   message: string
   stack?: string
   code?: unknown
-  cause?: Described
+  cause?: LoggedError
 }
 
-/** What tells where it broke and no more: databases put the values of rows into further fields of their errors. */
-function describe(error: Error & { code?: unknown }): Described {
+/** Copies only what locates the fault: databases put the values of rows into other fields of their errors. */
+function describe(error: Error & { code?: unknown }): LoggedError {
   const { name, message, stack, code, cause } = error
   return { type: name, message, stack, code, ...(cause instanceof Error && { cause: describe(cause) }) }
 }
 
-/** JSON lines. Headers and bodies are never passed to it, so it has no secret to hide. */
-export const createLog = (level: Config['logLevel'], to: DestinationStream): Log =>
+/** Writes JSON lines. Headers and bodies are never logged, so nothing has to be redacted. */
+export const createLog = (level: LogLevel, to: DestinationStream): Log =>
   pino(
     {
       level,

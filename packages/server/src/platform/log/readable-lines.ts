@@ -17,35 +17,37 @@ interface LoggedError {
 
 const levelColors: Record<string, number> = { fatal: 31, error: 31, warn: 33, info: 32, debug: 36, trace: 36 }
 
-/** Turns the JSON lines of the log into text for people: time, level, message, fields, and the stacks of errors below. */
+/** Formats the JSON lines of the log for people: time, level, message and fields, with error stacks below. */
 export function readableLines(to: DestinationStream, { colors }: { colors: boolean }): DestinationStream {
   const color = (code: number | undefined, text: string) =>
     colors && code !== undefined ? `\u001b[${code}m${text}\u001b[39m` : text
   return {
     write(line) {
       const { level, time, msg, err, ...fields } = JSON.parse(line) as LogRecord
-      const shown = Object.entries(fields).map(([name, value]) => color(90, `${name}=${shownValue(value)}`))
+      const formatted = Object.entries(fields).map(([name, value]) =>
+        color(90, `${name}=${formatValue(value)}`),
+      )
       const first = [
         color(90, time),
         color(levelColors[level], level.toUpperCase().padEnd(5)),
         ...(msg === undefined ? [] : [printable(msg)]),
-        ...shown,
+        ...formatted,
       ]
-      to.write(`${first.join(' ')}\n${err === undefined ? '' : indent(shownError(err))}`)
+      to.write(`${first.join(' ')}\n${err === undefined ? '' : indent(formatError(err))}`)
     },
   }
 }
 
-const shownValue = (value: unknown) =>
+const formatValue = (value: unknown) =>
   printable(typeof value === 'string' && /^[\w.:/@-]+$/.test(value) ? value : JSON.stringify(value))
 
-function shownError(error: unknown): string {
+function formatError(error: unknown): string {
   if (typeof error !== 'object' || error === null) return JSON.stringify(error)
   const { type, message, stack, cause, ...more } = error as LoggedError
   const lines = [
     stack ?? `${type}: ${message}`,
-    ...Object.entries(more).map(([name, value]) => `${name}=${shownValue(value)}`),
-    ...(cause === undefined ? [] : [`caused by ${shownError(cause)}`]),
+    ...Object.entries(more).map(([name, value]) => `${name}=${formatValue(value)}`),
+    ...(cause === undefined ? [] : [`caused by ${formatError(cause)}`]),
   ]
   return lines.join('\n')
 }
@@ -56,7 +58,7 @@ const indent = (text: string) =>
     .map((line) => `    ${printable(line)}\n`)
     .join('')
 
-/** Messages of errors may hold what clients sent, and control characters would drive the terminal. */
+/** Error messages may contain what clients sent, and control characters would control the terminal. */
 const printable = (text: string) =>
   text.replaceAll(/\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0).toString(16)
