@@ -32,6 +32,7 @@ import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
 import { type Bus, createMemoryBus } from './platform/bus.ts'
+import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
@@ -69,6 +70,7 @@ export interface Server {
 /** The server from its parts. Everything it uses is given, so that tests run the same one. */
 export function createServer(parts: Parts): Server {
   const { config, database, secrets, metrics, log, now = Date.now, bus = createMemoryBus(parts.log) } = parts
+  const clock: Clock = { ...systemClock, now }
   let draining = false
   const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
   const newRequestId = createRequestIds()
@@ -107,7 +109,7 @@ export function createServer(parts: Parts): Server {
     database,
     bus,
     log,
-    now,
+    clock,
     pollMs: parts.jobPollMs,
     observe: metrics.job,
     removeInSteps: (apiKey, scope, transaction) => deletions.removeWith(apiKey, scope, transaction),
@@ -152,7 +154,7 @@ export function createServer(parts: Parts): Server {
     attach: (server) => gateway.attach(server),
   })
   const app = createApp(config, log, connections, newRequestId)
-  const housekeeping = createHousekeeping({ database, log, now, observe: metrics.job })
+  const housekeeping = createHousekeeping({ database, log, clock, observe: metrics.job })
 
   app.decorateRequest('caller', undefined)
   app.decorateRequest('operation', undefined)

@@ -1,3 +1,4 @@
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database, Db } from '../store/engine/db.ts'
@@ -6,13 +7,14 @@ import * as idempotency from '../store/idempotency.ts'
 import * as presence from '../store/documents/presence.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 
-const hourMs = 60 * 60 * 1000
-/** Not at once, when a server has better things to do; not after an hour, which one that restarts often never lives. */
-const firstMs = 60 * 1000
-/** Rows of one transaction: a longer one would keep other writers waiting. Kept answers may have megabytes each. */
-const batch = 200
+const intervalMs = 60 * 60 * 1000
+/** Not at once, because a server that starts is busy. Not after an hour, because a server that restarts often would never run it. */
+const firstRunMs = 60 * 1000
+/** Per transaction: a longer one would delay other writers. Stored answers may have megabytes each. */
+const maxRowsPerTransaction = 200
 
-type Prune = (db: Db, now: number, most: number) => Promise<number>
+/** Deletes up to `maxRows` rows and returns how many. */
+type Prune = (db: Db, now: number, maxRows: number) => Promise<number>
 
 /** Data with a limited lifetime, by the name of its job. Readers filter by time, so late deletion is harmless. */
 const prunes: Record<string, Prune> = {
@@ -24,53 +26,59 @@ const prunes: Record<string, Prune> = {
 
 export interface Housekeeping {
   start(): void
-  /** Removes once what is out of date. */
+  /** Deletes all expired data once. */
   run(): Promise<void>
-  /** Waits for the run that has begun. */
+  /** Resolves when a run in progress has ended. */
   stop(): Promise<void>
 }
 
-/** Removes what is out of date, every hour. Servers that share a database may do so at the same time. */
-export function createHousekeeping(options: {
+interface HousekeepingDeps {
   database: Database
   log: Log
-  now: () => number
+  clock?: Clock
   observe: (job: string) => JobObserver
-}): Housekeeping {
-  const { database, log, now, observe } = options
+}
+
+/** Deletes expired data every hour. Servers that share a database may do so at the same time. */
+export function createHousekeeping(deps: HousekeepingDeps): Housekeeping {
+  const { database, log, clock = systemClock, observe } = deps
   const tasks = Object.entries(prunes).map(([job, prune]) => ({ job, prune, observer: observe(job) }))
-  let stopped = false
-  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+  let stopTimer: StopTimer | undefined
   let running: Promise<void> | undefined
 
-  const removedBatch = async (prune: Prune) =>
-    !stopped && (await database.write((db) => prune(db, now(), batch))) === batch
+  /** Whether more rows may be left. */
+  const pruneBatch = async (prune: Prune) => {
+    if (isStopped) return false
+    const removed = await database.write((db) => prune(db, clock.now(), maxRowsPerTransaction))
+    return removed === maxRowsPerTransaction
+  }
   const run = async () => {
     for (const { job, prune, observer } of tasks) {
-      const began = performance.now()
+      const startedAt = clock.elapsed()
       try {
-        while (await removedBatch(prune)) continue
+        while (await pruneBatch(prune)) continue
       } catch (error) {
-        observer.failed()
-        log.warn({ err: error, job }, 'housekeeping failed; it tries again in an hour')
+        observer.onFailed()
+        log.warn({ err: error, job }, 'housekeeping failed; it runs again in an hour')
       } finally {
-        observer.ran((performance.now() - began) / 1000)
+        observer.onRun((clock.elapsed() - startedAt) / 1000)
       }
     }
   }
   const tick = () => {
     running = run()
-    timer = setTimeout(tick, hourMs).unref()
+    stopTimer = clock.setTimeout(tick, intervalMs)
   }
 
   return {
     start() {
-      timer = setTimeout(tick, firstMs).unref()
+      stopTimer = clock.setTimeout(tick, firstRunMs)
     },
     run,
     async stop() {
-      stopped = true
-      clearTimeout(timer)
+      isStopped = true
+      stopTimer?.()
       await running
     },
   }

@@ -2,18 +2,20 @@ import type { Db } from '../store/engine/db.ts'
 import * as deletions from '../store/deletions/deletions.ts'
 import { mergeInto, moveRest } from '../store/documents/document-merge.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
-import type { JobHandler } from './runner.ts'
+import type { JobHandler } from './job.ts'
 
 /**
- * Moves a document to another id (spec 10.8). The state `in_progress` is committed first, so that it can be seen. The move
- * is one transaction with its last state, so that a server that dies leaves the document as it was. Of a large document,
- * grants and notifications follow in short steps. Requests wait for them, and a server that dies leaves them to the next.
+ * Moves a document to another id (spec 10.8). The status `in_progress` is committed first, so that callers can see it. One
+ * transaction moves the document and sets the final status, so a server that dies leaves the document as it was. The grants
+ * and notifications of a large document follow in short steps. Requests wait for these, and after a crash the next server
+ * continues them.
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
-  async run(database, { apiKey, payload: { organizationId, migrationId } }, now, emit, removeInSteps) {
+  async run({ database, job: { apiKey, payload }, now, emit, removeInSteps }) {
+    const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
-      const started = await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
-      return started ? migrations.find(db, apiKey, organizationId, migrationId) : undefined
+      const isStarted = await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
+      return isStarted ? migrations.find(db, apiKey, organizationId, migrationId) : undefined
     }, apiKey)
     if (!migration) return
     const { documentId, newDocumentId } = migration
@@ -25,7 +27,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
         documentIds: [documentId, newDocumentId],
         folderIds: [],
       }
-      // Not the half that is left of a document.
+      // A document that is being deleted is incomplete. The job is tried again later.
       if (await deletions.meets(db, apiKey, mention)) throw new Error('A document is being deleted.')
       const isMoved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, isMoved ? 'completed' : 'failed', now)
@@ -45,7 +47,8 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
     emit({ kind: 'access' })
   },
 
-  async abandon(database, { apiKey, payload: { organizationId, migrationId } }, now) {
+  async abandon({ database, job: { apiKey, payload }, now }) {
+    const { organizationId, migrationId } = payload
     const advance = (db: Db) => migrations.advance(db, apiKey, organizationId, migrationId, 'failed', now)
     await database.write(advance, apiKey)
   },

@@ -1,119 +1,107 @@
+import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { Bus, Emitted } from '../platform/bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
-import type { Database, Db } from '../store/engine/db.ts'
-import type { Scope } from '../store/deletions/deletions.ts'
+import type { Database } from '../store/engine/db.ts'
 import * as jobs from '../store/jobs.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 import { handlers } from './handlers.ts'
+import type { JobHandler, RemoveInSteps } from './job.ts'
 
-const attempts = 3
-/** Finds the jobs that were postponed or whose server died; new ones are announced with `wake`. */
+const maxAttempts = 3
+/** The wait after the first failed attempt. It doubles with each one. */
+const retryMs = 2_000
+/** Polling finds jobs that were postponed or whose server died. New jobs are announced with `wake`. */
 const defaultPollMs = 5_000
 
 export interface JobRunner {
   start(): Promise<void>
   wake(): void
-  /** Waits for the job that runs. */
+  /** Resolves when the running job has ended. */
   stop(): Promise<void>
 }
 
-/** What a kind of job does. Either all of `run` happens or nothing; `abandon` records that it never will. */
-export interface JobHandler<K extends JobKind> {
-  /** `emit` tells open sessions of the job's API key, once what it says is durable. */
-  run(
-    database: Database,
-    job: Job<K>,
-    now: number,
-    emit: (message: Emitted) => void,
-    removeInSteps: RemoveInSteps,
-  ): Promise<void>
-  abandon(database: Database, job: Job<K>, now: number): Promise<void>
-}
-
-/** Removes in steps what a transaction leaves of the scope. False: the scope is small, or the transaction gave false. */
-type RemoveInSteps = (
-  apiKey: string,
-  scope: Extract<Scope, { movedTo?: string }>,
-  transaction: (db: Db) => Promise<boolean>,
-) => Promise<boolean>
-
-export type JobHandlers = { [K in JobKind]: JobHandler<K> }
-
-interface Options {
+interface JobRunnerDeps {
   database: Database
   bus: Bus
   removeInSteps: RemoveInSteps
   log: Log
-  now: () => number
-  pollMs?: number
-  observe: (job: string) => JobObserver
+  clock?: Clock
+  pollMs?: number | undefined
+  observe: (kind: string) => JobObserver
 }
 
-/** Runs the jobs of the database one after the other. A job runs at least once, and at most `attempts` times. */
-export function createJobRunner(options: Options): JobRunner {
-  const { database, bus, log, now, removeInSteps, observe, pollMs = defaultPollMs } = options
+/** Runs the jobs of the database one after the other. A job runs at least once, and at most `maxAttempts` times. */
+export function createJobRunner(deps: JobRunnerDeps): JobRunner {
+  const { database, bus, log, clock = systemClock, removeInSteps, observe, pollMs = defaultPollMs } = deps
   const observers = Object.fromEntries(Object.keys(handlers).map((kind) => [kind, observe(kind)])) as Record<
     JobKind,
     JobObserver
   >
-  let stopped = true
+  let isStopped = true
   let running: Promise<void> | undefined
-  let again = false
-  let timer: NodeJS.Timeout | undefined
+  /** `wake` was called since the runner last looked for jobs. */
+  let isAwake = false
+  let stopPolling: StopTimer | undefined
 
-  const runOne = async (): Promise<boolean> => {
-    const job = await jobs.claim(database, now())
-    if (!job) return false
-    const handler = handlers[job.kind]
-    const observer = observers[job.kind]
-    const began = performance.now()
+  const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
     const emit = (message: Emitted) => bus.publish({ ...message, apiKey: job.apiKey })
+    const context = { database, job, now: clock.now(), emit, removeInSteps }
+    if (job.attempts <= maxAttempts) await handler.run(context)
+    else await handler.abandon(context)
+    await database.write((db) => jobs.finish(db, job.jobId))
+  }
+
+  /** False if no job is due. */
+  const runNext = async (): Promise<boolean> => {
+    const job = await jobs.claim(database, clock.now())
+    if (!job) return false
+    const observer = observers[job.kind]
+    const startedAt = clock.elapsed()
     try {
-      if (job.attempts <= attempts) await handler.run(database, job, now(), emit, removeInSteps)
-      else await handler.abandon(database, job, now())
-      await database.write((db) => jobs.finish(db, job.jobId))
+      await run(job, handlers[job.kind])
     } catch (error) {
-      observer.failed()
+      observer.onFailed()
       log.error({ err: error, job: job.jobId, kind: job.kind, attempts: job.attempts }, 'job failed')
-      await database.write((db) => jobs.postpone(db, job.jobId, now() + 1000 * 2 ** job.attempts))
+      const runAt = clock.now() + retryMs * 2 ** (job.attempts - 1)
+      await database.write((db) => jobs.postpone(db, job.jobId, runAt))
     } finally {
-      observer.ran((performance.now() - began) / 1000)
+      observer.onRun((clock.elapsed() - startedAt) / 1000)
     }
     return true
   }
 
-  const drain = async (): Promise<void> => {
+  const runAll = async (): Promise<void> => {
     try {
       do {
-        again = false
-        while (!stopped && (await runOne())) continue
-      } while (again && !stopped)
+        isAwake = false
+        while (!isStopped && (await runNext())) continue
+      } while (isAwake && !isStopped)
     } catch (error) {
-      // The database is away; the next poll tries again.
+      // The database is unavailable. The next poll tries again.
       log.warn({ err: error }, 'jobs are waiting for the database')
     }
   }
 
   const wake = () => {
-    again = true
-    if (stopped || running) return
-    running = drain().finally(() => {
+    isAwake = true
+    if (isStopped || running) return
+    running = runAll().finally(() => {
       running = undefined
     })
   }
 
   return {
     async start() {
-      stopped = false
-      if (database.exclusive) await database.write((db) => jobs.releaseAll(db, now()))
-      timer = setInterval(wake, pollMs).unref()
+      isStopped = false
+      if (database.exclusive) await database.write((db) => jobs.releaseAll(db, clock.now()))
+      stopPolling = clock.setInterval(wake, pollMs)
       wake()
     },
     wake,
     async stop() {
-      stopped = true
-      clearInterval(timer)
+      isStopped = true
+      stopPolling?.()
       await running
     },
   }

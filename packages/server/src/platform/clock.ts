@@ -1,4 +1,4 @@
-/** Ends a timer. */
+/** Stops a timer. Calling it again, or after the timer fired, has no effect. */
 export type StopTimer = () => void
 
 /**

@@ -1,12 +1,12 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 
-/** Counts calls by key within a window that begins with the first one. */
+/** Rate limit by key. The window of a key starts with its first call. */
 export interface Counter {
-  /** Counts one call; the seconds to wait when it was one too many, otherwise 0. */
+  /** Counts one call. Returns 0, or the seconds to wait if the call exceeds the limit. */
   take(key: string): Promise<number>
 }
 
-/** `limit` calls in `windowSeconds`; a limit of 0 refuses none. */
+/** Allows `limit` calls in `windowSeconds`, counted in this process. A limit of 0 allows all. */
 export function memoryCounter(limit: number, windowSeconds: number): Counter {
   if (limit === 0) return { take: async () => 0 }
   const limiter = new RateLimiterMemory({ points: limit, duration: windowSeconds })

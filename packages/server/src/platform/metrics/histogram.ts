@@ -10,11 +10,11 @@ interface Description {
 }
 
 /**
- * A histogram of durations that the metrics library writes, but does not fill. Every database statement is observed, and
- * to observe takes the library's own histogram 20 times as long.
+ * A histogram of durations that the metrics library renders but does not fill. Every database statement is observed, and
+ * the library's own histogram takes 20 times as long to observe.
  */
 export class Histogram {
-  /** What the registry reads of a metric. */
+  /** Read by the registry. */
   readonly name: string
   readonly #help: string
   readonly #bounds: readonly number[]
@@ -27,7 +27,7 @@ export class Histogram {
     registry.registerMetric(this as unknown as Metric)
   }
 
-  /** Adds the series with these labels. The caller keeps it, so that observing looks nothing up. */
+  /** Adds the series with these labels. The caller keeps it, so that observing needs no lookup. */
   series(labels: Labels = {}): Series {
     const series = new Series(this.name, this.#bounds, labels)
     this.#series.push(series)
@@ -49,7 +49,7 @@ interface Sample {
 
 export class Series {
   readonly #bounds: readonly number[]
-  /** The last one counts what is above all bounds. */
+  /** The last one counts the values above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
   readonly #buckets: Omit<Sample, 'value'>[]

@@ -3,7 +3,7 @@ export interface Sample {
   value: number
 }
 
-/** What is open on this server now, and what has happened since it started. */
+/** What is open on this server now, and counts since it started. */
 export interface LiveNumbers {
   connections: readonly Sample[]
   closes: readonly Sample[]
@@ -55,13 +55,13 @@ export const liveMetrics: readonly LiveMetric[] = [
   {
     type: 'counter',
     name: 'plenum_editor_updates_total',
-    help: 'Updates of editors that were stored, as clients sent them.',
+    help: 'Stored updates of editors, counted as clients sent them.',
     read: ({ updates }) => one(updates),
   },
   {
     type: 'counter',
     name: 'plenum_editor_update_bytes_total',
-    help: 'Bytes of stored updates of editors, as they lie in the database.',
+    help: 'Bytes of stored updates of editors, as stored in the database.',
     read: ({ updateBytes }) => one(updateBytes),
   },
   {

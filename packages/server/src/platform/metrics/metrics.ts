@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { Histogram } from './histogram.ts'
+import { type Clock, systemClock } from '../clock.ts'
 import { type LiveNumbers, liveMetrics } from './live-metrics.ts'
 import { breathe } from '../turns/loop-time.ts'
 import { createRequestMetrics } from './request-metrics.ts'
@@ -8,9 +9,9 @@ import { createRequestMetrics } from './request-metrics.ts'
 export interface Metrics {
   request(operation: string, code: number, seconds: number): void
   readonly database: DatabaseObserver
-  /** Adds a kind of background work; called once for each. */
+  /** Registers a kind of background work. Call it once for each kind. */
   job(name: string): JobObserver
-  /** Adds what is read when somebody asks for the metrics. */
+  /** Registers numbers that are read when the metrics are rendered. */
   follow(sources: Sources): void
   render(): Promise<{ contentType: string; text: string }>
 }
@@ -18,13 +19,13 @@ export interface Metrics {
 export interface DatabaseObserver {
   statement(seconds: number): void
   commit(seconds: number): void
-  /** Only where the server itself syncs. */
+  /** SQLite only. PostgreSQL syncs within its commit. */
   sync(seconds: number): void
 }
 
 export interface JobObserver {
-  ran(seconds: number): void
-  failed(): void
+  onRun(seconds: number): void
+  onFailed(): void
 }
 
 export interface Sources {
@@ -39,18 +40,18 @@ const statementBounds = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.25, 1]
 const diskBounds = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 const jobBounds = [0.005, 0.05, 0.25, 1, 5, 30, 120, 600]
 
-/** PostgreSQL looks at every file of the database for its size. */
-const databaseSizeEveryMs = 60_000
+/** Not more often, because PostgreSQL looks at every file of the database. */
+const databaseSizeMaxAgeMs = 60_000
 
-/** Gauges of the library whose names end as only counters should. The same by type stays. */
+/** Gauges of the library whose names end in `_total`, as only counters should. The same numbers by type remain. */
 const misnamed = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ]
 
-/** Prometheus metrics of one server. Those of the library include the lag of the event loop. */
-export function createMetrics(): Metrics {
+/** Prometheus metrics of one server. The default metrics of the library include the lag of the event loop. */
+export function createMetrics(clock: Clock = systemClock): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -93,7 +94,7 @@ export function createMetrics(): Metrics {
     job(job) {
       const failures = jobFailures.labels({ job })
       failures.inc(0)
-      return { ran: jobs.series({ job }).observe, failed: () => failures.inc() }
+      return { onRun: jobs.series({ job }).observe, onFailed: () => failures.inc() }
     },
     follow({ build, live, databaseSize, onFailure }) {
       let numbers = live()
@@ -102,7 +103,7 @@ export function createMetrics(): Metrics {
       }
       const info = new Gauge({
         name: 'plenum_build_info',
-        help: 'Always 1. The labels say what runs here.',
+        help: 'Always 1. The labels describe this server.',
         labelNames: ['version', 'node_version', 'database'],
         registers,
       })
@@ -118,7 +119,7 @@ export function createMetrics(): Metrics {
         }
         registry.registerMetric(type === 'counter' ? new Counter(configuration) : new Gauge(configuration))
       }
-      const sizes = readInBackground(databaseSize, onFailure)
+      const sizes = readInBackground(databaseSize, onFailure, clock)
       registry.registerMetric(
         new Gauge({
           name: 'plenum_database_size_bytes',
@@ -144,10 +145,11 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Gives what was read last, without waiting, and reads again if that is too old. Nothing, if it could not be read. */
+/** Returns the last value at once, and starts to read a new one if it is too old. Undefined if the last read failed. */
 function readInBackground<T>(
   read: () => Promise<T>,
   onFailure: (error: unknown) => void,
+  clock: Clock,
 ): () => T | undefined {
   let value: T | undefined
   let readAt = -Infinity
@@ -160,8 +162,8 @@ function readInBackground<T>(
     }
   }
   return () => {
-    if (performance.now() - readAt >= databaseSizeEveryMs) {
-      readAt = performance.now()
+    if (clock.elapsed() - readAt >= databaseSizeMaxAgeMs) {
+      readAt = clock.elapsed()
       void refresh()
     }
     return value

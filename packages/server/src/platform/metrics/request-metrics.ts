@@ -9,7 +9,7 @@ interface Request {
 }
 
 /**
- * Counts requests by HTTP status code, and times them by its first digit only. A histogram has 13 lines for each
+ * Counts requests by HTTP status code, but times them by its first digit only. A histogram has 13 lines for each
  * combination of labels: with all codes of all operations, rendering it would hold the event loop for 50 ms.
  */
 export function createRequestMetrics(registry: Registry) {
@@ -18,18 +18,18 @@ export function createRequestMetrics(registry: Registry) {
     help: 'Time from the first byte of a request to its answer, by operation and class of the HTTP status code.',
     bounds,
   })
-  const found = new Map<string, Map<number, Request>>()
+  const requests = new Map<string, Map<number, Request>>()
   const series = new Map<string, Series>()
 
   registry.registerMetric(
     new Counter({
       name: 'plenum_http_requests_total',
-      help: 'Requests that were answered, by operation and HTTP status code.',
+      help: 'Answered requests, by operation and HTTP status code.',
       labelNames: ['operation', 'code'],
       registers: [],
       collect() {
         this.reset()
-        for (const [operation, byCode] of found) {
+        for (const [operation, byCode] of requests) {
           for (const [code, { count }] of byCode) this.inc({ operation, code }, count)
         }
       },
@@ -45,8 +45,8 @@ export function createRequestMetrics(registry: Registry) {
   }
 
   return (operation: string, code: number, seconds: number): void => {
-    let byCode = found.get(operation)
-    if (!byCode) found.set(operation, (byCode = new Map()))
+    let byCode = requests.get(operation)
+    if (!byCode) requests.set(operation, (byCode = new Map()))
     let request = byCode.get(code)
     if (!request) byCode.set(code, (request = { count: 0, durations: seriesOf(operation, code) }))
     request.count++

@@ -1,0 +1,34 @@
+import type { Emitted } from '../platform/bus.ts'
+import type { Scope } from '../store/deletions/deletions.ts'
+import type { Database, Db } from '../store/engine/db.ts'
+import type { Job, JobKind } from '../store/jobs.ts'
+
+/**
+ * Removes in steps what the transaction leaves of the scope. False: the scope is small, or the transaction returned false.
+ */
+export type RemoveInSteps = (
+  apiKey: string,
+  scope: Extract<Scope, { movedTo?: string }>,
+  transaction: (db: Db) => Promise<boolean>,
+) => Promise<boolean>
+
+/** What one run of a job is given. */
+export interface JobContext<K extends JobKind> {
+  database: Database
+  job: Job<K>
+  now: number
+  /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
+  emit: (message: Emitted) => void
+  removeInSteps: RemoveInSteps
+}
+
+/** What a kind of job does. */
+export interface JobHandler<K extends JobKind> {
+  /** Does all of the job or, if it throws, nothing. */
+  run(context: JobContext<K>): Promise<void>
+  /** Records that the job will never run, after its last attempt failed. */
+  abandon(context: Pick<JobContext<K>, 'database' | 'job' | 'now'>): Promise<void>
+}
+
+/** The handler of every kind of job, by its name. */
+export type JobHandlers = { [K in JobKind]: JobHandler<K> }
