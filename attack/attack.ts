@@ -1,23 +1,23 @@
 import type { Tenant } from '../packages/server/test/support/given.ts'
 
-/** What an attack is given: a server that runs in a process of its own, and a tenant of that server. */
+/** What an attack gets: a server in a process of its own, and a tenant of that server. */
 export interface Scene {
   url: string
   database: 'sqlite' | 'postgres'
   attacker: Tenant
-  /** `short` is for the tests: it must end within about ten seconds and still do the harm on an unprotected server. */
+  /** `short` is for the tests: it must end within about ten seconds and still harm an unprotected server. */
   size: 'short' | 'full'
 }
 
-/** Something that one tenant can do, inside all limits, that must not harm another tenant. */
+/** Something that one tenant can do within all limits, and that must not harm another tenant. */
 export interface Attack {
-  /** Says what the attacker does. */
+  /** Describes what the attacker does. */
   name: string
-  /** The harm does not depend on the database, so the tests try it on one of the two. */
+  /** The harm does not depend on the database, so the tests run it on SQLite only. */
   readonly withoutDatabase?: true
-  /** By how much the memory of the server may grow, where the attack is one on memory. */
+  /** How much the server's memory may grow. Set for attacks on memory. */
   maxMegabytes?: number
-  /** Builds what the attack needs, unmeasured. The function it returns is the attack; it ends by itself. */
+  /** Sets the attack up, unmeasured. The returned function is the attack. It ends by itself. */
   prepare(scene: Scene): Promise<() => Promise<void>>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Another tenant of the server under attack, in a process of its own. It reads, writes, edits and opens documents all the
- * time, and reports how long each took at worst. The parent sends the server, then `begin` and `end`.
+ * Another tenant of the server under attack, in a process of its own. It reads, writes, edits and opens documents in a
+ * loop, and reports the longest time of each. The parent process sends the server's address, then `begin` and `end`.
  */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,21 +16,21 @@ export interface Target {
   pid: number
 }
 
-/** Milliseconds that each kind of request took at worst, and requests that failed. */
+/** The longest time of each kind of request in milliseconds, and the requests that failed. */
 export interface Report {
   worstMs: Record<Probe, number>
-  /** The same without the time in which the server, or this process, could have gone on but had no processor. */
+  /** The same without the time in which the server or this process waited for a processor. */
   worstWorkedMs: Record<Probe, number>
   failures: string[]
 }
 
 export type Probe = 'read' | 'write' | 'document' | 'edit' | 'open'
 
-const giveUpMs = 60_000
+const requestTimeoutMs = 60_000
 const pauseMs = 20
 const organizationId = 'org_1'
 
-// Ends with the program that started it, which may be interrupted.
+// Exits with its parent process, which may be interrupted.
 process.once('disconnect', () => process.exit())
 
 const [{ url, pid }] = (await once(process, 'message')) as [Target]
@@ -61,7 +61,7 @@ const probes: Record<Probe, () => Promise<unknown>> = {
 }
 const nothing: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
 const report: Report = { worstMs: { ...nothing }, worstWorkedMs: { ...nothing }, failures: [] }
-// Once before it counts: the first request of a kind is slow in this process, too.
+// Once without measuring: the first request of a kind is slow in this process as well.
 for (const probe of Object.values(probes)) await probe()
 process.send?.('ready')
 await once(process, 'message')
@@ -70,21 +70,21 @@ let isOver = false
 const probing = Promise.all(Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe)))
 await once(process, 'message')
 isOver = true
-await Promise.race([probing, pause(giveUpMs)])
+await Promise.race([probing, pause(requestTimeoutMs)])
 process.send?.(report, () => process.exit())
 
-/** A request that is still open when the attack ends counts with the time that it took until then, or longer. */
+/** A request that is still open when the attack ends is measured to its end, or to the timeout. */
 async function repeat(name: Probe, probe: () => Promise<unknown>): Promise<void> {
   while (!isOver) {
     const startedAt = performance.now()
     const waitedBefore = [waitedMs(), waitedMs(pid)] as const
     try {
-      await Promise.race([probe(), pause(giveUpMs, undefined, { ref: false }).then(() => fail(name))])
+      await Promise.race([probe(), pause(requestTimeoutMs, undefined, { ref: false }).then(() => fail(name))])
     } catch (error) {
       report.failures.push(`${name}: ${String(error)}`)
     }
     const tookMs = performance.now() - startedAt
-    // This process and the server may have waited at the same time.
+    // The larger one, because this process and the server may have waited at the same time.
     const waited = Math.max(waitedMs() - waitedBefore[0], waitedMs(pid) - waitedBefore[1])
     const workedMs = tookMs - waited
     report.worstMs[name] = Math.max(report.worstMs[name], tookMs)
@@ -94,7 +94,7 @@ async function repeat(name: Probe, probe: () => Promise<unknown>): Promise<void>
 }
 
 function fail(name: Probe): never {
-  throw new Error(`${name} took longer than ${giveUpMs} ms`)
+  throw new Error(`${name} took longer than ${requestTimeoutMs} ms`)
 }
 
 function connect(editorId: string) {

@@ -1,5 +1,5 @@
-// Loaded into the server under attack (`node --import`). Reports for how long at most the event loop was busy in one
-// piece, in processor time of the main thread, so that other programs on the machine do not count.
+// Loaded into the server under attack (`node --import`). Reports the longest time that the event loop was held, in
+// processor time of the main thread, so that other programs on the machine add nothing.
 import { readFileSync } from 'node:fs'
 
 const workedMs =
@@ -9,19 +9,19 @@ const workedMs =
 
 let last = workedMs()
 let longestMs = 0
-const look = () => {
+const sample = () => {
   const now = workedMs()
   longestMs = Math.max(longestMs, now - last)
   last = now
 }
-setInterval(look, 1).unref()
+setInterval(sample, 1).unref()
 
 process.on('message', (message) => {
   if (message !== 'loop') return
-  look()
+  sample()
   process.send?.({ longestMs })
   longestMs = 0
 })
 process.channel?.unref()
-// Ends with the program that started it, which may be interrupted.
+// Exits with its parent process, which may be interrupted.
 process.once('disconnect', () => process.exit())

@@ -6,13 +6,13 @@ import { startServer } from './server.ts'
 import { createTenant } from './tenant.ts'
 
 export interface Measured extends Report {
-  /** The longest piece of work of the event loop, in processor time. */
+  /** The longest time that the event loop was held, in processor time. */
   loopMs: number
-  /** By how much the memory of the server grew at most. */
+  /** Peak memory of the server above its memory before the attack. */
   grownMegabytes: number
 }
 
-/** Runs one attack on a new server, while a bystander works on it. */
+/** Runs one attack on a new server while a bystander uses it. */
 export async function measure(
   attack: Attack,
   { main, databaseUrl, size }: { main: string; databaseUrl: string | undefined; size: Scene['size'] },
@@ -23,7 +23,7 @@ export async function measure(
     execArgv: ['--conditions=plenum-source', '--import', 'tsx'],
   })
   const exited = once(bystander, 'exit').then(() => {
-    throw new Error('The bystander ended too early.')
+    throw new Error('The bystander process exited before it reported.')
   })
   exited.catch(() => {})
   const answer = async <T>(message: string | Target) => {

@@ -1,6 +1,6 @@
 /**
- * Attacks a server of this repository the way one tenant could, and shows what another tenant feels of it.
- *   npm run attack -- [--short] [--sqlite | --postgres] [words of an attack's name]
+ * Attacks a server of this repository as one tenant could, and shows how much another tenant is delayed.
+ *   npm run attack -- [--short] [--sqlite | --postgres] [part of an attack's name]
  */
 import { execFileSync } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -15,54 +15,58 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { short: { type: 'boolean' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
 })
-const isAll = values.sqlite === values.postgres
+const usesBoth = values.sqlite === values.postgres
 const [nothing, ...real] = attacks as [Attack, ...Attack[]]
 const chosen = real.filter(({ name }) => name.includes(positionals.join(' ')))
-if (chosen.length === 0) throw new Error(`No attack is called "${positionals.join(' ')}".`)
+if (chosen.length === 0) {
+  const names = real.map(({ name }) => `  ${name}`).join('\n')
+  throw new Error(`No attack's name contains "${positionals.join(' ')}". The attacks are:\n${names}`)
+}
 const root = fileURLToPath(new URL('..', import.meta.url))
 execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
-const postgres = isAll || values.postgres ? await postgresForTests() : undefined
+const postgres = usesBoth || values.postgres ? await postgresForTests() : undefined
 
-/** Other programs on the machine may spoil an attempt. A server that does not hold its promise fails all of them. */
+/** Other programs on the machine may spoil a measurement. A server that breaks a promise breaks it in every attempt. */
 const maxAttempts = 3
 
 const columns = ['read', 'write', 'document', 'edit', 'open'] as const
-console.log(`A bystander's worst milliseconds of each kind (promised: at most ${promised.delayMs} more than without an attack); in brackets
-without the time in which the server or the bystander waited for one of the ${availableParallelism()} processors, which the attacker and other
-programs use as well. Then the longest piece of work of the event loop in milliseconds of processor time (promised: ${promised.loopMs}),
-and how much memory the server grew by.\n`)
-console.log(`| attack | database | ${columns.join(' | ')} | loop | memory | |`)
+console.log(`read to open: the bystander's slowest request of each kind in ms. Promise: at most ${promised.delayMs} ms more than without an attack.
+  In brackets: the same without the time in which the server or the bystander waited for one of the ${availableParallelism()} processors,
+  which the attacker and other programs use as well.
+loop: the longest time that the event loop was held, in ms of processor time. Promise: at most ${promised.loopMs} ms.
+memory: how much the server's memory grew.\n`)
+console.log(`| attack | database | ${columns.join(' | ')} | loop | memory | result |`)
 console.log(`|---|---|${'---|'.repeat(columns.length + 3)}`)
-let isHeld = true
+let areAllHeld = true
 for (const database of ['sqlite', 'postgres'] as const) {
-  if (!isAll && !values[database]) continue
-  let idle: Measured | undefined
+  if (!usesBoth && !values[database]) continue
+  let baseline: Measured | undefined
   for (const attack of [nothing, ...chosen]) {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
       const size = values.short ? 'short' : 'full'
       const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
-      idle ??= measured
-      const verdict = verdictOf(attack, measured, idle)
+      baseline ??= measured
+      const result = resultOf(attack, measured, baseline)
       const delays = columns.map(
         (probe) => `${Math.round(measured.worstMs[probe])} (${Math.round(measured.worstWorkedMs[probe])})`,
       )
       const { loopMs, grownMegabytes } = measured
-      const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, verdict]
+      const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, result]
       console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
-      if (verdict.startsWith('held')) break
-      if (attempt === maxAttempts) isHeld = false
+      if (result.startsWith('held')) break
+      if (attempt === maxAttempts) areAllHeld = false
     }
   }
 }
 await postgres?.stop()
-process.exitCode = isHeld ? 0 : 1
+process.exitCode = areAllHeld ? 0 : 1
 
-function verdictOf({ maxMegabytes = Infinity }: Attack, measured: Measured, idle: Measured): string {
+function resultOf({ maxMegabytes = Infinity }: Attack, measured: Measured, baseline: Measured): string {
   const { loopMs, grownMegabytes, failures } = measured
-  if (failures.length > 0) return `${failures.length} failed, first ${failures[0]}`
+  if (failures.length > 0) return `${failures.length} requests failed, the first: ${failures[0]}`
   const isDelayed = (kind: 'worstMs' | 'worstWorkedMs') =>
-    columns.some((probe) => measured[kind][probe] - idle[kind][probe] > promised.delayMs)
+    columns.some((probe) => measured[kind][probe] - baseline[kind][probe] > promised.delayMs)
   if (loopMs > promised.loopMs || grownMegabytes > maxMegabytes || isDelayed('worstWorkedMs')) return 'broken'
-  return isDelayed('worstMs') ? 'held but for the processors' : 'held'
+  return isDelayed('worstMs') ? 'held except for processor waits' : 'held'
 }

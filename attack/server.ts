@@ -7,15 +7,15 @@ import { measuredProcess } from '../bench/process.ts'
 export interface ServerUnderAttack {
   url: string
   pid: number
-  /** For how many milliseconds at most the event loop was busy in one piece since the last call. */
+  /** The longest time that the event loop was held since the last call. */
   longestLoopMs(): Promise<number>
   residentMegabytes(): number
-  /** The most memory that the process ever had. */
+  /** Peak memory of the process since it started. */
   peakMegabytes(): number
   stop(): Promise<void>
 }
 
-/** Starts the built server in a process of its own. `main`: the program that `npm start` runs. */
+/** Starts the built server in a process of its own. `main` is the program that `npm start` runs. */
 export async function startServer(main: string, databaseUrl: string | undefined): Promise<ServerUnderAttack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-attack-'))
   const env = {
@@ -23,7 +23,7 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     SECRET_KEY: 'a secret key that only the attacks use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
-    // The default, which benchmarks switch off.
+    // The default. Benchmarks switch this limit off.
     LIMIT_CREATED_BY_OPENING_PER_MINUTE: '100',
     LOG_LEVEL: 'fatal',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),

@@ -6,7 +6,7 @@ import { userToken } from './tenant.ts'
 
 export const slowPlace = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'slow' }
 
-/** Writes a document through a socket, as a client may, that Yjs takes many seconds to build. */
+/** Writes a document that Yjs takes many seconds to build, through a socket like any client. */
 export async function addSlowDocument(
   { url, attacker, size }: Scene,
   editorId = 'slow',
@@ -27,7 +27,7 @@ export async function addSlowDocument(
   socket.close()
 }
 
-/** A y-websocket message: sync, update. */
+/** A y-websocket message of kind sync, update. */
 function syncUpdate(update: Uint8Array): Uint8Array {
   const size: number[] = []
   let rest = update.length

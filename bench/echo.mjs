@@ -1,4 +1,4 @@
-/** The floor: Fastify, a JSON body in, a JSON answer out, nothing else. */
+/** The baseline: Fastify with a JSON body in, a JSON answer out, and nothing else. */
 import Fastify from 'fastify'
 
 const app = Fastify({ keepAliveTimeout: 72_000 })

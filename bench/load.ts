@@ -4,19 +4,19 @@ export interface Load {
   port: number
   path: string
   headers: Record<string, string>
-  /** One body a request, in turn. */
+  /** The body of the n-th request. */
   body: (request: number) => string
   connections: number
   requests: number
-  /** Every answer must have it; 200 unless given. */
+  /** Every answer must have this status. Default: 200. */
   status?: number
 }
 
 /**
- * Sends requests over keep-alive connections, one at a time each, and checks that every answer is a 200.
- * Plain sockets: the cheaper the client, the less it disturbs the server on a machine with two cores.
+ * Sends requests over keep-alive connections, one at a time on each, and checks the status of every answer. It uses plain
+ * sockets: the cheaper the client, the less it disturbs the server on a machine with two cores.
  */
-export async function drive({
+export async function sendRequests({
   port,
   path,
   headers,

@@ -11,7 +11,7 @@ export interface Measured {
   stop(): Promise<void>
 }
 
-/** Runs a server of this repository in a process of its own and reads its CPU time from the kernel. */
+/** Runs a server in a process of its own and reads its CPU time from the kernel. */
 export async function measuredProcess(
   script: string,
   env: Record<string, string>,
@@ -24,29 +24,29 @@ export async function measuredProcess(
       LOG_LEVEL: 'warn',
       PORT: String(port),
       HOST: '127.0.0.1',
-      // A few users open thousands of documents.
+      // Unlimited: a few users open thousands of documents.
       LIMIT_CREATED_BY_OPENING_PER_MINUTE: '0',
       ...env,
     },
     execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  // A run that fails leaves nothing behind.
+  // A run that fails leaves no process behind.
   const kill = () => void child.kill()
   process.once('exit', kill)
-  for (let tries = 0; ; tries++) {
+  for (let attempt = 0; ; attempt++) {
     try {
       await fetch(`http://127.0.0.1:${port}/healthz`)
       break
     } catch (error) {
-      if (tries > 200) throw error
+      if (attempt > maxStartAttempts) throw error
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
   }
   return {
     port,
     process: child,
-    // Nanoseconds on a core, of all threads; finer than the ticks of /proc/PID/stat.
+    // Of all threads, in nanoseconds: finer than the ticks of /proc/PID/stat.
     cpuMicroseconds() {
       const tasks = `/proc/${child.pid}/task`
       const nanoseconds = readdirSync(tasks).map((task) =>
@@ -64,6 +64,9 @@ export async function measuredProcess(
     },
   }
 }
+
+/** With a pause of 50 ms after each. */
+const maxStartAttempts = 200
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')

@@ -1,5 +1,5 @@
 /**
- * What a CPU profile says in a screenful: the functions in which each thread spent its own time.
+ * Summarizes CPU profiles: the functions with the largest self time, by thread.
  *   node --import tsx bench/profile.ts FOLDER [lines]
  */
 import { readdirSync, readFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofi
   const nameOf = new Map(
     nodes.map(({ id, callFrame: { functionName, url, lineNumber } }) => [
       id,
-      `${functionName || '(anonymous)'} ${url && `${shortened(url)}:${lineNumber + 1}`}`,
+      `${functionName || '(anonymous)'} ${url && `${shorten(url)}:${lineNumber + 1}`}`,
     ]),
   )
   const microseconds = new Map<string, number>()
@@ -28,12 +28,12 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofi
   microseconds.delete('(idle) ')
   const busy = [...microseconds.values()].reduce((sum, one) => sum + one, 0)
   console.log(`\n${file}: busy for ${(busy / 1e6).toFixed(2)} s`)
-  const most = [...microseconds].sort(([, a], [, b]) => b - a).slice(0, Number(lines))
-  for (const [name, own] of most) console.log(`${((100 * own) / busy).toFixed(1).padStart(6)} %  ${name}`)
+  const largest = [...microseconds].sort(([, a], [, b]) => b - a).slice(0, Number(lines))
+  for (const [name, own] of largest) console.log(`${((100 * own) / busy).toFixed(1).padStart(6)} %  ${name}`)
 }
 
-/** The last parts of a path: enough to find the file. */
-function shortened(url: string): string {
+/** The end of a path: enough to find the file. */
+function shorten(url: string): string {
   const parts = url.split('/')
   const modules = parts.lastIndexOf('node_modules')
   return modules < 0 ? basename(url) : parts.slice(modules + 1).join('/')

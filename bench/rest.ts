@@ -1,13 +1,13 @@
 /**
- * CPU time per request of the hot paths, beside a bare Fastify echo in the same run.
+ * CPU time per request of the hot paths, compared with a bare Fastify echo in the same run.
  *   node --conditions=plenum-source --import tsx bench/rest.ts [requests per round] [rounds]
- * Times differ on a shared machine; the ratio of CPU times is what to compare.
+ * Times vary on a shared machine. Compare the ratios of CPU times.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../packages/client/src/index.ts'
-import { drive, type Load } from './load.ts'
+import { type Load, sendRequests } from './load.ts'
 import { measuredProcess, type Measured } from './process.ts'
 
 const requests = Number(process.argv[2] ?? 4000)
@@ -62,14 +62,14 @@ const cases: Case[] = [
 ]
 const samples = new Map<string, { micros: number; ratio: number }[]>(cases.map(([name]) => [name, []]))
 
-// The first rounds warm up. Each round measures all, so that a slow moment of the machine slows the echo as well.
-const warmUp = 4
-for (let round = -warmUp; round < rounds; round++) {
+// Each round measures all cases, so that a slow moment of the machine slows the echo as well.
+const warmUpRounds = 4
+for (let round = -warmUpRounds; round < rounds; round++) {
   let floor = 1
   for (const [name, on, path, bodyOf, share] of cases) {
     const count = Math.round(requests * share)
     const began = on.cpuMicroseconds()
-    await drive({ port: on.port, path, headers, body: bodyOf, connections, requests: count })
+    await sendRequests({ port: on.port, path, headers, body: bodyOf, connections, requests: count })
     const micros = (on.cpuMicroseconds() - began) / count
     if (on === echo) floor = micros
     if (round >= 0) samples.get(name)?.push({ micros, ratio: micros / floor })
@@ -83,7 +83,7 @@ for (const [name, found] of samples) {
   console.log(
     `${name.padEnd(34)} ${Math.min(...micros)
       .toFixed(1)
-      .padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} in the middle, ${ratio}× echo`,
+      .padStart(7)} µs CPU at best, ${median(micros).toFixed(1).padStart(7)} median, ${ratio}× echo`,
   )
 }
 await server.stop()

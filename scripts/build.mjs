@@ -1,8 +1,8 @@
-// Bundles what is shipped into the dist folders. Dependencies stay outside, where they are installed; only threads have theirs inside.
-//   build.mjs                   everything
-//   build.mjs --client [folder] the client alone, with its types
-//   build.mjs --server [folder] the server alone, unless it is built from these very sources already;
-//                               files that are named after the folder are programs beside it
+// Bundles the server and the client into their dist folders. Dependencies are not bundled, except those of worker threads.
+//   build.mjs                              both
+//   build.mjs --client [folder]            only the client, with its types
+//   build.mjs --server [folder] [files]    only the server, unless it is already built from the same sources;
+//                                          the files are bundled as further programs beside main.js
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -22,7 +22,7 @@ import { bundle, bundleClient } from './bundle.mjs'
 
 function hashOfSources() {
   const hash = createHash('sha256')
-  // The threads hold their dependencies.
+  // The lock file too: the worker bundle contains its dependencies.
   for (const file of ['package-lock.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
     hash.update(readFileSync(file))
   for (const folder of ['packages/protocol/src', 'packages/server/src']) {
@@ -43,11 +43,11 @@ async function buildServer(dist, programs = []) {
   }
   rmSync(dist, { recursive: true, force: true })
   await bundle(entries, dist, 'node')
-  // Threads start again and again. With their dependencies in one file they do it in half the time.
+  // Threads restart often. With their dependencies in one file they start in half the time.
   const worker = { worker: 'packages/server/src/worker.ts' }
   await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
   copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
-  // The one file of its package that the server needs.
+  // The only file of this package that the server needs.
   const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))
   copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
   writeFileSync(stamp, sources)
@@ -67,8 +67,8 @@ async function buildClient(dist) {
 }
 
 /**
- * The types of the client, and beside them those that it uses of the protocol: applications install no other package of
- * ours. Imports name the files as they are there.
+ * Copies the types of the client, and the types of the protocol that it uses: applications install no other package of
+ * Plenum. Rewrites the imports to the copied files.
  */
 function copyTypes(from, dist) {
   for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {

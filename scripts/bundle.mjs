@@ -8,14 +8,14 @@ export async function bundle(input, dir, platform, external = isDependency) {
     platform,
     resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     external,
-    // 'use client' stays at the top of the hooks; a test checks it.
+    // Without the warning: 'use client' stays at the top of the hooks, and a test checks it.
     checks: { moduleLevelDirective: false },
   })
   await build.write({ dir, format: 'esm', sourcemap: true })
   await build.close()
 }
 
-/** Not for the platform `browser`: that replaces `process.env.NODE_ENV`, which the bundler of the application must do. */
+/** Not for the platform `browser`, which replaces `process.env.NODE_ENV`: the application's bundler must do that. */
 export const bundleClient = (dir) =>
   bundle(
     {

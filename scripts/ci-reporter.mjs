@@ -1,9 +1,9 @@
-// Closes a test run with one line that a machine can read: `N passed, N failed`, and `, N skipped` if any were.
-// All that makes the run fail counts as failed: tests, hooks and files that threw, and errors nobody caught.
+// Ends a test run with one machine-readable line: `N passed, N failed`, and `, N skipped` if tests were skipped.
+// Everything that makes the run fail is counted as failed: tests, hooks and files that threw, and unhandled errors.
 export default class CiReporter {
   onInit(vitest) {
     this.print = (line) => {
-      // At the very end, because vitest reports an error of the global set-up only after the run.
+      // At process exit, because vitest reports an error of the global setup only after the run.
       if (vitest.config.watch) console.log(line)
       else process.once('exit', () => console.log(line))
     }
@@ -17,9 +17,9 @@ export default class CiReporter {
         if (suite.errors().length > 0) counts.failed++
       }
     }
-    // Pending are those whose process died or whose run was interrupted.
+    // Pending tests are those whose process died or whose run was interrupted.
     let failed = counts.failed + counts.pending
-    // No file was found, or the global set-up threw: nothing ran that could have failed.
+    // No test file was found, or the global setup threw: no test ran, but the run failed.
     if (reason !== 'passed' && failed === 0) failed = 1
     const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''
     this.print(`${counts.passed} passed, ${failed} failed${skipped}`)

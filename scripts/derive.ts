@@ -1,13 +1,13 @@
-/** Writes what follows from the table of operations. `--check` only tells whether it is up to date. */
+/** Writes the files derived from the table of operations. `--check` only reports whether they are up to date. */
 import { compare, derivedFiles, repair } from './derive/files.ts'
 
 const files = derivedFiles()
 const difference = compare('.', files)
 const { stale, leftOver } = difference
 
-if (stale.length + leftOver.length === 0) console.log('Everything derived is up to date.')
+if (stale.length + leftOver.length === 0) console.log('All derived files are up to date.')
 else if (process.argv.includes('--check')) {
-  console.error(`Not up to date: ${[...stale, ...leftOver].join(', ')}. Run "npm run derive".`)
+  console.error(`These derived files are stale: ${[...stale, ...leftOver].join(', ')}. Run "npm run derive".`)
   process.exit(1)
 } else {
   repair('.', files, difference)

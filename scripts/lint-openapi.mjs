@@ -1,4 +1,4 @@
-// Checks openapi.json against the OpenAPI standard, without the linter's telemetry and its look for updates.
+// Checks openapi.json against the OpenAPI standard, with the linter's telemetry and update check switched off.
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 

@@ -1,4 +1,4 @@
-// Makes a fresh checkout runnable: checks Node, and installs the locked packages when they are not there.
+// Makes a fresh checkout runnable: checks the Node version, and installs the locked packages if they are missing.
 // Plain JavaScript without dependencies, because it runs before any is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -23,20 +23,18 @@ function requireNode() {
   const [major, minor] = wanted.match(/\d+/g).map(Number)
   const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number)
   if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return
-  console.error(
-    `Plenum needs Node ${wanted}, but this is Node ${process.versions.node} (${process.execPath}).`,
-  )
+  console.error(`Plenum needs Node ${wanted}, but ${process.execPath} is Node ${process.versions.node}.`)
   console.error('Install a newer Node, put it first on the PATH, and run the command again.')
   process.exit(1)
 }
 
-/** Whether npm's own record of node_modules says what the lock file says, as after `npm install` by hand. */
+/** Whether npm's record of node_modules matches the lock file, as it does after a manual `npm install`. */
 function isInstalled(lock) {
   const record = read(`${modules}.package-lock.json`)
   if (record === undefined) return false
   const wanted = JSON.parse(lock).packages
   const found = JSON.parse(record).packages
-  // Optional packages are those of other platforms.
+  // Optional packages may be missing: they are for other platforms.
   const complete = Object.entries(wanted).every(([path, { version, integrity, optional }]) => {
     if (!path.includes('node_modules/')) return true
     const own = found[path]
@@ -46,14 +44,17 @@ function isInstalled(lock) {
 }
 
 function install() {
-  console.log('Installing the packages of package-lock.json (npm ci) …')
+  console.log('Installing the packages in package-lock.json (npm ci) …')
   const cli = process.env.npm_execpath
   const [command, ...before] = cli?.endsWith('npm-cli.js') ? [process.execPath, cli] : ['npm']
-  // --include=dev: NODE_ENV=production must not leave a tree that a later `npm test` takes for complete.
+  // --include=dev: with NODE_ENV=production, npm would leave out packages that a later `npm test` needs.
   const args = [...before, 'ci', '--no-audit', '--no-fund', '--include=dev']
   const shell = command === 'npm' && process.platform === 'win32'
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell })
-  if (error) console.error(`npm could not be started: ${error.message}`)
+  if (error)
+    console.error(
+      `npm ci could not start: ${error.message}. Install npm, put it on the PATH, and run the command again.`,
+    )
   else if (status !== 0) console.error(`npm ci failed (${signal ?? `exit code ${status}`}).`)
   const code = signal ? 128 + constants.signals[signal] : (status ?? 1)
   if (code !== 0) process.exit(code)
@@ -62,7 +63,9 @@ function install() {
 requireNode()
 const lock = read(`${root}package-lock.json`)
 if (lock === undefined) {
-  console.error('package-lock.json is missing: this is not a complete checkout of Plenum.')
+  console.error(
+    `package-lock.json is missing in ${root}: this is not a complete checkout of Plenum. Clone it again.`,
+  )
   process.exit(1)
 }
 const stamp = `${modules}.plenum-setup`
@@ -72,6 +75,6 @@ if (read(stamp) !== hash) {
   try {
     writeFileSync(stamp, hash)
   } catch {
-    // A read-only installation is compared in full each time, which takes some milliseconds more.
+    // A read-only installation is compared in full each time, which takes a few milliseconds more.
   }
 }

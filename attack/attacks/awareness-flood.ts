@@ -6,10 +6,10 @@ import { WebSocket } from 'ws'
 import type { Attack } from '../attack.ts'
 import { userToken } from '../tenant.ts'
 
-/** As much as one state may have, less what is around it. */
+/** Fills one state up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.awarenessBytes - 100)
 
-/** A message of y-websocket with the awareness state of one Yjs client. */
+/** A y-websocket message with the awareness state of one Yjs client. */
 const stateOf = (client: number, clock: number) =>
   encoding.encode((message) => {
     encoding.writeVarUint(message, 1)
@@ -22,10 +22,10 @@ const stateOf = (client: number, clock: number) =>
     )
   })
 
-/** Asks for the awareness states of everyone. */
+/** Requests all awareness states. */
 const query = Uint8Array.of(3)
 
-/** Viewers in one editor with large awareness states, which each changes all the time and asks for all the time. */
+/** Viewers in one editor with large awareness states. Each changes its state and requests all states in a loop. */
 export const awarenessOfManyViewers: Attack = {
   name: 'awareness of many viewers in one editor',
   withoutDatabase: true,

@@ -5,7 +5,7 @@ import type { Attack } from '../attack.ts'
 
 const request = 'GET /metrics HTTP/1.1\r\nHost:a\r\n\r\n'
 
-/** Opens hundreds of connections at once while others keep the event loop busy. A client that connects then waits behind them. */
+/** Opens hundreds of connections at once while others keep the event loop busy. A new client's connection waits behind them. */
 export const connectionBursts: Attack = {
   name: 'hundreds of new connections at once',
   withoutDatabase: true,
@@ -25,12 +25,12 @@ export const connectionBursts: Attack = {
   },
 }
 
-/** A connection that asks again as soon as it has an answer. */
+/** A connection that sends the request again after every answer. */
 function poll(port: number): Socket {
   const socket = connect(port, '127.0.0.1')
-  const ask = () => socket.write(request)
+  const send = () => socket.write(request)
   return socket
-    .on('connect', ask)
-    .on('data', ask)
+    .on('connect', send)
+    .on('data', send)
     .on('error', () => {})
 }

@@ -3,13 +3,13 @@ import type { Attack } from '../attack.ts'
 
 const megabyte = 1024 * 1024 - 200
 
-/** Values that take a JSON parser long for their size. */
+/** Values that are expensive to parse for their size. */
 const values = [
   list(59_000, (i) => `{"k${i}":1}`),
   filled('{}', megabyte),
   filled(`${'['.repeat(50)}${']'.repeat(50)}`, megabyte),
   list(130_000, (i) => `"${i.toString(36)}"`),
-  // What passes in spite of limits.
+  // Within the limits of keys and values.
   list(9_900, (i) => `{"k${i}":1}`),
   list(49_000, (i) => `"${i.toString(36)}"`),
   filled('1', megabyte),
@@ -20,7 +20,7 @@ const contents = [
   ['array', filled('[]', megabyte * 8)],
 ] as const
 
-/** The largest bodies that take a parser longest, many at a time. */
+/** The largest and most expensive bodies, many at a time. */
 export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
   withoutDatabase: true,

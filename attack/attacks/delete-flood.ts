@@ -8,7 +8,7 @@ import { userToken } from '../tenant.ts'
 const client = 7
 /** Characters from one deleted range to the next. */
 const distance = 8
-/** What fits into one update of at most 1 MiB. */
+/** As many as fit into one update of 1 MiB, the limit. */
 const maxRangesPerUpdate = 120_000
 const deletesPerUpdate = 9
 
@@ -17,7 +17,7 @@ const times = <T>(count: number, make: (index: number) => T) =>
 const deleted = (clocks: readonly number[]) =>
   update({ deletes: [{ client, ranges: clocks.map((clock) => [clock, 1] as const) }] })
 
-/** One-character deletes all over an editor in which much is deleted, 40 KB of them at a time. */
+/** One-character deletes all over an editor in which much is deleted already, in bursts of 40 KB. */
 export const deleteFlood: Attack = {
   name: 'one-character deletes',
   withoutDatabase: true,
@@ -37,7 +37,7 @@ export const deleteFlood: Attack = {
       const content = text('x'.repeat(count * distance))
       const written = update({ structs: [{ client, clock, structs: [{ ...place, content }] }] })
       sendBurst(first, burstOf([written, deleted(times(count, (i) => clock + i * distance))].map(yjsUpdate)))
-      await stored(first)
+      await waitUntilStored(first)
     }
     const others = await Promise.all(times(sockets - 1, connect))
     const floods = [first, ...others].map((socket, index) => ({ socket, offset: 2 + index }))
@@ -49,7 +49,7 @@ export const deleteFlood: Attack = {
             return deleted(times(deletesPerUpdate, (j) => (at + j) * distance + offset))
           })
           sendBurst(socket, burstOf(updates.map(yjsUpdate)))
-          await stored(socket)
+          await waitUntilStored(socket)
         }
         socket.terminate()
       }
@@ -58,18 +58,18 @@ export const deleteFlood: Attack = {
   },
 }
 
-/** Everything that the client sent before is stored: the server sends an update without content back. */
-async function stored(socket: WebSocket): Promise<void> {
-  const nothing = Buffer.from(yjsUpdate(Uint8Array.of(0, 0)))
-  const receipt = new Promise<void>((resolve, reject) => {
+/** Resolves when everything sent so far is stored: then the server echoes an empty update. */
+async function waitUntilStored(socket: WebSocket): Promise<void> {
+  const emptyUpdate = Buffer.from(yjsUpdate(Uint8Array.of(0, 0)))
+  const echo = new Promise<void>((resolve, reject) => {
     const onClose = (code: number) => reject(new Error(`The server closed the socket with ${code}.`))
     const onMessage = (data: Buffer) => {
-      if (!data.equals(nothing)) return
+      if (!data.equals(emptyUpdate)) return
       socket.off('message', onMessage).off('close', onClose)
       resolve()
     }
     socket.on('message', onMessage).on('close', onClose)
   })
-  socket.send(nothing)
-  await receipt
+  socket.send(emptyUpdate)
+  await echo
 }

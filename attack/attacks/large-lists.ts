@@ -1,23 +1,22 @@
 import type { Attack } from '../attack.ts'
 
 const organizationId = 'org_1'
-/** Items of one call. */
-const batch = 500
+const itemsPerCall = 500
 
-/** The largest lists that can be asked for, many times at once. */
+/** Requests the largest lists, many times at once. */
 export const largeLists: Attack = {
   name: 'large lists, many at once',
   async prepare({ url, attacker, size }) {
     const { client, headers } = attacker
     const [items, calls] = size === 'short' ? [2_000, 10] : [10_000, 30]
     await client.organizations.add({ organizations: [{ organizationId }] })
-    for (let from = 0; from < items; from += batch) {
-      const ids = Array.from({ length: batch }, (_, i) => String(from + i))
+    for (let from = 0; from < items; from += itemsPerCall) {
+      const ids = Array.from({ length: itemsPerCall }, (_, i) => String(from + i))
       const name = 'x'.repeat(200)
       await client.users.add({ organizationId, users: ids.map((userId) => ({ userId, name })) })
       const documents = ids.map((documentId) => ({ documentId, documentName: name }))
       await client.documents.add({ organizationId, documents })
-      // A tree with two folders in each.
+      // A binary tree of folders.
       const folders = ids.map((folderId) => ({
         folderId,
         ...(folderId !== '0' && { parentFolderId: String(Math.floor((Number(folderId) - 1) / 2)) }),

@@ -5,7 +5,7 @@ import { userToken } from '../tenant.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'large' }
 
-/** The largest contents that one call may write, again and again, into an editor that is open. */
+/** Writes the largest allowed content into an open editor, repeatedly. */
 export const largeWrites: Attack = {
   name: 'large REST writes into an open editor',
   async prepare({ url, attacker, size }) {

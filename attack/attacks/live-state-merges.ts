@@ -6,11 +6,11 @@ import { userToken } from '../tenant.ts'
 const keys = 9_900
 const numbers = 370_000
 
-/** 0.95 MB of JSON with almost as many keys, strings, arrays and objects as a message may have, and as many numbers as fit. */
+/** 0.95 MB of JSON, close to the limits of keys, strings, arrays and objects in a message, filled up with numbers. */
 const data = (name: string) =>
   `{${Array.from({ length: keys }, (_, i) => `"k${i}_${name}":[[],{},[]]`).join()},"z":[${'1,'.repeat(numbers)}1]}`
 
-/** Large values that several clients lay over the stored ones, again and again. */
+/** Several clients merge large values into the stored ones, repeatedly. */
 export const liveStateMerges: Attack = {
   name: 'large live states that are merged',
   async prepare({ url, attacker, size }) {
@@ -21,7 +21,7 @@ export const liveStateMerges: Attack = {
       (_, i) =>
         `{"type":"setLiveState","ref":1,"id":${i},"liveStateDataId":"s${i}","merge":true,"data":${data(`${i}`)}}`,
     )
-    const sockets = await Promise.all(Array.from({ length: 10 }, () => opened(url, token)))
+    const sockets = await Promise.all(Array.from({ length: 10 }, () => openDocument(url, token)))
     return async () => {
       await Promise.all(sockets.map((socket) => sendAll(socket, messages)))
       for (const socket of sockets) socket.terminate()
@@ -29,7 +29,7 @@ export const liveStateMerges: Attack = {
   },
 }
 
-async function opened(url: string, token: string): Promise<WebSocket> {
+async function openDocument(url: string, token: string): Promise<WebSocket> {
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/realtime?token=${token}`)
   await once(socket, 'message')
   socket.send('{"type":"open","ref":1,"organizationId":"org_1","documentId":"doc_1","topics":[]}')
@@ -37,17 +37,17 @@ async function opened(url: string, token: string): Promise<WebSocket> {
   return socket
 }
 
-/** Resolves when each has its answer. */
+/** Resolves when every message has its answer. */
 async function sendAll(socket: WebSocket, messages: readonly string[]): Promise<void> {
   let answers = 0
   const answered = new Promise<void>((resolve, reject) => {
     socket.on('message', (answer: Buffer) => {
-      // What a server says while messages wait for long.
+      // Sent by the server while messages wait.
       if (answer.includes('"type":"pong"')) return
       if (!answer.includes('"type":"done"')) reject(new Error(answer.toString('utf8', 0, 200)))
       if (++answers === messages.length) resolve()
     })
-    socket.once('close', (code) => reject(new Error(`The connection was closed with ${code}.`)))
+    socket.once('close', (code) => reject(new Error(`The server closed the socket with ${code}.`)))
   })
   for (const message of messages) socket.send(message)
   await answered

@@ -40,7 +40,7 @@ export const metricsOnManyConnections: Attack = {
   },
 }
 
-/** The server closes the connection when it has had enough. */
+/** The server closes the connection when too many requests wait on it. */
 async function sendPipelined(url: string, path: string, count: number): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {}).resume()

@@ -6,7 +6,7 @@ import type { Attack, Scene } from '../attack.ts'
 import { userToken } from '../tenant.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1' } as const
-/** As much presence as one client may have, less what is around it. */
+/** Fills the presence of one client up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.presenceBytes - 100)
 
 async function viewer({ url, attacker }: Scene, userId: string): Promise<WebSocket> {
@@ -21,7 +21,7 @@ const send = (socket: WebSocket, message: ClientMessage) => {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
 
-/** Opens the document under that many refs; resolves when each was answered. */
+/** Opens the document under several refs. Resolves when each was answered. */
 async function open(socket: WebSocket, refs: number): Promise<void> {
   let left = refs
   const answered = new Promise<void>((resolve) => {
@@ -33,12 +33,12 @@ async function open(socket: WebSocket, refs: number): Promise<void> {
   await answered
 }
 
-/** Other data each time. */
+/** Sets different data each time. */
 function setPresence(socket: WebSocket, ref: number): void {
   send(socket, { type: 'setPresence', ref, data: { at: Math.random(), text } })
 }
 
-/** A few sockets that ask to have one document open 999 times. The server lets each have it once. */
+/** A few sockets that try to open one document 999 times each. The server opens it once per socket. */
 export const presenceUnderManyRefs: Attack = {
   name: 'presence of viewers who open one document many times',
   withoutDatabase: true,
@@ -56,7 +56,7 @@ export const presenceUnderManyRefs: Attack = {
   },
 }
 
-/** Many users in one document. Each has as much presence data as it may have, and changes it all the time. */
+/** Many users in one document, each with the largest allowed presence data, which changes in a loop. */
 export const presenceOfManyViewers: Attack = {
   name: 'presence of many viewers in one document',
   withoutDatabase: true,

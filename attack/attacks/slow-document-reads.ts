@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.ts'
 import { addSlowDocument, slowPlace } from '../slow-document.ts'
 
-/** Reads of several slow documents at once: each would keep a thread busy for many seconds. */
+/** Reads several slow documents at once. Each would keep a thread busy for many seconds. */
 export const slowDocumentReads: Attack = {
   name: 'REST reads of slow documents',
   withoutDatabase: true,

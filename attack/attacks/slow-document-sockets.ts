@@ -5,15 +5,15 @@ import type { Attack } from '../attack.ts'
 import { addSlowDocument } from '../slow-document.ts'
 import { userToken } from '../tenant.ts'
 
-/** "What do I lack?" of a y-websocket client that has nothing. */
-const question = Uint8Array.of(0, 0, 1, 0)
+/** The sync request of a y-websocket client with an empty document. */
+const syncRequest = Uint8Array.of(0, 0, 1, 0)
 
-/** Many sockets that open a slow document, and come back when they are cut. */
+/** Many sockets that open a slow document and reconnect when they are closed. */
 export const slowDocumentSockets: Attack = {
   name: 'sockets on a slow document',
   withoutDatabase: true,
   async prepare(scene) {
-    // Two parts, so that the server has to put them together.
+    // Two updates, so that the server has to merge them.
     await addSlowDocument(scene)
     await addSlowDocument(scene, 'slow', 7)
     const token = await userToken(scene.attacker, 'mallory')
@@ -21,19 +21,19 @@ export const slowDocumentSockets: Attack = {
     const [sockets, ms] = scene.size === 'short' ? [20, 6_000] : [20, 20_000]
     return async () => {
       let isOver = false
-      const come = async () => {
+      const reconnect = async () => {
         while (!isOver) {
           const socket = new WebSocket(url)
           socket.on('error', () => {})
-          socket.once('open', () => socket.send(question))
+          socket.once('open', () => socket.send(syncRequest))
           await Promise.race([once(socket, 'close').catch(() => {}), pause(ms)])
           socket.terminate()
         }
       }
-      const coming = Array.from({ length: sockets }, come)
+      const clients = Array.from({ length: sockets }, reconnect)
       await pause(ms)
       isOver = true
-      await Promise.all(coming)
+      await Promise.all(clients)
     }
   },
 }

@@ -1,7 +1,7 @@
 import type { Attack } from '../attack.ts'
 import { addSlowDocument, slowPlace } from '../slow-document.ts'
 
-/** The same write many times at once, to a document that Yjs takes many seconds to build. */
+/** Sends the same write many times at once, to a document that Yjs takes many seconds to build. */
 export const slowDocumentWrites: Attack = {
   name: 'REST writes to a slow document',
   async prepare(scene) {

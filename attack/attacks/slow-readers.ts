@@ -9,13 +9,13 @@ import { userToken } from '../tenant.ts'
 const partBytes = 1_000_000
 
 /**
- * Readers of one large document who ask for it and then read nothing. Every second one claims to know something of it, so
- * that the server would have to make an answer for this reader alone.
+ * Readers that request one large document and then read nothing. Every second reader claims to have a part of it, so that
+ * the server would have to build an answer for this reader alone.
  */
 export const slowReaders: Attack = {
   name: 'slow readers of a large document',
   withoutDatabase: true,
-  // A thread puts the document together, which takes it a multiple of its size.
+  // A thread merges the document, which takes a multiple of its size.
   maxMegabytes: 300,
   async prepare({ url, attacker, size }) {
     const [readers, megabytes, ms] = size === 'short' ? [40, 10, 3_000] : [40, 20, 8_000]
@@ -45,7 +45,7 @@ async function writeDocument(url: string, token: string, parts: number): Promise
   for (let part = 0; part < parts; part++) text.insert(text.length, `${part % 10}`.repeat(partBytes))
   for (const update of updates) {
     writer.send(sync(2, update))
-    // The echo says that it is stored.
+    // The server echoes an update once it is stored.
     await once(writer, 'message')
   }
   writer.close()

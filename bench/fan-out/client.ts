@@ -8,14 +8,14 @@ export interface Target {
   token: string
   room: string
   dialect: Dialect
-  /** False: the server knows nothing of documents, so nothing is asked of it. */
+  /** False: the server has no documents, so the client does not wait for a state. */
   answersSync: boolean
 }
 
 const emptyState = Y.encodeStateAsUpdate(new Y.Doc())
 const emptyStateVector = Y.encodeStateVector(new Y.Doc())
 
-/** One socket in one document. It keeps what it receives; applying it would cost the machine more than the server does. */
+/** One socket in one document. It only keeps received updates: applying them would use more CPU than the server does. */
 export class Client {
   readonly received: Uint8Array[] = []
   lastReceivedAt = 0
@@ -26,32 +26,32 @@ export class Client {
   readonly #socket: WebSocket
   readonly #target: Target
   readonly #synced: Promise<void>
-  #open!: () => void
-  #refuse!: (error: Error) => void
+  #onOpened!: () => void
+  #onRefused!: (error: Error) => void
   #state: 'opening' | 'open' | 'closing' = 'opening'
 
   private constructor(target: Target) {
     const { dialect, server, room, token } = target
     this.#target = target
     this.#synced = new Promise((resolve, reject) => {
-      this.#open = resolve
-      this.#refuse = reject
+      this.#onOpened = resolve
+      this.#onRefused = reject
     })
     this.#socket = new WebSocket(dialect.address(server, room, token), { perMessageDeflate: false })
-    this.#socket.on('message', (bytes: Buffer) => this.#hear(bytes))
+    this.#socket.on('message', (bytes: Buffer) => this.#receive(bytes))
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.on('close', (code, reason) => {
       if (this.#state !== 'closing') this.#fail(new Error(`${room} was closed: ${code} ${reason.toString()}`))
     })
   }
 
-  /** Resolves when the state of the document is here. */
+  /** Resolves when the state of the document has arrived. */
   static async open(target: Target): Promise<Client> {
     const client = new Client(target)
     await Promise.race([once(client.#socket, 'open'), client.#synced])
     if (target.dialect.auth) client.send(target.dialect.auth(target.room, target.token))
-    else if (target.answersSync) client.#askForState()
-    else client.#open()
+    else if (target.answersSync) client.#requestState()
+    else client.#onOpened()
     await client.#synced
     client.#state = 'open'
     return client
@@ -67,19 +67,19 @@ export class Client {
     if (this.#socket.readyState !== WebSocket.CLOSED) await once(this.#socket, 'close')
   }
 
-  #askForState(): void {
+  #requestState(): void {
     this.send(this.#target.dialect.stateVector(this.#target.room, emptyStateVector))
   }
 
-  #hear(frame: Buffer): void {
-    const heard = this.#target.dialect.read(frame)
-    switch (heard.kind) {
+  #receive(frame: Buffer): void {
+    const message = this.#target.dialect.read(frame)
+    switch (message.kind) {
       case 'update':
       case 'state': {
-        this.received.push(heard.bytes)
+        this.received.push(message.bytes)
         this.lastReceivedAt = performance.now()
-        this.onUpdate?.(heard.bytes, this.lastReceivedAt)
-        if (heard.kind === 'state') this.#open()
+        this.onUpdate?.(message.bytes, this.lastReceivedAt)
+        if (message.kind === 'state') this.#onOpened()
         return
       }
       case 'saved':
@@ -88,17 +88,17 @@ export class Client {
       case 'stateVector':
         return this.send(this.#target.dialect.state(this.#target.room, emptyState))
       case 'authenticated':
-        return this.#askForState()
+        return this.#requestState()
       case 'refused':
-        return this.#fail(new Error(`${this.#target.room} was refused: ${heard.reason}`))
+        return this.#fail(new Error(`${this.#target.room} was refused: ${message.reason}`))
       default:
     }
   }
 
-  /** Whoever opens the client hears of it; later nobody waits, so it ends the run. */
+  /** Rejects `open`. Later no caller waits for the error, so it ends the run. */
   #fail(error: Error): void {
     if (this.#state !== 'opening') throw error
     this.#state = 'closing'
-    this.#refuse(error)
+    this.#onRefused(error)
   }
 }

@@ -6,38 +6,38 @@ import { measuredProcess, type Measured } from '../process.ts'
 import type { Target } from './client.ts'
 import { type Dialect, hocuspocus, yWebsocket } from './dialects.ts'
 
-/** A kind of server that is measured. */
+/** A server to measure. */
 export interface Contender {
   name: string
   dialects: readonly Dialect[]
-  /** Where a document is when nobody has it open. */
+  /** Where a document is kept while no client has it open. */
   keeps: 'nowhere' | 'memory' | 'disk'
   start(): Promise<Running>
 }
 
 export interface Running {
   measured: Measured
-  /** A document of that name, in that dialect; each client is another user. */
+  /** A document by its name. Each client number is another user. */
   target(room: string, dialect: Dialect, client?: number): Target
-  /** A new process on the same data. */
+  /** Starts a new process on the same data. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
 const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
 
-interface Described {
+interface ServerOptions {
   script: string
   execArgv?: string[]
   answersSync?: boolean
   prepare?: (url: string) => Promise<{ tokens: string[]; roomOf: (name: string) => string }>
 }
 
-async function run(described: Described, storage: 'disk' | 'memory'): Promise<Running> {
+async function run(options: ServerOptions, storage: 'disk' | 'memory'): Promise<Running> {
   const dataDir = storage === 'disk' ? mkdtempSync(join(tmpdir(), 'plenum-bench-')) : undefined
-  const start = () => measuredProcess(described.script, { DATA_DIR: dataDir ?? '' }, described.execArgv)
+  const start = () => measuredProcess(options.script, { DATA_DIR: dataDir ?? '' }, options.execArgv)
   const measured = await start()
-  const prepared = await described.prepare?.(`http://127.0.0.1:${measured.port}`)
+  const prepared = await options.prepare?.(`http://127.0.0.1:${measured.port}`)
   const running: Running = {
     measured,
     target: (room, dialect, client = 0) => ({
@@ -45,7 +45,7 @@ async function run(described: Described, storage: 'disk' | 'memory'): Promise<Ru
       token: prepared?.tokens[client % prepared.tokens.length] ?? 'token',
       room: prepared?.roomOf(room) ?? room,
       dialect,
-      answersSync: described.answersSync ?? true,
+      answersSync: options.answersSync ?? true,
     }),
     async restart() {
       await running.measured.stop()
@@ -59,10 +59,10 @@ async function run(described: Described, storage: 'disk' | 'memory'): Promise<Ru
   return running
 }
 
-/** As many as the hot document has clients. */
+/** One for each client of the hot document. */
 const users = 50
 
-/** A workspace, a key, and the tokens of users who may edit all documents of one organization. */
+/** Creates a workspace with an API key, and tokens of users who may edit all documents of one organization. */
 async function preparePlenum(url: string) {
   const { data: workspace } = await createClient({ url }).workspace.create({
     ownerEmail: 'bench@example.com',
@@ -83,7 +83,7 @@ async function preparePlenum(url: string) {
   return { tokens: await Promise.all(tokens), roomOf: (name: string) => `org/${name}/text` }
 }
 
-const hocuspocusServer: Described = { script: './fan-out/peers/hocuspocus.mjs' }
+const hocuspocusServer: ServerOptions = { script: './fan-out/peers/hocuspocus.mjs' }
 
 export const relay: Contender = {
   name: 'ws relay',

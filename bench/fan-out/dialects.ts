@@ -1,15 +1,15 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 
-/** What a server says that matters here. */
-export type Heard =
+/** A message of the server, as far as the benchmark needs it. */
+export type ServerMessage =
   | { kind: 'authenticated' | 'saved' | 'other' }
   | { kind: 'refused'; reason: string }
   | { kind: 'stateVector' | 'state' | 'update'; bytes: Uint8Array }
 
 export interface Dialect {
   name: string
-  /** A frame of its own tells the sender that an update is saved; otherwise its own update comes back. */
+  /** The server acknowledges an update with a frame of its own. Otherwise it echoes the update to the sender. */
   acknowledges: boolean
   address(server: string, room: string, token: string): string
   /** Undefined: the token is in the address. */
@@ -17,7 +17,7 @@ export interface Dialect {
   stateVector(room: string, bytes: Uint8Array): Uint8Array
   state(room: string, bytes: Uint8Array): Uint8Array
   update(room: string, bytes: Uint8Array): Uint8Array
-  read(frame: Uint8Array): Heard
+  read(frame: Uint8Array): ServerMessage
 }
 
 // Kinds of frames, of y-protocols and of Hocuspocus.
@@ -37,7 +37,7 @@ function frame(room: string | undefined, kind: number, subKind: number, body: Ui
   return encoding.toUint8Array(encoder)
 }
 
-function readSync(decoder: decoding.Decoder): Heard {
+function readSync(decoder: decoding.Decoder): ServerMessage {
   const kind = syncKinds[decoding.readVarUint(decoder)]
   return kind ? { kind, bytes: decoding.readVarUint8Array(decoder) } : { kind: 'other' }
 }
@@ -64,9 +64,9 @@ export const hocuspocus: Dialect = {
   state: (room, bytes) => frame(room, sync, 1, bytes),
   update: (room, bytes) => frame(room, sync, 2, bytes),
   read(bytes) {
-    if (bytes.length === 1) return { kind: 'other' } // A ping, the only frame without a room.
+    if (bytes.length === 1) return { kind: 'other' } // A ping is the only frame without a room.
     const decoder = decoding.createDecoder(bytes)
-    decoding.readVarUint8Array(decoder) // The room; a connection here has one.
+    decoding.readVarUint8Array(decoder) // The room. A connection of this benchmark has one.
     const kind = decoding.readVarUint(decoder)
     if (kind === sync || kind === syncReply) return readSync(decoder)
     if (kind === syncStatus) {

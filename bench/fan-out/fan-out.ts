@@ -8,17 +8,17 @@ import { textOf, typedBy } from './typing.ts'
 export interface Load {
   name: string
   documents: number
-  /** Of each document. They type in turn. */
+  /** Clients of each document. They type in turn. */
   clients: number
   /** Updates to each document. */
   perSecond: number
   seconds: number
 }
 
-export interface Turn {
-  /** Of the server, for one update that reached one other client. */
+export interface FanOutResult {
+  /** CPU time of the server for one update at one client other than its sender. */
   cpuMicroseconds: number
-  /** Fewer than one: updates were merged. More: the sender's own frame counts too. */
+  /** Below one: updates were merged. Above one: frames to the sender are included. */
   framesPerDelivered: number
   latencies: Latencies
 }
@@ -28,29 +28,29 @@ interface Room {
   senders: (Sender & { frames: Uint8Array[]; updates: Uint8Array[] })[]
 }
 
-// Reading every frame of a hot document would cost the generator more than sending does.
-const watchersOfRoom = 5
-/** Long enough for stores that wait until nobody has typed for two seconds. */
+// Not all: parsing every frame of a hot document would cost the load generator more than sending does.
+const watchersPerRoom = 5
+/** Long enough for servers that store two seconds after the last update. */
 const quietMilliseconds = 2500
-// Timers are no finer.
+// The resolution of timers.
 const tickMilliseconds = 1
 
-let turns = 0
+let runs = 0
 
-/** One load on one server: what it costs until all is quiet, and proof that everybody has everything. */
-export async function fanOut(running: Running, dialect: Dialect, load: Load): Promise<Turn> {
-  const rooms = await openRooms(running, dialect, load, `${process.pid}-${turns++}`)
+/** Puts one load on one server, measures it until all frames have arrived, and checks that all clients converged. */
+export async function fanOut(running: Running, dialect: Dialect, load: Load): Promise<FanOutResult> {
+  const rooms = await openRooms(running, dialect, load, `${process.pid}-${runs++}`)
   const clients = rooms.flatMap((room) => room.senders.map(({ client }) => client))
   const latencies: Latencies = { saved: [], delivered: [] }
   for (const { senders } of rooms) {
-    watch(senders, senders.slice(0, watchersOfRoom), dialect.acknowledges, latencies)
+    watch(senders, senders.slice(0, watchersPerRoom), dialect.acknowledges, latencies)
   }
-  await quiet(clients, 500)
+  await waitUntilQuiet(clients, 500)
 
   const framesBefore = framesOf(clients)
   const began = running.measured.cpuMicroseconds()
   await type(rooms, load)
-  await quiet(clients, quietMilliseconds)
+  await waitUntilQuiet(clients, quietMilliseconds)
   const cpu = running.measured.cpuMicroseconds() - began
   const frames = framesOf(clients) - framesBefore
 
@@ -75,7 +75,7 @@ async function openRooms(running: Running, dialect: Dialect, load: Load, run: st
   return rooms
 }
 
-/** Spread evenly over time, documents and clients, as people type; each client's updates go through its own socket. */
+/** Sends updates evenly over time, documents and clients, as people type. Each client sends through its own socket. */
 async function type(rooms: Room[], load: Load): Promise<void> {
   const perMillisecond = (load.documents * load.perSecond) / 1000
   const total = perMillisecond * load.seconds * 1000
@@ -87,14 +87,16 @@ async function type(rooms: Room[], load: Load): Promise<void> {
       const ofRoom = Math.floor(sent / load.documents)
       const sender = room?.senders[ofRoom % load.clients]
       const frame = sender?.frames[Math.floor(ofRoom / load.clients)]
-      if (!sender || !frame) throw new Error('There is no update to send.')
+      if (!sender || !frame)
+        throw new Error('No update is left to send. Prepare more updates for each client.')
       sender.sentAt.push(performance.now())
       sender.client.send(frame)
     }
   }
 }
 
-async function quiet(clients: Client[], milliseconds: number): Promise<void> {
+/** Resolves when no client has received anything for this time. */
+async function waitUntilQuiet(clients: Client[], milliseconds: number): Promise<void> {
   const began = performance.now()
   for (;;) {
     const last = clients.reduce((latest, { lastReceivedAt }) => Math.max(latest, lastReceivedAt), began)

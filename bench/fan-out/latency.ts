@@ -1,11 +1,11 @@
 import * as Y from 'yjs'
 import type { Client } from './client.ts'
 
-/** Milliseconds from the moment an update was sent. */
+/** Milliseconds since an update was sent. */
 export interface Latencies {
-  /** Until its sender knew that the server has it. */
+  /** Until the sender received the acknowledgement. */
   saved: number[]
-  /** Until another client had it. */
+  /** Until another client received it. */
   delivered: number[]
 }
 
@@ -16,11 +16,11 @@ export interface Sender {
   sentAt: number[]
 }
 
-/** Watches what the watchers hear about the updates of the senders, all in one document. */
+/** Records when the watchers receive the updates of the senders. All are in one document. */
 export function watch(senders: Sender[], watchers: Sender[], acknowledged: boolean, into: Latencies): void {
   const byId = new Map(senders.map((sender) => [sender.clientId, sender]))
   for (const watcher of watchers) {
-    /** How many updates of each sender were here already. */
+    /** How many updates of each sender have arrived. */
     const seen = new Map<number, number>()
     watcher.client.onUpdate = (update, now) => {
       // One frame may hold updates of several senders, and several of one.
@@ -35,7 +35,7 @@ export function watch(senders: Sender[], watchers: Sender[], acknowledged: boole
     let saved = 0
     watcher.client.onSaved = (now) => {
       const sentAt = watcher.sentAt[saved]
-      // The first answers the state that the client sent when it opened the document.
+      // The first acknowledgement is for the state that the client sent when it opened the document.
       if (sentAt === undefined) return
       into.saved.push(now - sentAt)
       saved++

@@ -3,12 +3,12 @@ import { Client } from './client.ts'
 import type { Contender } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 
-const perRoom = 10
-// As many as a server's accept queue takes without a pause.
-const atOnce = 50
+const connectionsPerRoom = 10
+// A server's accept queue takes this many without a pause.
+const maxConcurrentOpens = 50
 const settleMilliseconds = 3000
 
-/** Kilobytes of the server's resident memory for a connection that has opened a document and is idle. */
+/** The server's resident memory in kilobytes for one idle connection with an open document. */
 export async function memoryPerConnection(
   contender: Contender,
   dialect: Dialect,
@@ -19,8 +19,14 @@ export async function memoryPerConnection(
   const open = async (count: number) => {
     const clients: Client[] = []
     while (clients.length < count) {
-      const batch = Array.from({ length: Math.min(atOnce, count - clients.length) }, () =>
-        Client.open(running.target(`idle-${Math.floor(opened / perRoom)}`, dialect, opened++ % perRoom)),
+      const batch = Array.from({ length: Math.min(maxConcurrentOpens, count - clients.length) }, () =>
+        Client.open(
+          running.target(
+            `idle-${Math.floor(opened / connectionsPerRoom)}`,
+            dialect,
+            opened++ % connectionsPerRoom,
+          ),
+        ),
       )
       clients.push(...(await Promise.all(batch)))
     }
@@ -29,7 +35,7 @@ export async function memoryPerConnection(
   }
   const close = (clients: Client[]) => Promise.all(clients.map((client) => client.close()))
 
-  // The first ones fill what the process has to spare, and load what every connection shares.
+  // The first connections fill spare memory of the process and load what all connections share.
   const first = await open(connections)
   const before = running.measured.residentKilobytes()
   const second = await open(connections)

@@ -10,15 +10,15 @@ export interface Opened {
   kilobytes: number
 }
 
-/** `warm`: another client has the document open. `cold`: the first one to open it after a start of the server. */
+/** `warm`: another client has the document open. `cold`: this client is the first to open it after a server start. */
 export interface Openings {
   dialect: Dialect
   warm: Opened[]
   cold: Opened[]
 }
 
-/** How many updates may be on their way while a document is written. */
-const window = 500
+/** Updates without acknowledgement while a document is written. */
+const maxUnsaved = 500
 const quietMilliseconds = 300
 
 /** Writes the updates into some documents, then opens each of them, in each dialect, `times` times warm and once cold. */
@@ -36,7 +36,8 @@ export async function openings(
   const found = contender.dialects.map((dialect): Openings => ({ dialect, warm: [], cold: [] }))
   const open = async (name: string, dialect: Dialect) => {
     const { opened, text } = await timedOpen(running, name, dialect)
-    if (text !== expected) throw new Error(`${name} was not whole: ${text.length} of ${expected.length}.`)
+    if (text !== expected)
+      throw new Error(`${name} is incomplete: ${text.length} of ${expected.length} characters arrived.`)
     return opened
   }
 
@@ -62,17 +63,17 @@ export async function openings(
 async function write(running: Running, name: string, updates: Uint8Array[]): Promise<Client> {
   const target = running.target(name, hocuspocus)
   const client = await Client.open(target)
-  await savedOf(client, 1) // The state that the client sent when it opened the document.
+  await waitUntilSaved(client, 1) // Acknowledges the state that the client sent when it opened the document.
   const before = client.saved
   for (const [n, update] of updates.entries()) {
     client.send(hocuspocus.update(target.room, update))
-    if (n % 100 === 0) await savedOf(client, before + n - window)
+    if (n % 100 === 0) await waitUntilSaved(client, before + n - maxUnsaved)
   }
-  await savedOf(client, before + updates.length)
+  await waitUntilSaved(client, before + updates.length)
   return client
 }
 
-async function savedOf(client: Client, count: number): Promise<void> {
+async function waitUntilSaved(client: Client, count: number): Promise<void> {
   while (client.saved < count) await wait(1)
 }
 

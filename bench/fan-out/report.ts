@@ -1,4 +1,3 @@
-/** The value that half of them are below. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5)
 }
@@ -8,7 +7,7 @@ export function percentile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** As many digits as the value can have meaning; `–` for what could not be measured. */
+/** Rounds to the precision of the measurement. `–` stands for a value that could not be measured. */
 export function figure(value: number): string {
   if (Number.isNaN(value)) return '–'
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
@@ -27,7 +26,7 @@ export function printTable(title: string, head: string[], rows: string[][]): voi
   for (const row of rows) console.log(line(row))
 }
 
-/** Where the run is, on the error stream: the tables alone can go into a file. */
+/** Shows progress on standard error, so that standard output has the tables only. */
 export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001B[2K${text}`)
   else if (text) process.stderr.write(`${text}\n`)

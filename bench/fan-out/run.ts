@@ -1,13 +1,13 @@
 /**
- * Live updates beside other servers, all of them in every round.
+ * Live updates compared with other servers, all of them in every round.
  *   npm run bench:fan-out -- [--quick] [--rounds N] [--only hot,many,memory,opening] [--contenders plenum,relay]
- * Times differ on a shared machine; the ratio of CPU times is what to compare.
+ * Times vary on a shared machine. Compare the ratios of CPU times.
  */
 import { arch, availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { type Contender, contenders as all, relay, type Running } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
-import { fanOut, type Load, type Turn } from './fan-out.ts'
+import { fanOut, type Load, type FanOutResult } from './fan-out.ts'
 import { memoryPerConnection } from './memory.ts'
 import { type Opened, openings } from './opening.ts'
 import { figure, median, percentile, printTable, progress } from './report.ts'
@@ -60,46 +60,46 @@ const machine = `${availableParallelism()} ${arch()} cores`
 console.log(`Node ${process.versions.node}, ${machine}, rounds: ${rounds}, seconds of each load: ${seconds}`)
 for (const part of options.only.split(',')) {
   const measure = parts[part]
-  if (!measure) throw new Error(`--only knows ${Object.keys(parts).join(', ')}, but not "${part}".`)
+  if (!measure) throw new Error(`--only accepts ${Object.keys(parts).join(', ')}, but is "${part}".`)
   await measure()
 }
 
 async function measureFanOut(load: Load): Promise<void> {
   const running = new Map<Contender, Running>()
   for (const contender of contenders) running.set(contender, await contender.start())
-  const turns = new Map<string, Turn[]>(entries.map((entry) => [label(...entry), []]))
-  /** Of the same round, so that a slow moment of the machine slows both. */
+  const results = new Map<string, FanOutResult[]>(entries.map((entry) => [label(...entry), []]))
+  /** CPU time in relation to the relay's in the same round, so that a slow moment of the machine slows both. */
   const ratios = new Map<string, number[]>(entries.map((entry) => [label(...entry), []]))
-  // The first round warms up.
+  // Round 0 warms up.
   for (let round = 0; round <= rounds; round++) {
-    let floor = Number.NaN
+    let relayMicroseconds = Number.NaN
     for (const [contender, dialect] of entries) {
       progress(`${load.name}, round ${round} of ${rounds}: ${label(contender, dialect)}`)
-      const turn = await fanOut(running.get(contender) as Running, dialect, load)
-      if (contender === relay) floor = turn.cpuMicroseconds
+      const result = await fanOut(running.get(contender) as Running, dialect, load)
+      if (contender === relay) relayMicroseconds = result.cpuMicroseconds
       if (round === 0) continue
-      turns.get(label(contender, dialect))?.push(turn)
-      ratios.get(label(contender, dialect))?.push(turn.cpuMicroseconds / floor)
+      results.get(label(contender, dialect))?.push(result)
+      ratios.get(label(contender, dialect))?.push(result.cpuMicroseconds / relayMicroseconds)
     }
   }
   for (const one of running.values()) await one.stop()
-  printFanOut(load, turns, ratios)
+  printFanOut(load, results, ratios)
 }
 
-function printFanOut(load: Load, turns: Map<string, Turn[]>, ratios: Map<string, number[]>): void {
+function printFanOut(load: Load, results: Map<string, FanOutResult[]>, ratios: Map<string, number[]>): void {
   const spread = (values: number[]) => `${figure(Math.min(...values))}–${figure(Math.max(...values))}`
   const times = (values: number[]) =>
     [0.5, 0.99, 1].map((share) => figure(percentile(values, share))).join(' / ')
-  const rows = [...turns].map(([name, found]) => {
-    const cpu = found.map((turn) => turn.cpuMicroseconds)
+  const rows = [...results].map(([name, found]) => {
+    const cpu = found.map((result) => result.cpuMicroseconds)
     return [
       name,
       figure(median(cpu)),
       spread(cpu),
       figure(median(ratios.get(name) ?? [])),
-      figure(median(found.map((turn) => turn.framesPerDelivered))),
-      times(found.flatMap((turn) => turn.latencies.saved)),
-      times(found.flatMap((turn) => turn.latencies.delivered)),
+      figure(median(found.map((result) => result.framesPerDelivered))),
+      times(found.flatMap((result) => result.latencies.saved)),
+      times(found.flatMap((result) => result.latencies.delivered)),
     ]
   })
   printTable(
@@ -107,7 +107,7 @@ function printFanOut(load: Load, turns: Map<string, Turn[]>, ratios: Map<string,
     [
       'server (dialect)',
       'CPU µs per delivered update',
-      'least–most',
+      'min–max',
       '× relay',
       'frames per delivered update',
       'saved after ms, p50 / p99 / max',
@@ -127,7 +127,7 @@ async function measureMemory(): Promise<void> {
     }
   }
   printTable(
-    `${connections} idle connections beside as many, 10 to a document`,
+    `${connections} idle connections, after as many others, 10 per document`,
     ['server (dialect)', 'KB per connection'],
     [...found].map(([name, kilobytes]) => [name, figure(median(kilobytes))]),
   )
@@ -155,7 +155,7 @@ async function measureOpening(): Promise<void> {
     }
     printTable(
       title,
-      ['server (dialect)', 'open: ms', 'CPU ms', 'first after a start: ms', 'CPU ms', 'KB received'],
+      ['server (dialect)', 'open: ms', 'CPU ms', 'first open after a start: ms', 'CPU ms', 'KB received'],
       rows,
     )
   }

@@ -1,15 +1,15 @@
 import * as Y from 'yjs'
 
-/** The text that every author of the benchmark writes into. */
+/** The text that every author of the benchmark edits. */
 export const contentOf = (doc: Y.Doc): Y.Text => doc.getText('content')
 
 export interface Author {
   clientId: number
-  /** Update n holds the n-th character: after it, the clock is n + 1. */
+  /** Update n inserts the n-th character. After it, the clock is n + 1. */
   updates: Uint8Array[]
 }
 
-/** What one author types, one character an update, made beforehand so that the generator only has to send. */
+/** The updates of one author, one character each, built beforehand so that the load generator only has to send. */
 export function typedBy(count: number): Author {
   const { clientID, updates } = record((doc) => {
     for (let at = 0; at < count; at++) contentOf(doc).insert(at, letter(at))
@@ -17,7 +17,7 @@ export function typedBy(count: number): Author {
   return { clientId: clientID, updates }
 }
 
-/** A document of so many characters, pasted in pieces. */
+/** A document of `characters` characters, pasted in pieces. */
 export function pasted(characters: number, piece = 16_384): Uint8Array[] {
   return record((doc) => {
     for (let at = 0; at < characters; at += piece) {
@@ -26,7 +26,7 @@ export function pasted(characters: number, piece = 16_384): Uint8Array[] {
   }).updates
 }
 
-/** Somebody at work: types words here and there, and takes every twentieth character back. */
+/** A document edited by a person: text typed here and there, and every twentieth character deleted. */
 export function edited(count: number): Uint8Array[] {
   const random = seededRandom(1)
   return record((doc) => {
@@ -40,7 +40,7 @@ export function edited(count: number): Uint8Array[] {
   }).updates
 }
 
-/** The text that all of these updates make. */
+/** The text after all of these updates. */
 export function textOf(updates: Iterable<Uint8Array>): string {
   const doc = new Y.Doc()
   doc.transact(() => {

@@ -1,6 +1,6 @@
 /**
- * @hocuspocus/server as it comes. With DATA_DIR it stores with the schema and statements of its SQLite extension, on
- * the SQLite package of this repository: the extension's own has to be compiled where no binary of it is at hand.
+ * @hocuspocus/server with its defaults. With DATA_DIR it stores with the schema and statements of its SQLite extension, but
+ * on the SQLite package of this repository: the extension's own must be compiled on platforms without a prebuilt binary.
  */
 import { join } from 'node:path'
 import { Database } from '@hocuspocus/extension-database'
@@ -24,12 +24,12 @@ function storage() {
 }
 
 const server = new Server({ quiet: true, extensions: db ? [storage()] : [] })
-// Its own listen() ignores the address.
+// Server.listen() ignores the host.
 server.httpServer.listen(Number(process.env.PORT), process.env.HOST)
 
 async function stop() {
   await server.destroy()
-  // Nothing else holds it, and a database that is collected is closed.
+  // Keeps a reference until here: a database that is garbage-collected is closed.
   if (db) db.close()
   process.exit()
 }

@@ -1,4 +1,4 @@
-/** The floor: what one client of a room sends goes to the others as it is. No CRDT, no access, no storage. */
+/** The baseline: forwards every frame unchanged to the other clients of the room. No CRDT, no access control, no storage. */
 import { createServer } from 'node:http'
 import { WebSocketServer } from 'ws'
 
