@@ -16,7 +16,10 @@ const defaultPollMs = 5_000
 
 export interface JobRunner {
   start(): Promise<void>
+  /** Call it when a job was added. */
   wake(): void
+  /** Resolves when no job runs. */
+  idle(): Promise<void>
   /** Resolves when the running job has ended. */
   stop(): Promise<void>
 }
@@ -99,6 +102,9 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
       wake()
     },
     wake,
+    async idle() {
+      await running
+    },
     async stop() {
       isStopped = true
       stopPolling?.()

@@ -113,7 +113,7 @@ export class FairTurns {
     setImmediate(() => {
       this.#isScheduled = false
       this.#spentMs = 0
-      // Not `isFree`: with thousands of waiting tasks, finding the next one takes time as well.
+      // Not the charged time: with thousands of waiting tasks, finding the next one takes time as well.
       const endsAt = performance.now() + iterationMs()
       while (this.#waiting.size > 0) {
         this.#waiting.takeNext((task) => {

@@ -1,0 +1,62 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { freeIteration } from '../../../test/support/event-loop.ts'
+import { FairTurns } from './fair-turns.ts'
+
+beforeEach(freeIteration)
+
+const owner = { apiKey: 'key', userId: 'ada' }
+
+/** Holds the event loop. */
+function beBusy(ms: number): void {
+  for (const endsAt = performance.now() + ms; performance.now() < endsAt;);
+}
+
+describe('a scheduler', () => {
+  test('[S2] runs the steps of a generator in order, over several iterations of the event loop', async () => {
+    const scheduler = new FairTurns()
+    const done: number[] = []
+    function* steps() {
+      for (let step = 0; step < 20; step++) {
+        beBusy(3)
+        done.push(step)
+        yield
+      }
+    }
+    scheduler.addSteps(owner, steps(), (error) => expect.unreachable(String(error)))
+    // A slice of 2 ms has room for one step.
+    expect(done).toEqual([0])
+    await scheduler.idle()
+    expect(done).toEqual(Array.from({ length: 20 }, (_, step) => step))
+  })
+
+  test('[R8] an error ends the steps and is reported, and other tasks continue', async () => {
+    const scheduler = new FairTurns()
+    const error = new Error('broken')
+    const errors: unknown[] = []
+    let hasContinued = false
+    function* steps() {
+      beBusy(10)
+      yield
+      throw error
+    }
+    scheduler.addSteps(owner, steps(), (reported) => errors.push(reported))
+    const other = scheduler.runOnce(owner, () => void (hasContinued = true))
+    expect([errors, hasContinued]).toEqual([[], false])
+    await other
+    await scheduler.idle()
+    expect([errors, hasContinued]).toEqual([[error], true])
+  })
+
+  test('[S2] work that runs once starts at once while there is time, and rejects with its error', async () => {
+    const scheduler = new FairTurns()
+    let hasRun = false
+    const first = scheduler.runOnce(owner, () => void (hasRun = true))
+    expect(hasRun).toBe(true)
+    await first
+    await expect(
+      scheduler.runOnce(owner, () => {
+        throw new Error('broken')
+      }),
+    ).rejects.toThrow('broken')
+  })
+})
