@@ -7,19 +7,23 @@ const acceptingMs = 0.1
 /** How long after a connection more connections are expected. */
 const acceptingForMs = 20
 
-let accepting: NodeJS.Timeout | undefined
-let currentMs = usualMs
+/** Until when more connections are expected; 0: none are. */
+let acceptingUntil = 0
 let startedAt: number | undefined
 let isRest = false
 
 /** Call it when a client has connected. */
 export function connectionAccepted(): void {
-  currentMs = acceptingMs
-  accepting = accepting?.refresh() ?? setTimeout(() => (currentMs = usualMs), acceptingForMs).unref()
+  acceptingUntil = performance.now() + acceptingForMs
 }
 
 /** How long work may run in this iteration of the event loop. */
-export const iterationMs = (): number => currentMs
+export function iterationMs(): number {
+  if (acceptingUntil === 0) return usualMs
+  if (performance.now() < acceptingUntil) return acceptingMs
+  acceptingUntil = 0
+  return usualMs
+}
 
 /**
  * Whether this iteration of the event loop has been busy so long that further work should wait for a later one. The first
