@@ -1,32 +1,32 @@
-import { ClientId } from '@plenum/protocol'
 import { decodeJwt } from 'jose'
 import type { Level } from '../../store/access/grants.ts'
 import { isBackendUserId } from '../backend-users.ts'
+import { isId } from '../ids.ts'
 import type { AccessRole } from '../permissions.ts'
 
-/** From the interface: a user token ends 48 hours after it was issued, unless less was asked for. */
+/** From the interface: a user token expires 48 hours after it was issued, or earlier on request. */
 export const userTokenSeconds = 48 * 60 * 60
 
-/** What a token permits on one level, for the sessions that present it (spec 25.3). */
+/** What a token grants on one level, for the sessions that use it (spec 25.3). */
 export interface TokenGrant extends Level {
   accessRole: AccessRole
-  /** Unix seconds; null is as long as the token. */
+  /** Unix seconds; null expires with the token. */
   expiresAt: number | null
-  /** That of the token. */
+  /** When the token was issued, in epoch milliseconds. */
   issuedAt: number
 }
 
-/** Who a genuine token speaks of. Whether its API key still exists is not known from it. */
+/** The user of a verified token. Its API key may have been deleted since. */
 export interface VerifiedUser {
   apiKey: string
   userId: string
   name?: string
   email?: string
   isAdmin: boolean
-  /** All of `userProperties`, the three above included. */
+  /** All of `userProperties`, including the three above. */
   properties: Record<string, unknown>
   resources: readonly TokenGrant[]
-  /** The token opens the documents among its resources only, with at most their role. */
+  /** The token opens only the documents in its resources, with at most their role. */
   isLimited?: boolean
   /** Epoch milliseconds. */
   issuedAt: number
@@ -34,7 +34,7 @@ export interface VerifiedUser {
   expiresAt: number
 }
 
-/** The token does not open anything; the message is a sentence for whoever develops the client. */
+/** The token is refused. The message is for the developer of the client. */
 export class TokenError extends Error {
   readonly code: 'token_expired' | 'token_invalid'
 
@@ -45,7 +45,7 @@ export class TokenError extends Error {
   }
 }
 
-/** The API key that a token names. Not verified. */
+/** The API key in a token, not verified. */
 export function claimedApiKey(token: string): string {
   try {
     const { aud } = decodeJwt(token)
@@ -55,7 +55,7 @@ export function claimedApiKey(token: string): string {
   }
 }
 
-/** The user in the claims of a token that we signed; undefined if they are not such as we write. */
+/** The user in the claims of a token that this server signed. Undefined: this server does not issue such claims. */
 export function readClaims(claims: Record<string, unknown>): VerifiedUser | undefined {
   const { aud, sub, iat, exp, issuedAtMs, userProperties, permissions } = claims
   if (!isId(aud) || !isId(sub) || !isSeconds(iat) || !isSeconds(exp)) return undefined
@@ -93,14 +93,6 @@ function readGrant(resource: unknown, issuedAt: number): TokenGrant | undefined 
   if (!isId(id) || !isId(organizationId) || !(expiresAt === null || isSeconds(expiresAt))) return undefined
   return { organizationId, type, id, accessRole, expiresAt, issuedAt }
 }
-
-const { pattern, maxLength } = ClientId as unknown as { pattern: string; maxLength: number }
-const idPattern = new RegExp(pattern, 'u')
-/** A character outside the basic plane counts once in the schema and twice here. */
-const longestId = 2 * maxLength
-
-const isId = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= longestId && idPattern.test(value)
 
 const isSeconds = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0
 

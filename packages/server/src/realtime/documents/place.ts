@@ -1,14 +1,7 @@
-import { ClientId } from '@plenum/protocol'
-import { Compile } from 'typebox/compile'
+import { isId } from '../../access/ids.ts'
 import type { EditorRef } from '../../store/refs.ts'
 
-const id = Compile(ClientId)
-
-/** The rule for ids, for messages that begin with the name of a field. */
-export const idPattern =
-  'must have 1 to 256 characters, must not contain control characters and must not be "." or "..".'
-
-export const isId = (text: string): boolean => id.Check(text)
+export { idRule as idPattern, isId } from '../../access/ids.ts'
 
 /** The editor with a name such as `organization/document/editor`, whose three parts are percent-encoded. */
 export function placeIn(name: string): EditorRef | undefined {
