@@ -1,4 +1,6 @@
-/** The names under which a tenant's backend writes. No user token may carry one, so a client cannot write as the backend. */
+import { ApiError } from '@plenum/protocol'
+
+/** The user ids under which a tenant's backend writes. No user token may carry one, so a client cannot write as the backend. */
 export const backendUserIds = {
   /** A backend that connects with the credentials of the API key. */
   socket: 'server',
@@ -9,3 +11,10 @@ export const backendUserIds = {
 const reserved: ReadonlySet<string> = new Set(Object.values(backendUserIds))
 
 export const isBackendUserId = (userId: string): boolean => reserved.has(userId)
+
+/** Throws if a token for this user id could be mistaken for the backend. */
+export function refuseBackendUserId(userId: string): void {
+  if (!isBackendUserId(userId)) return
+  const reason = 'writes of your backend are stored under this name.'
+  throw new ApiError('INVALID_ARGUMENT', `userId must not be "${userId}": ${reason}`)
+}

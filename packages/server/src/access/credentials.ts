@@ -5,19 +5,20 @@ import type { Database } from '../store/engine/db.ts'
 import * as workspaces from '../store/workspaces.ts'
 import { expectedToken } from './tokens/auth-tokens.ts'
 
-export interface Known<T> {
+/** A caller with the tokens that authenticate it. */
+export interface KnownCaller<T> {
   readonly caller: T
   readonly tokens: readonly Buffer[]
 }
 
 /**
- * Who may call. Looked up for every request; kept in memory only where no other process can change it, and forgotten
- * in the moment it changes, so that a reset token is void at once.
+ * Looks up the callers of requests. They are cached only where no other process can change them, and dropped from the cache
+ * when they change, so that a reset token is invalid immediately.
  */
 export class Credentials {
   readonly #database: Database
   readonly #tokenKey: Buffer
-  readonly #kept = new LRUCache<string, Known<ApiKey>>({ max: 10_000 })
+  readonly #cache = new LRUCache<string, KnownCaller<ApiKey>>({ max: 10_000 })
   #changes = 0
 
   constructor(database: Database, tokenKey: Buffer) {
@@ -25,14 +26,14 @@ export class Credentials {
     this.#tokenKey = tokenKey
   }
 
-  /** The answer without waiting, if it is at hand. */
-  peek(apiKey: string): Known<ApiKey> | undefined {
-    return this.#kept.get(apiKey)
+  /** The cached caller. Undefined: it must be looked up with `apiKey`. */
+  peek(apiKey: string): KnownCaller<ApiKey> | undefined {
+    return this.#cache.get(apiKey)
   }
 
-  async apiKey(apiKey: string): Promise<Known<ApiKey> | undefined> {
-    const kept = this.#kept.get(apiKey)
-    if (kept) return kept
+  async apiKey(apiKey: string): Promise<KnownCaller<ApiKey> | undefined> {
+    const cached = this.#cache.get(apiKey)
+    if (cached) return cached
     const changes = this.#changes
     const found = await apiKeys.find(this.#database.read, apiKey)
     if (!found) return undefined
@@ -40,12 +41,12 @@ export class Credentials {
       caller: found.key,
       tokens: found.tokens.map((token) => expectedToken(this.#tokenKey, apiKey, token)),
     }
-    // What was read before a change must not be kept after it.
-    if (this.#database.exclusive && changes === this.#changes) this.#kept.set(apiKey, known)
+    // What was read before a change must not be cached after it.
+    if (this.#database.exclusive && changes === this.#changes) this.#cache.set(apiKey, known)
     return known
   }
 
-  async workspace(workspaceId: string): Promise<Known<{ workspaceId: string }> | undefined> {
+  async workspace(workspaceId: string): Promise<KnownCaller<{ workspaceId: string }> | undefined> {
     const found = await workspaces.find(this.#database.read, workspaceId)
     return (
       found && {
@@ -55,8 +56,9 @@ export class Credentials {
     )
   }
 
+  /** Drops the API key from the cache. */
   forget(apiKey: string): void {
     this.#changes++
-    this.#kept.delete(apiKey)
+    this.#cache.delete(apiKey)
   }
 }

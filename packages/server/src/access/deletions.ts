@@ -1,5 +1,6 @@
-import { setImmediate, setTimeout as pause } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { ApiError } from '@plenum/protocol'
+import type { Clock, StopTimer } from '../platform/clock.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as stored from '../store/deletions/deletions.ts'
@@ -16,7 +17,7 @@ import { isSmall } from '../store/deletions/removal-size.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import { newId } from './ids.ts'
 
-/** What open sessions hear of: documents that are deleted, all of the organization if none are named. */
+/** A signal to open sessions: these documents are deleted. Without `documentIds`: all documents of the organization. */
 export interface Gone {
   apiKey: string
   organizationId: string
@@ -26,20 +27,20 @@ export interface Gone {
 
 interface DeletionDeps {
   database: Database
-  now: () => number
+  clock: Clock
   onGone: (gone: Gone) => void
-  /** A deletion that a server did not finish was finished now: what users may do has changed. */
+  /** A deletion that its server left unfinished is finished now, so the access of users has changed. */
   onFinished: (apiKey: string) => void
   onFailure: (error: unknown, deletion: Deletion) => void
 }
 
-/** How long a request waits for a deletion before it is refused. */
+/** How long a request waits for a deletion before it fails. */
 const maxWaitMs = 10_000
-/** How often a request that waits looks whether another server has finished the deletion. */
+/** How often a waiting request checks whether another server has finished the deletion. */
 const pollMs = 200
-/** Requests that looked for deletions just before one began have read what they need by then. */
+/** Requests that checked for deletions just before one began have finished reading after this time. */
 const graceMs = 100
-/** How often deletions are looked for that no server works on. */
+/** How often the server looks for deletions that no server works on. */
 const resumeMs = 5_000
 
 export const beingDeleted = () =>
@@ -48,41 +49,42 @@ export const beingDeleted = () =>
   })
 
 /**
- * Deletions that are too large for one transaction (spec 8.4). One begins with a durable note of what it takes away. Then
- * everything inside is removed in many short transactions, and the last one removes the rest with the note. Meanwhile
- * requests that name what is being deleted wait, so that nobody sees a part of it. A deletion that has begun is finished
- * by whatever server is there.
+ * Deletions that are too large for one transaction (spec 8.4). A deletion begins with a durable record of its scope. Then
+ * many short transactions remove the contents, and the last one removes the rest together with the record. Requests that
+ * name something in the scope wait until then, so no caller sees a partial deletion. If a server stops before the end,
+ * another server, or the same one after its restart, finishes the deletion.
  */
 export class Deletions {
   readonly #deps: DeletionDeps
-  /** Those that are not finished, by API key. All of them where this process alone writes. */
+  /** Unfinished deletions by API key. Complete if only this process writes the database. */
   readonly #unfinished = new Map<string, Map<string, Deletion>>()
-  /** By API key: what wakes the requests that wait. */
+  /** By API key: callbacks that wake waiting requests. */
   readonly #waiting = new Map<string, Set<() => void>>()
   readonly #inBackground = new Map<string, Promise<void>>()
-  #timer: NodeJS.Timeout | undefined
+  #stopTimer: StopTimer | undefined
   #isStopped = false
 
   constructor(deps: DeletionDeps) {
     this.#deps = deps
   }
 
-  /** Whether the API key has a deletion under way, so that `settled` must be asked. Costs nothing if not. */
+  /** Whether the API key has unfinished deletions, so that `settled` must be called. Needs no query. */
   mayMeet(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
     return this.#deps.database.exclusive ? this.#unfinished.has(key.apiKey) : key.hasDeletions === true
   }
 
-  /** Resolves when no deletion takes away what is named; throws `ABORTED` if that takes too long. */
+  /** Resolves when no deletion removes what the request names. Throws `ABORTED` if that takes too long. */
   async settled(apiKey: string, mention: Mention): Promise<void> {
-    const until = performance.now() + maxWaitMs
+    const { clock } = this.#deps
+    const until = clock.elapsed() + maxWaitMs
     while (await this.meets(apiKey, mention)) {
-      const leftMs = until - performance.now()
+      const leftMs = until - clock.elapsed()
       if (leftMs <= 0) throw beingDeleted()
       await this.#oneFinished(apiKey, leftMs)
     }
   }
 
-  /** Whether a deletion takes away something that is named. */
+  /** Whether a deletion removes something that the request names. */
   async meets(apiKey: string, mention: Mention): Promise<boolean> {
     const { read, exclusive } = this.#deps.database
     if (!exclusive) return stored.meets(read, apiKey, mention)
@@ -92,39 +94,40 @@ export class Deletions {
     return false
   }
 
-  /** Resolves when a deletion of the key is finished, or may be: another server does not tell. */
+  /** Resolves when a deletion of the key is finished, or may be: other servers send no notice. */
   #oneFinished(apiKey: string, leftMs: number): Promise<void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(apiKey) ?? new Set()
       this.#waiting.set(apiKey, waiting)
       const end = () => {
-        clearTimeout(timer)
+        stopTimer()
         waiting.delete(end)
         if (waiting.size === 0) this.#waiting.delete(apiKey)
         resolve()
       }
-      const timer = setTimeout(end, this.#deps.database.exclusive ? leftMs : Math.min(pollMs, leftMs))
+      const { clock, database } = this.#deps
+      const stopTimer = clock.setTimeout(end, database.exclusive ? leftMs : Math.min(pollMs, leftMs))
       waiting.add(end)
     })
   }
 
   /**
-   * Removes everything inside the scope in short transactions, and gives the ids of removed members or notifications. Gives
-   * undefined if the scope is small enough for the operation's own transaction. Otherwise that transaction must call
-   * `finish`, and its caller `ended`. `isWanted` is asked in the transaction that begins the deletion.
+   * Removes everything inside the scope in short transactions, and returns the ids of removed members or notifications.
+   * Undefined: the scope is small enough for the operation's own transaction. Otherwise that transaction must call `finish`,
+   * and its caller must call `ended`. The transaction that begins the deletion first checks `isWanted`.
    */
   async begin(
     apiKey: string,
     scope: Scope,
     isWanted: (db: Db) => Promise<boolean>,
   ): Promise<{ deletion: Deletion; removedIds: readonly string[] } | undefined> {
-    const { database, now } = this.#deps
+    const { database, clock } = this.#deps
     if (await isSmall(database.read, apiKey, scope)) return undefined
     const deletion = { deletionId: newId('del'), apiKey, scope }
     const removedIds = await this.#removeAfter(deletion, () =>
       database.write(async (db) => {
         if (!(await isWanted(db))) return false
-        await stored.add(db, deletion, now(), { isLeased: true })
+        await stored.add(db, deletion, clock.now(), { isLeased: true })
         return true
       }, apiKey),
     )
@@ -132,27 +135,27 @@ export class Deletions {
   }
 
   /**
-   * Runs a transaction after which what is in the scope must not be seen, and removes it in short transactions. False: the
-   * transaction gave false, or was not run because the scope is small. Requests that name the documents wait from before
-   * the transaction on, because they could see what it changed without what follows.
+   * Runs a transaction after which the scope must not be visible, then removes the scope in short transactions. False: the
+   * transaction returned false, or did not run because the scope is small. Requests that name the documents wait already
+   * before the transaction, because they could otherwise see its changes without the steps that follow.
    */
   async removeWith(
     apiKey: string,
     scope: Extract<Scope, { movedTo?: string }>,
     transaction: (db: Db) => Promise<boolean>,
   ): Promise<boolean> {
-    const { database, now } = this.#deps
+    const { database, clock } = this.#deps
     if (await isSmall(database.read, apiKey, scope)) return false
     const { organizationId, documentIds, movedTo = [] } = scope
     const reserved = { organizationId, reserved: documentIds.concat(movedTo) }
     const deletion = { deletionId: newId('del'), apiKey, scope }
     const { deletionId } = deletion
     const add = (db: Db, scope: Scope) =>
-      stored.add(db, { deletionId, apiKey, scope }, now(), { isLeased: true })
+      stored.add(db, { deletionId, apiKey, scope }, clock.now(), { isLeased: true })
     const removedIds = await this.#removeAfter(deletion, async () => {
       if (!database.exclusive) {
         await database.write((db) => add(db, reserved), apiKey)
-        await pause(graceMs)
+        await this.#pause(graceMs)
       }
       try {
         return await database.write(async (db) => {
@@ -162,7 +165,7 @@ export class Deletions {
           return true
         }, apiKey)
       } catch (error) {
-        // If that fails too, the reservation ends with its lease.
+        // If this fails too, the reservation expires with its lease.
         await database.write((db) => stored.finish(db, deletionId), apiKey).catch(() => false)
         throw error
       }
@@ -178,12 +181,12 @@ export class Deletions {
     return true
   }
 
-  /** Removes what is in the scope once `begin` has noted the deletion. Undefined: it has not. */
+  /** Removes the scope once `begin` has recorded the deletion. Undefined: `begin` did not record it. */
   async #removeAfter(
     deletion: Deletion,
     begin: () => Promise<boolean>,
   ): Promise<readonly string[] | undefined> {
-    this.#note(deletion)
+    this.#remember(deletion)
     let isBegun = false
     try {
       isBegun = await begin()
@@ -192,8 +195,8 @@ export class Deletions {
     }
     if (!isBegun) return undefined
     try {
-      this.#tellGone(deletion)
-      if (!this.#deps.database.exclusive) await pause(graceMs)
+      this.#signalGone(deletion)
+      if (!this.#deps.database.exclusive) await this.#pause(graceMs)
       return await this.#empty(deletion)
     } catch (error) {
       this.ended(deletion, false)
@@ -205,44 +208,44 @@ export class Deletions {
     await stored.finish(db, deletionId)
   }
 
-  /** If it is not finished, it is carried on. */
+  /** The deletion's own call has ended. If it did not finish the deletion, the deletion is resumed in the background. */
   ended(deletion: Deletion, isFinished: boolean): void {
     if (isFinished) this.#forget(deletion)
-    else this.#carryOn(deletion)
+    else this.#resumeOne(deletion)
   }
 
   async start(): Promise<void> {
-    const { database, now } = this.#deps
-    // A server that is alone on its database knows that nobody else works on what is left from before.
-    const left = await stored.abandoned(database, database.exclusive ? Number.MAX_SAFE_INTEGER : now())
-    for (const deletion of left) this.#carryOn(deletion)
-    this.#timer = setInterval(() => void this.resume(), resumeMs).unref()
+    const { database, clock } = this.#deps
+    // If only this process uses the database, no other server works on the deletions that an earlier run left.
+    const left = await stored.abandoned(database, database.exclusive ? Number.MAX_SAFE_INTEGER : clock.now())
+    for (const deletion of left) this.#resumeOne(deletion)
+    this.#stopTimer = clock.setInterval(() => void this.resume(), resumeMs)
   }
 
-  /** Deletions stop between two transactions; the next start carries them on. */
+  /** Deletions stop between two transactions. The next start resumes them. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearInterval(this.#timer)
+    this.#stopTimer?.()
     await Promise.all(this.#inBackground.values())
   }
 
-  /** Carries on the deletions that no server works on. */
+  /** Resumes the deletions that no server works on. */
   async resume(): Promise<void> {
-    const { database, now } = this.#deps
-    const left = await stored.abandoned(database, now()).catch(() => [])
-    for (const deletion of left) this.#carryOn(deletion)
+    const { database, clock } = this.#deps
+    const left = await stored.abandoned(database, clock.now()).catch(() => [])
+    for (const deletion of left) this.#resumeOne(deletion)
   }
 
-  #carryOn(deletion: Deletion): void {
+  #resumeOne(deletion: Deletion): void {
     const { deletionId } = deletion
     if (this.#isStopped || this.#inBackground.has(deletionId)) return
-    this.#note(deletion)
-    const carriedOn = this.#complete(deletion)
+    this.#remember(deletion)
+    const completed = this.#complete(deletion)
       .catch((error: unknown) => {
         if (!this.#isStopped) this.#deps.onFailure(error, deletion)
       })
       .finally(() => this.#inBackground.delete(deletionId))
-    this.#inBackground.set(deletionId, carriedOn)
+    this.#inBackground.set(deletionId, completed)
   }
 
   async #complete(deletion: Deletion): Promise<void> {
@@ -250,22 +253,22 @@ export class Deletions {
     const { onFinished } = this.#deps
     await this.#empty(deletion)
     await this.#removeRest(deletion)
-    this.#tellGone(deletion)
+    this.#signalGone(deletion)
     if (!isDoneInSteps(scope)) onFinished(apiKey)
     this.#forget(deletion)
   }
 
   async #removeRest({ apiKey, deletionId, scope }: Deletion): Promise<void> {
-    const { database, now } = this.#deps
+    const { database, clock } = this.#deps
     await database.write(async (db) => {
-      if (!(await stored.renew(db, deletionId, now()))) return
-      await removeRest(db, apiKey, scope, now())
+      if (!(await stored.renew(db, deletionId, clock.now()))) return
+      await removeRest(db, apiKey, scope, clock.now())
       await stored.finish(db, deletionId)
     }, apiKey)
   }
 
   async #empty({ deletionId, apiKey, scope }: Deletion): Promise<readonly string[]> {
-    const { database, now, onGone } = this.#deps
+    const { database, clock, onGone } = this.#deps
     const removers = removersOf(apiKey, scope)
     const removedIds: string[] = []
     for (let next: Position | undefined = { remover: 0 }; next;) {
@@ -274,8 +277,8 @@ export class Deletions {
       let ids: string[] = []
       next = await database.write(async (db) => {
         ids = []
-        // Somebody else has finished it: what has these ids now is something new.
-        if (!(await stored.renew(db, deletionId, now()))) return undefined
+        // Another server has finished it, so whatever has these ids now is new.
+        if (!(await stored.renew(db, deletionId, clock.now()))) return undefined
         return removeSome(db, removers, from, ids)
       }, apiKey)
       if ('folderId' in scope) {
@@ -286,8 +289,8 @@ export class Deletions {
     return removedIds
   }
 
-  /** Of a folder it is not known yet which documents it holds. */
-  #tellGone({ apiKey, scope }: Deletion): void {
+  /** Not for a folder: the steps report its documents as they remove them. */
+  #signalGone({ apiKey, scope }: Deletion): void {
     const { onGone } = this.#deps
     if ('organizationIds' in scope) {
       for (const organizationId of scope.organizationIds) onGone({ apiKey, organizationId })
@@ -297,7 +300,7 @@ export class Deletions {
     }
   }
 
-  #note(deletion: Deletion): void {
+  #remember(deletion: Deletion): void {
     const { apiKey, deletionId } = deletion
     const unfinished = this.#unfinished.get(apiKey) ?? new Map<string, Deletion>()
     this.#unfinished.set(apiKey, unfinished.set(deletionId, deletion))
@@ -309,10 +312,14 @@ export class Deletions {
     if (unfinished?.size === 0) this.#unfinished.delete(apiKey)
     for (const wake of this.#waiting.get(apiKey) ?? []) wake()
   }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#deps.clock.setTimeout(resolve, ms))
+  }
 }
 
 const stopped = () =>
-  new ApiError('UNAVAILABLE', 'The server is shutting down. It carries the deletion on when it is back.', {
+  new ApiError('UNAVAILABLE', 'The server is shutting down. It finishes the deletion after its restart.', {
     retryAfterSeconds: 1,
   })
 
@@ -321,7 +328,7 @@ type DoneInSteps = Extract<
   { hiddenNotifications: unknown } | { inboxOf: unknown } | { reserved: unknown }
 >
 
-/** Whether the deletion is complete after its steps: nothing is left to remove, and nobody's access changes. */
+/** Whether the deletion is complete after its steps: nothing is left to remove, and no access changes. */
 const isDoneInSteps = (scope: Scope): scope is DoneInSteps =>
   'hiddenNotifications' in scope || 'inboxOf' in scope || 'reserved' in scope
 
@@ -335,7 +342,7 @@ async function removeRest(db: Db, apiKey: string, scope: Scope, now: number): Pr
   else if ('userIds' in scope) {
     await members.remove(db, apiKey, organizationLevel(organizationId), scope.userIds, now)
   } else {
-    const later = { deletionId: newId('del'), now, onHidden: () => {} }
-    await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf }, later)
+    const deferred = { deletionId: newId('del'), now, onHidden: () => {} }
+    await notifications.remove(db, apiKey, { organizationId, ...scope.notificationsOf }, deferred)
   }
 }

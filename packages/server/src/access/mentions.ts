@@ -17,10 +17,10 @@ const types: Readonly<Record<string, Kind>> = {
   document: 'documentIds',
   folder: 'folderIds',
 }
-/** Deep enough for every input: below are the contents of documents. */
+/** Deep enough for every input. Deeper levels hold the contents of documents. */
 const maxDepth = 4
 
-/** Finds what a request names, by the names of the fields, which are the same in every operation. */
+/** Finds the organizations, documents and folders that a request names. Field names are the same in every operation. */
 export function mentionIn(input: unknown): Mention {
   const found = {
     organizationIds: new Set<string>(),

@@ -3,9 +3,9 @@ import { ApiError } from '@plenum/protocol'
 import type { Cursor } from '../store/engine/db.ts'
 
 export interface Page {
-  /** Rows to return. */
+  /** Rows on the page. */
   readonly size: number
-  /** Return rows behind this one, by the values of the order's columns. */
+  /** The page starts after this row: the values of the columns that the list is ordered by. */
   readonly after: Cursor | undefined
 }
 
@@ -14,13 +14,13 @@ interface PageInput {
   pageToken?: string
 }
 
-/** Pages of one operation for one tenant. A token of another tenant, operation or filter is not accepted (spec 0.5). */
+/** Pages of one operation for one tenant. Refuses tokens of another tenant, operation or filter (spec 0.5). */
 export interface Pages {
-  /** The page that was asked for; every field but the two of paging counts as a filter. */
-  open(input: PageInput & Record<string, unknown>, byDefault?: number): Page
-  /** The token of the page behind that row. */
+  /** The requested page. All other fields of the input are filters. Default size: 1000. */
+  open(input: PageInput & Record<string, unknown>, defaultSize?: number): Page
+  /** The token of the page after this row. */
   tokenAfter(row: Cursor): string
-  /** Cuts the one row too many that was read, and makes the token of the next page from the last row kept. */
+  /** Drops the extra row that shows that another page follows, and makes that page's token from the last remaining row. */
   close<T>(
     rows: readonly T[],
     page: Page,
@@ -45,9 +45,9 @@ export function createPages(key: Buffer, scope: string, operation: string): Page
 
   return {
     tokenAfter,
-    open({ pageSize, pageToken, ...others }, byDefault = 1000) {
+    open({ pageSize, pageToken, ...others }, defaultSize = 1000) {
       filters = others
-      const size = pageSize ?? byDefault
+      const size = pageSize ?? defaultSize
       if (pageToken === undefined || pageToken === '') return { size, after: undefined }
       const bytes = Buffer.from(pageToken, 'base64url')
       const cursor = bytes.subarray(16).toString()

@@ -3,12 +3,12 @@ export type AccessRole = 'viewer' | 'editor'
 
 export interface Grant {
   accessRole: AccessRole
-  /** Unix seconds; the grant is void from this second on. Absent or null: permanent. */
+  /** Unix seconds; the grant ends at this second. Absent or null: permanent. */
   expiresAt?: number | null
 }
 
 export interface StoredGrant extends Grant {
-  /** Epoch milliseconds at which it was granted, changed or removed. A removed one has expired. */
+  /** Epoch milliseconds at which it was granted, changed or removed. A removed grant is stored as expired. */
   setAt: number
 }
 
@@ -19,21 +19,21 @@ export interface ProviderAnswer {
   expiresAt?: number | null
 }
 
-/** One folder or document: `accessType` null inherits from above, `grant` is the user's own on this level. */
+/** One folder or document. `accessType` null inherits from the level above; `grant` is the user's own on this level. */
 export interface Level {
   accessType: AccessType | null
   grant?: Grant
 }
 
-/** What is known of a user and an organization. */
+/** What a decision about a user and an organization is based on. */
 export interface OrganizationSubject {
   authenticated: boolean
   organization: { disabled: boolean; grant?: Grant }
-  /** Present when the permission provider is on; then grants are not looked at and a missing answer denies. */
+  /** Present if the permission provider is on. Then grants are ignored, and a missing answer denies. */
   provider?: { answer: ProviderAnswer | undefined }
 }
 
-/** What is known of a user and a document, or without `document` the folder `folders[0]`. */
+/** What a decision about a user and a document is based on; without `document`, about the folder `folders[0]`. */
 export interface Subject extends OrganizationSubject {
   document?: Level & { disabled: boolean }
   /** From the nearest folder up to the top-level one; empty at root. */
@@ -50,20 +50,20 @@ export interface EffectiveAccess {
 
 export type DenialReason = 'unauthenticated' | 'disabled' | 'provider_denied' | 'no_grant'
 
-/** `expiresAt` (Unix seconds) is the first moment at which time alone can change the verdict. */
+/** `expiresAt` (Unix seconds) is the first time at which the verdict may change without an operation. */
 export type Verdict =
   | { allowed: true; accessRole: AccessRole; expiresAt?: number }
   | { allowed: false; reason: DenialReason }
 
 export type Decision = Verdict & { accessType: AccessType }
 
-/** Spec 25.4 for a document or a folder. Allowed means read; for write ask `canWrite`. */
+/** Decides spec 25.4 for a document or a folder. `allowed` means read; `canWrite` decides about writing. */
 export function decide(subject: Subject, nowSeconds: number): Decision {
   const access = effectiveAccess(subject)
   return { ...enter(subject, access, nowSeconds), accessType: access.accessType }
 }
 
-/** What is left of a decision for a session that may do no more than that grant says. */
+/** Restricts a decision to at most this grant. */
 export function limit(decision: Decision, grant: Grant | undefined, nowSeconds: number): Decision {
   if (!decision.allowed) return decision
   const { accessType } = decision
@@ -73,7 +73,7 @@ export function limit(decision: Decision, grant: Grant | undefined, nowSeconds: 
   return { ...allow({ accessRole, ...(expiresAt < Infinity && { expiresAt }) }), accessType }
 }
 
-/** Organizations have no access type: only a grant (membership is one) opens them. */
+/** Organizations have no access type: only a grant gives access. A membership is a grant. */
 export function decideOrganization(subject: OrganizationSubject, nowSeconds: number): Verdict {
   const { authenticated, organization, provider } = subject
   if (!authenticated) return deny('unauthenticated')
@@ -86,7 +86,7 @@ export function canWrite(verdict: Verdict): boolean {
   return verdict.allowed && verdict.accessRole === 'editor'
 }
 
-/** Spec 25.2. */
+/** The access type that applies (spec 25.2), and the level that sets it. */
 export function effectiveAccess(
   subject: Pick<Subject, 'document' | 'folders' | 'defaultAccessType'>,
 ): EffectiveAccess {
@@ -99,17 +99,17 @@ export function effectiveAccess(
 }
 
 /**
- * The grant of a session on one resource: of the token's and the stored one the more recent counts (spec 25.3). A stored
- * one that is over, or was removed, still silences a token that is older; once that of the token is over, the stored one
- * is back. Merge at each decision, not at sign-in.
+ * The grant of a session on one resource: the more recent of the token's and the stored one applies (spec 25.3). A stored
+ * grant that ended or was removed overrides older tokens. When the token's grant ends, the stored one applies again. Merge at
+ * each decision, not at sign-in.
  */
 export function mergeGrants(
   stored: StoredGrant | undefined,
   token: (Grant & { issuedAt: number }) | undefined,
   nowSeconds: number,
 ): Grant | undefined {
-  const tokenCounts = token && (!stored || token.issuedAt > stored.setAt)
-  return [tokenCounts ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
+  const tokenIsNewer = token && (!stored || token.issuedAt > stored.setAt)
+  return [tokenIsNewer ? token : undefined, stored].find((grant) => isLive(grant, nowSeconds))
 }
 
 function enter(subject: Subject, access: EffectiveAccess, nowSeconds: number): Verdict {
@@ -118,13 +118,16 @@ function enter(subject: Subject, access: EffectiveAccess, nowSeconds: number): V
   if (organization.disabled || document?.disabled) return deny('disabled')
   if (provider) return followProvider(provider.answer, nowSeconds)
 
-  const mostSpecific = countingGrants(subject, access).find((grant) => isLive(grant, nowSeconds))
+  const mostSpecific = applicableGrants(subject, access).find((grant) => isLive(grant, nowSeconds))
   if (mostSpecific) return allow(mostSpecific)
   return access.accessType === 'public' ? allow({ accessRole: 'editor' }) : deny('no_grant')
 }
 
-/** The grants that let in under this access type, most specific first. */
-function countingGrants(subject: Subject, { accessType, definedAt }: EffectiveAccess): (Grant | undefined)[] {
+/** The grants that give access under this access type, most specific first. */
+function applicableGrants(
+  subject: Subject,
+  { accessType, definedAt }: EffectiveAccess,
+): (Grant | undefined)[] {
   const document = subject.document?.grant
   const folders = subject.folders.map((folder) => folder.grant)
   if (accessType !== 'restricted') return [document, ...folders, subject.organization.grant]

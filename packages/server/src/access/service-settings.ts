@@ -3,11 +3,11 @@ import * as serviceConfigs from '../store/service-configs.ts'
 import type { Service } from '../store/service-configs.ts'
 import type { Secrets } from './tokens/secrets.ts'
 
-/** A service of an API key, with its credential in clear as only memory may hold it. */
+/** The settings of a service of an API key, with its credential in plain text. Only memory may hold them like this. */
 export interface ServiceSettings<C> {
   readonly enabled: boolean
   readonly config: C
-  /** Empty when there is none. */
+  /** Empty: there is none. */
   readonly credential: string
 }
 

@@ -4,19 +4,19 @@ import { type Decision, decide, limit, mergeGrants } from './permissions.ts'
 import { loadOpenedDocument, type Overlay } from './subjects.ts'
 import type { TokenGrant } from './tokens/token-claims.ts'
 
-/** Who opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
+/** Opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
 export type SessionUser =
   | {
       userId: string
       resources: readonly TokenGrant[]
-      /** Only the documents among the resources, with at most their role. */
+      /** The token opens only the documents in its resources, with at most their role. */
       isLimited?: boolean
     }
   | 'server'
 
 /**
- * What each of these sessions may do with the document, in at most four queries for all of them. A decision holds until
- * its `expiresAt`, unless an operation changes what it was made of; that the token itself ends is not part of it.
+ * Decides what each session may do with the document, in at most four queries for all of them. A decision is valid until
+ * its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
  */
 export async function evaluate(
   db: Db,
@@ -31,7 +31,7 @@ export async function evaluate(
   return users.map((user) => {
     if (user === 'server') return decide(opened.subject('', asEditor), nowSeconds)
     const removedAt = opened.removedAt(user.userId)
-    // Who was removed from the organization has nothing left in it from older tokens.
+    // Tokens from before the user was removed from the organization grant nothing in it.
     const here = user.resources.filter(
       (grant) => grant.organizationId === organizationId && grant.issuedAt > removedAt,
     )
@@ -45,7 +45,7 @@ export async function evaluate(
   })
 }
 
-/** Every access type lets in whoever has a grant on the document itself. */
+/** A grant on the document itself gives access under every access type. */
 const asEditor: Overlay = (type) => (type === 'document' ? { accessRole: 'editor' } : undefined)
 
 const withToken =

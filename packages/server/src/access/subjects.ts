@@ -2,32 +2,36 @@ import type { ApiKey } from '../store/api-keys.ts'
 import * as access from '../store/access/access.ts'
 import type { StoredDocument } from '../store/access/access.ts'
 import type { Db } from '../store/engine/db.ts'
-import type { Level as Place } from '../store/access/grants.ts'
+import type { Level as GrantLevel } from '../store/access/grants.ts'
 import type { Grant, Level, OrganizationSubject, StoredGrant, Subject } from './permissions.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
-/** What `decide` and `decideOrganization` need to know of each user and each resource that was loaded. */
+/** The input of `decide` and `decideOrganization`, for each loaded user and resource. */
 export interface Subjects {
   organization(userId: string): OrganizationSubject
-  /** Undefined: there is no such document. */
+  /** Undefined: the document does not exist. */
   document(userId: string, documentId: string): Subject | undefined
-  /** Undefined: there is no such folder. */
+  /** Undefined: the folder does not exist. */
   folder(userId: string, folderId: string): Subject | undefined
 }
 
-/** The grant of one session on a resource of the organization, from the stored one of its user. */
-export type Overlay = (type: Place['type'], id: string, stored: StoredGrant | undefined) => Grant | undefined
+/** The grant of one session on a resource, computed from the stored grant of its user. */
+export type Overlay = (
+  type: GrantLevel['type'],
+  id: string,
+  stored: StoredGrant | undefined,
+) => Grant | undefined
 
 export interface OpenedDocument {
   subject(userId: string, overlay: Overlay): Subject
-  /** When the user was last removed from the organization with all that is inside, in epoch milliseconds; 0 if never. */
+  /** When the user was last removed from the organization and everything inside, in epoch milliseconds. 0: never. */
   removedAt(userId: string): number
 }
 
 /**
- * Reads users against documents and folders of one organization, in four queries for up to 5,000 users and few resources.
- * `pause` is called between queries, where there are more. Undefined: there is no such organization.
+ * Loads users with documents and folders of one organization, in four queries for up to 5,000 users and few resources.
+ * With more it calls `pause` between queries. Undefined: the organization does not exist.
  */
 export async function loadSubjects(
   db: Db,
@@ -57,7 +61,7 @@ export async function loadSubjects(
   }
 }
 
-/** A document that somebody opens. It may not exist yet, nor its organization: then it is judged as it will be created. */
+/** Loads a document that a client opens. If it or its organization does not exist yet, access is decided as if it were already created. */
 export async function loadOpenedDocument(
   db: Db,
   key: Key,
@@ -84,7 +88,7 @@ const asStored: Overlay = (_type, _id, stored) => stored
 interface Found {
   organization: { disabled: boolean }
   documents: ReadonlyMap<string, StoredDocument>
-  /** Folders that are asked for besides those of the documents. */
+  /** Folders to load besides those of the documents. */
   folderIds: readonly string[]
   pause?: (() => Promise<void>) | undefined
 }
@@ -95,7 +99,7 @@ interface FolderLevel {
   level: Level
 }
 
-/** Folders and grants around what was found. */
+/** Loads the folders and grants that apply to the documents and folders. */
 async function loadScene(
   db: Db,
   { apiKey, options }: Key,
@@ -117,7 +121,12 @@ async function loadScene(
   const stored = (userId: string, type: access.StoredGrant['type'], id: string) =>
     grants.get(userId)?.get(type)?.get(id)
 
-  const grantOf = (userId: string, type: Place['type'], id: string, overlay: Overlay): { grant?: Grant } => {
+  const grantOf = (
+    userId: string,
+    type: GrantLevel['type'],
+    id: string,
+    overlay: Overlay,
+  ): { grant?: Grant } => {
     const grant = overlay(type, id, stored(userId, type, id))
     return grant ? { grant } : {}
   }
@@ -131,7 +140,7 @@ async function loadScene(
   })
 
   const chains = new Map<string, readonly FolderLevel[]>()
-  /** From that folder up to the top-level one. Walked once for all users and documents. */
+  /** The folder and its ancestors, nearest first. Computed once for all users and documents. */
   const chainOf = (folderId: string): readonly FolderLevel[] => {
     const known = chains.get(folderId)
     if (known) return known

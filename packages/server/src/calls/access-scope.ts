@@ -1,8 +1,8 @@
 import type { Operation } from '@plenum/protocol'
 import type { AccessScope } from '../platform/bus.ts'
 
-/** What inputs call the users, documents and organizations that they name. */
-interface Named {
+/** The fields in which inputs name users, documents and organizations. */
+interface NamingFields {
   userId?: string
   user?: { userId?: string }
   userIds?: readonly string[]
@@ -13,14 +13,14 @@ interface Named {
   organizationIds?: readonly string[]
 }
 
-/** Whose access an operation may have changed, by what its input names. */
-export function accessScope(of: NonNullable<Operation['changesAccess']>, input: unknown): AccessScope {
+/** Whose access an operation may have changed: the users, documents or organizations that its input names. */
+export function accessScope(changed: NonNullable<Operation['changesAccess']>, input: unknown): AccessScope {
   const { userId, user, userIds, users, documentIds, documents, organizationId, organizationIds } =
-    input as Named
-  const inOrganizations = organizationIds ?? given([organizationId])
-  switch (of) {
+    input as NamingFields
+  const inOrganizations = organizationIds ?? defined([organizationId])
+  switch (changed) {
     case 'users':
-      return { userIds: userIds ?? users?.map((one) => one.userId) ?? given([userId, user?.userId]) }
+      return { userIds: userIds ?? users?.map((one) => one.userId) ?? defined([userId, user?.userId]) }
     case 'documents':
       return {
         organizationIds: inOrganizations,
@@ -33,4 +33,4 @@ export function accessScope(of: NonNullable<Operation['changesAccess']>, input: 
   }
 }
 
-const given = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined)
+const defined = (ids: readonly (string | undefined)[]) => ids.filter((id) => id !== undefined)

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto'
-import type { ApiError, Input, Operation, Operations, Output, Version, VersionUser } from '@plenum/protocol'
+import type { Input, Operation, Operations, Output, Version, VersionUser } from '@plenum/protocol'
 import type { Credentials } from '../access/credentials.ts'
 import type { Pages } from '../access/pages.ts'
 import type { Secrets } from '../access/tokens/secrets.ts'
@@ -7,16 +6,17 @@ import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Config, Limits } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
 import type { Emitted } from '../platform/bus.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { LongReads } from '../platform/turns/long-reads.ts'
 import type { ApiKey } from '../store/api-keys.ts'
+import type { Scope } from '../store/deletions/deletions.ts'
+import type { SnapshotWriter } from '../store/editors/snapshot-writer.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { JobKind, JobPayload } from '../store/jobs.ts'
-import type { SnapshotWriter } from '../store/editors/snapshot-writer.ts'
+import type { Reply } from './reply.ts'
 
-export type { LongRead } from '../platform/turns/long-reads.ts'
-
-/** Whose credentials the request carried. */
+/** The owner of the request's credentials, by the operation's access level. */
 export interface Callers {
   public: { address: string }
   workspace: { workspaceId: string }
@@ -24,8 +24,9 @@ export interface Callers {
   body: ApiKey
 }
 
-/** What the server lends to every handler. */
-export interface Services {
+/** What a handler may use besides its transaction. */
+export interface HandlerServices {
+  readonly clock: Clock
   readonly credentials: Credentials
   readonly secrets: Secrets
   readonly userTokens: UserTokens
@@ -33,118 +34,79 @@ export interface Services {
   readonly limits: Limits
   readonly workspaceCreation: Config['workspaceCreation']
   readonly defaultDocumentAccess: Config['defaultDocumentAccess']
-  /** Work on the documents of editors, off the event loop when it may take long. */
+  /** Builds the documents of editors, off the event loop when that may take long. */
   readonly storedDocuments: StoredDocuments
-  /** Divides reads of much into slices. */
+  /** Divides long reads into slices. */
   readonly longReads: LongReads
   readonly snapshots: Pick<SnapshotWriter, 'write'>
-  /** Waits for a named lock until the transaction ends, for checks that no row can hold. */
+  /** Acquires a named lock until the transaction ends, for checks that no row can lock. */
   readonly lock: Database['lock']
-  /** Carries on the deletions that no server works on. */
+  /** Resumes the deletions that no server works on. */
   readonly resumeDeletions: () => void
-  /** A short transaction of its own, for `prepare`. What it writes must not be seen before the last one, unless items of a batch may be seen one by one. */
+  /**
+   * A short transaction of its own, for `prepare`. Its writes must stay invisible until the operation's last transaction,
+   * unless the items of a batch may become visible one by one.
+   */
   readonly writeStep: Database['write']
 }
 
-/** A large value of the input, as it was sent. Only the depth of its JSON has been checked. */
-export class UnparsedJson {
-  readonly bytes: Uint8Array
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
-
-  /** A value of the same kind. */
-  get sample(): '' | Record<string, never> | never[] {
-    const [first] = this.bytes
-    if (first === 0x22) return ''
-    return first === 0x7b ? {} : []
-  }
-
-  /** Stands for the value where requests are compared. */
-  toJSON(): string {
-    return hash('sha256', this.bytes, 'base64')
-  }
-}
-
-/** All that an operation may touch. */
-export interface Call<O extends Operation = Operation> extends Services {
+/** Everything that an operation may touch. */
+export interface Call<O extends Operation = Operation> {
   readonly input: Input<O>
   readonly caller: Callers[O['access']]
-  /** The user whose live client sent the request. Undefined: a backend calls. */
+  /** The user whose live client sent the request. Undefined: a backend sent it. */
   readonly user: VersionUser | undefined
   readonly version: Version
-  /** A transaction when the operation writes: it commits when the handler returns and not when it throws. */
+  /** A transaction if the operation writes. It commits when the handler returns and rolls back when it throws. */
   readonly db: Db
+  readonly services: HandlerServices
   readonly pages: Pages
   /** Adds a background job, which starts after the commit. */
   readonly enqueue: <K extends JobKind>(kind: K, payload: JobPayload<K>) => Promise<void>
-  /** Of what a large deletion takes away, the ids of what was removed before the transaction. Undefined: it is not large. */
-  readonly removedBefore: readonly string[] | undefined
+  /** Ids that a large deletion removed before this transaction. Undefined: the deletion is small. */
+  readonly alreadyRemovedIds: readonly string[] | undefined
   /** Runs once the transaction is durable. */
   readonly afterCommit: (work: () => void) => void
-  /** Tells open sessions of the API key, once the transaction is durable and before the caller is answered. */
-  readonly emit: (message: Emitted) => void
+  /** Notifies open sessions of the API key, once the transaction is durable and before the caller gets the answer. */
+  readonly signal: (message: Emitted) => void
   readonly now: number
   readonly log: Log
 }
 
-export type Handler<O extends Operation> = SimpleHandler<O> | PreparedWrite<O>
+export type Handler<O extends Operation> = SimpleHandler<O> | PreparedWrite<O> | LargeDeletion<O>
 
 export type SimpleHandler<O extends Operation> = (call: Call<O>) => Promise<Answered<O>>
 
 type Answered<O extends Operation> = Output<O> | Reply<Output<O>>
 
 /**
- * A write with work that may take long. The work is done before the transaction, so that no other write waits for it. The
- * transaction then checks that the work still fits, and throws `Stale` if it does not: both steps run again.
+ * A write that may take long to compute. `prepare` computes it before the transaction, so that no other write waits for
+ * it. The transaction then checks that the result still fits, and throws `Stale` if it does not: both steps run again.
  */
 export interface PreparedWrite<O extends Operation> {
-  /** Names what is written. Calls with the same name run one after the other, so that none makes another one stale. */
+  /** Names what the call writes. Calls with the same subject run one after the other, so that none makes another stale. */
   subject?(call: Call<O>): string
-  /** `call.db` shows committed data and is only read; `call.writeStep` writes. The result is given to `write`, which declares its type. */
+  /** Reads committed data from `call.db` and writes with `writeStep` only. `write` gets the result and declares its type. */
   prepare(call: Call<O>): Promise<unknown>
   write(call: Call<O>, prepared: never): Promise<Answered<O>>
 }
 
-/** What was prepared does not fit any more. */
+/** The prepared result no longer fits the stored data. */
 export class Stale extends Error {
   override name = 'Stale'
 }
+
+/** A deletion that may be too large for one transaction. Then most of it is removed in steps, before `remove` runs. */
+export interface LargeDeletion<O extends Operation> {
+  /** What the call deletes. Undefined: always little enough for one transaction. */
+  scope(input: Input<O>, now: number): Scope | undefined
+  remove: SimpleHandler<O>
+}
+
+/** Any handler, for code that runs operations by name. */
+export type AnyHandler = Handler<Operation>
 
 /** The handlers of a family, one for each of its declarations. */
 export type Handlers<F extends Record<string, Operation>> = { [Verb in keyof F]: Handler<F[Verb]> }
 
 export type AllHandlers = { [F in keyof Operations]: Handlers<Operations[F]> }
-
-interface More {
-  message?: string
-  extra?: Record<string, unknown>
-  onSent?: () => void
-}
-
-/** An answer that says more than its data. */
-export class Reply<T> {
-  readonly data: T
-  readonly message: string | undefined
-  /** Keys beside `data`. */
-  readonly extra: Readonly<Record<string, unknown>> | undefined
-  /** What was done stays done, but the caller is told of a failure (spec 0.4 patterns B to D). */
-  readonly error: ApiError | undefined
-  /** Called once when the answer has been sent, or cannot be. */
-  readonly onSent: (() => void) | undefined
-
-  constructor(data: T, more: More & { error?: ApiError } = {}) {
-    this.data = data
-    this.message = more.message
-    this.extra = more.extra
-    this.error = more.error
-    this.onSent = more.onSent
-  }
-}
-
-/** A success with another message, or with keys beside its data. */
-export const reply = <T>(data: T, more: More): Reply<T> => new Reply(data, more)
-
-/** A failure in part: commits what was done and answers the error. */
-export const partial = (error: ApiError): Reply<never> => new Reply(undefined as never, { error })

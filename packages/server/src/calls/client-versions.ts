@@ -1,18 +1,9 @@
-import { ApiError, type Operation, operations } from '@plenum/protocol'
-import type { Credentials } from '../access/credentials.ts'
-import type { AllHandlers } from './call.ts'
+import { ApiError, operations } from '@plenum/protocol'
 import type { Log } from '../platform/log/log.ts'
-import type { AnyHandler, createExecute, LiveClient } from './execute.ts'
-import type { RateLimits } from './limits.ts'
-import { createValidator } from './validate.ts'
-
-export interface ClientVersionsDeps {
-  handlers: AllHandlers
-  execute: ReturnType<typeof createExecute>
-  credentials: Credentials
-  rateLimits: RateLimits
-  log: Log
-}
+import type { LiveClient } from './call-request.ts'
+import type { CallableOperation, CallableOperations } from './callable-operations.ts'
+import { runCall } from './run-call.ts'
+import type { Services } from './services.ts'
 
 interface VersionCall extends LiveClient {
   verb: keyof typeof operations.crdtVersions
@@ -22,38 +13,27 @@ interface VersionCall extends LiveClient {
   bytes: number
 }
 
-/** What the answer to the operation holds. */
-interface Answered {
+/** The `result` of the operation's answer. */
+interface VersionResult {
   data: never
   nextPageToken?: string
 }
 
-/** Runs the operations on versions for live clients, with the checks, limits and transactions of REST. */
-export function createClientVersions({
-  handlers,
-  execute,
-  credentials,
-  rateLimits,
-  log,
-}: ClientVersionsDeps) {
-  const validators = new Map(
-    Object.entries(operations.crdtVersions).map(([verb, operation]) => [verb, createValidator(operation)]),
-  )
-  return async ({ verb, apiKey, input, bytes, ...client }: VersionCall): Promise<Answered> => {
-    const operation: Operation = operations.crdtVersions[verb]
-    const key = await credentials.apiKey(apiKey)
+/** Runs the operations on versions for live clients, with the same checks, limits and transactions as REST. */
+export function createClientVersions(services: Services, callables: CallableOperations, log: Log) {
+  return async ({ verb, apiKey, input, bytes, ...client }: VersionCall): Promise<VersionResult> => {
+    const operation = callables.get(`crdtVersions.${verb}`) as CallableOperation
+    const { access, effect } = operation.declaration
+    const key = await services.credentials.apiKey(apiKey)
     if (!key) throw new ApiError('UNAUTHENTICATED', 'The API key does not exist any more.')
     const { caller } = key
-    if (operation.effect === 'write' && rateLimits.counts(operation.access)) {
-      await rateLimits.caller(operation.access, caller)
-    }
-    validators.get(verb)?.(input)
-    const handler = handlers.crdtVersions[verb] as AnyHandler
-    const request = { caller, version: 'v2', input, bytes, idempotencyKey: undefined, log, client } as const
-    const { body, onSent } = await execute(`crdtVersions.${verb}`, operation, handler, request)
+    const { rateLimits } = services
+    if (effect === 'write' && rateLimits.counts(access)) await rateLimits.caller(access, caller)
+    const request = { operation, version: 'v2', caller, input, bytes, log, client } as const
+    const { body, onSent } = await runCall(services, request)
     onSent?.()
-    // Pages of clients are small, so to parse one costs little.
+    // Pages of clients are small, so parsing one costs little.
     const text = Array.isArray(body) ? Buffer.concat(body) : body
-    return (JSON.parse(text.toString()) as { result: Answered }).result
+    return (JSON.parse(text.toString()) as { result: VersionResult }).result
   }
 }

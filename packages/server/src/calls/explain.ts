@@ -1,4 +1,4 @@
-/** The part of JSON Schema that the declarations use, and two keywords of our own for wording. */
+/** The part of JSON Schema that the declarations use, with our own keywords for messages and versions. */
 export interface Schema {
   type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null'
   properties?: Record<string, Schema>
@@ -15,17 +15,17 @@ export interface Schema {
   maxItems?: number
   minimum?: number
   maximum?: number
-  /** The whole sentence when the field is missing. */
+  /** The whole message when the field is missing. */
   'x-missing'?: string
-  /** What follows the field's name when the pattern does not fit; on an object, the whole sentence for any fault in it. */
+  /** What follows the field's name when the pattern does not match. On an object: the whole message for any fault in it. */
   'x-invalid'?: string
-  /** The version that has the field; earlier ones ignore it. */
+  /** The first version with the field; `v1` ignores it. */
   'x-since'?: 'v2'
 }
 
 /**
- * The sentence for the first field that does not fit, in the order of the declaration (spec 0.3). Runs only for input
- * that was refused already, so it may take its time; undefined means that it found nothing wrong.
+ * The message for the first invalid field, in the order of the declaration (spec 0.3). Runs only for input that the
+ * validator refused, so it need not be fast. Undefined: it found nothing wrong.
  */
 export function explain(schema: Schema, value: unknown, path = '', isOptional = false): string | undefined {
   const name = path || 'data'
@@ -91,7 +91,7 @@ function explainUnion(
 ): string | undefined {
   const faults = options.map((option) => explain(option, value, path, isOptional))
   if (faults.includes(undefined)) return undefined
-  // Speak about the alternative that was meant: the one of the value's own type.
+  // Explain the alternative with the value's own type: the caller most likely meant that one.
   const meant = options.findIndex((option) => option.type !== undefined && hasType(option.type, value))
   if (meant >= 0) return faults[meant]
   const types = options.flatMap((option) => (option.type ? [article[option.type]] : []))

@@ -4,20 +4,13 @@ import type { Secrets } from '../access/tokens/secrets.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as idempotency from '../store/idempotency.ts'
 import type { IdempotencyKey } from '../store/idempotency.ts'
-import type { Body } from './written-json.ts'
-
-export interface Answer {
-  httpStatus: number
-  body: Body
-  replayed?: boolean
-  /** Called once when the answer has been sent, or cannot be. */
-  onSent?: () => void
-}
+import type { Answer } from './answer.ts'
+import { joinedBody } from './encoded-json.ts'
 
 /** A request that carries an idempotency key. */
 export interface KeyedRequest {
   id: IdempotencyKey
-  /** What the caller sent, as text: the same key with another body is refused. */
+  /** The input as text: the same key with another input is refused. */
   body: string
   now: number
 }
@@ -25,7 +18,7 @@ export interface KeyedRequest {
 const inProgress = () =>
   new ApiError('ABORTED', 'A request with this Idempotency-Key is in progress.', { retryAfterSeconds: 1 })
 
-/** The key of the request, checked; undefined when the caller sent none. */
+/** Checks the header `Idempotency-Key`. Undefined: the caller sent none. */
 export function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
   if (header === undefined) return undefined
   if (typeof header === 'string' && /^[\x21-\x7e]{1,255}$/.test(header)) return header
@@ -34,19 +27,19 @@ export function readIdempotencyKey(header: string | string[] | undefined): strin
 
 const nameOf = ({ id }: KeyedRequest) => JSON.stringify([id.scope, id.operation, id.key])
 
-/** Runs a write once for each key: its answer is kept in the transaction that has the effect. */
+/** Runs a write once for each key: the transaction that has the effect stores the answer too. */
 export function createIdempotency(database: Database, secrets: Secrets) {
   const running = new Set<string>()
 
-  /** The answer that is kept for the key; undefined if there is none. */
+  /** The answer that is stored for the key. Undefined: there is none. */
   async function find(db: Db, request: KeyedRequest): Promise<Answer | undefined> {
-    const kept = await idempotency.find(db, request.id, request.now)
-    if (!kept) return undefined
-    if (kept.bodyHash !== hash('sha256', request.body)) {
+    const stored = await idempotency.find(db, request.id, request.now)
+    if (!stored) return undefined
+    if (stored.bodyHash !== hash('sha256', request.body)) {
       throw new ApiError('INVALID_ARGUMENT', 'This Idempotency-Key was used with another request body.')
     }
-    const body = secrets.unseal(kept.response, nameOf(request)).toString()
-    return { httpStatus: kept.httpStatus, body, replayed: true }
+    const body = secrets.unseal(stored.response, nameOf(request)).toString()
+    return { httpStatus: stored.httpStatus, body, isReplayed: true }
   }
 
   return {
@@ -64,15 +57,15 @@ export function createIdempotency(database: Database, secrets: Secrets) {
       }
     },
 
-    /** Inside the transaction: the kept answer, or that of the effect, which is kept. */
+    /** Inside the transaction: returns the stored answer, or runs the effect and stores its answer. */
     async once(db: Db, request: KeyedRequest, effect: (db: Db) => Promise<Answer>): Promise<Answer> {
       // Another server may be running it.
       if (!(await database.tryLock(db, nameOf(request)))) throw inProgress()
-      const kept = await find(db, request)
-      if (kept) return kept
+      const stored = await find(db, request)
+      if (stored) return stored
       const answer = await effect(db)
       const { id, body, now } = request
-      const response = secrets.seal(whole(answer.body), nameOf(request))
+      const response = secrets.seal(joinedBody(answer.body), nameOf(request))
       const bodyHash = hash('sha256', body)
       await idempotency.keep(db, id, { bodyHash, httpStatus: answer.httpStatus, response }, now)
       return answer
@@ -80,5 +73,4 @@ export function createIdempotency(database: Database, secrets: Secrets) {
   }
 }
 
-const whole = (body: Body): string | Uint8Array =>
-  typeof body === 'string' || body instanceof Uint8Array ? body : Buffer.concat(body)
+export type Idempotency = ReturnType<typeof createIdempotency>

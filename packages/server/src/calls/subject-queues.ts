@@ -5,7 +5,7 @@ import { LaneLimiters } from '../platform/turns/gate.ts'
 /** What one caller may have in progress: each call holds its body in memory. */
 const maxPerCaller = { maxJobs: 100, maxBytes: 64 * 1024 * 1024 }
 
-/** Calls of one caller about the same subject run one after the other. */
+/** Runs the calls of one caller with the same subject one after the other. */
 export class SubjectQueues {
   readonly #quota = new LaneQuota(maxPerCaller)
   readonly #subjects = new LaneLimiters(1)

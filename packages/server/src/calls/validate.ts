@@ -2,7 +2,7 @@ import { ApiError, type Operation } from '@plenum/protocol'
 import { Compile } from 'typebox/compile'
 import { explain } from './explain.ts'
 
-/** Checks the input of an operation. Compiled when it is first called: most servers use a part of the interface. */
+/** Validates the input of an operation. Compiled on first use, because most servers use a part of the interface. */
 export function createValidator(operation: Pick<Operation, 'input'>): (input: unknown) => void {
   let check: ((input: unknown) => boolean) | undefined
   return (input) => {

@@ -1,25 +1,25 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Access, ApiError, type Option } from '@plenum/protocol'
-import { isOneOf } from '../access/tokens/auth-tokens.ts'
-import type { Credentials, Known } from '../access/credentials.ts'
-import { headerOf, presentedBy } from '../access/server-credentials.ts'
+import { ApiError, type Option } from '@plenum/protocol'
+import { matchesAny } from '../access/tokens/auth-tokens.ts'
+import type { Credentials, KnownCaller } from '../access/credentials.ts'
+import { headerOf, presentedCredentials } from '../access/server-credentials.ts'
 import type { Callers } from '../calls/call.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 const invalidApiKey = () => new ApiError('PERMISSION_DENIED', 'Invalid API key.')
 
-/** Checks the credentials in the order of spec 0.2; the first failure is answered. */
+/** Checks the credentials in the order of spec 0.2 and throws the first failure. */
 export function createAuthenticator(credentials: Credentials) {
-  const accept = (known: Known<ApiKey> | undefined, token: string): ApiKey => {
+  const accept = (known: KnownCaller<ApiKey> | undefined, token: string): ApiKey => {
     if (!known) throw invalidApiKey()
-    if (!isOneOf(token, known.tokens)) throw new ApiError('UNAUTHENTICATED', 'Invalid auth token.')
+    if (!matchesAny(token, known.tokens)) throw new ApiError('UNAUTHENTICATED', 'Invalid auth token.')
     return known.caller
   }
 
-  /** Answers at once when the key is at hand: every request of an embedded server but the first. */
+  /** Answers without a promise when the key is cached: for every request but the first on an embedded database. */
   function apiKey(headers: IncomingHttpHeaders): ApiKey | Promise<ApiKey> {
-    const { id, token } = presentedBy(headers)
+    const { id, token } = presentedCredentials(headers)
     if (!token) throw invalid('Auth Token not found in headers.')
     if (!id) throw invalid('API key not found in headers.')
     const known = credentials.peek(id)
@@ -33,7 +33,7 @@ export function createAuthenticator(credentials: Credentials) {
     const token = headerOf(headers, 'x-svc-auth-token') ?? headerOf(headers, 'x-svc-workspace-auth-token')
     if (!token) throw invalid('Auth Token not found in headers.')
     const known = await credentials.workspace(workspaceId)
-    if (known && isOneOf(token, known.tokens)) return known.caller
+    if (known && matchesAny(token, known.tokens)) return known.caller
     if (path !== '/workspace/get') throw new ApiError('PERMISSION_DENIED', 'Invalid workspace credentials.')
     if (!known) throw new ApiError('NOT_FOUND', 'Workspace not found.')
     throw new ApiError('UNAUTHENTICATED', 'Invalid auth token for workspace.')
@@ -42,7 +42,7 @@ export function createAuthenticator(credentials: Credentials) {
   /** Credentials inside `data`, or in the headers instead (spec 7.2, 11). */
   async function body(data: unknown, headers: IncomingHttpHeaders): Promise<ApiKey> {
     const { apiKey, authToken } = (data ?? {}) as { apiKey?: unknown; authToken?: unknown }
-    const presented = presentedBy(headers)
+    const presented = presentedCredentials(headers)
     const id = typeof apiKey === 'string' && apiKey ? apiKey : presented.id
     const token = typeof authToken === 'string' && authToken ? authToken : presented.token
     if (!token) throw invalid('Auth token not found.')
@@ -64,16 +64,4 @@ export const optionOff: Record<Option, string> = {
 
 export function requireOption(caller: ApiKey, option: Option): void {
   if (!caller.options[option]) throw new ApiError('FAILED_PRECONDITION', optionOff[option])
-}
-
-/** The name under which a caller's idempotency keys and pages are kept apart from everybody else's. */
-export function scopeOf(access: Access, caller: Callers[Access]): string {
-  switch (access) {
-    case 'public':
-      return `public/${(caller as Callers['public']).address}`
-    case 'workspace':
-      return `workspace/${(caller as Callers['workspace']).workspaceId}`
-    default:
-      return (caller as ApiKey).apiKey
-  }
 }

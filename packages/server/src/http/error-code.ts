@@ -10,8 +10,8 @@ const paths = new Set(
 )
 
 /**
- * Whether errors at this address carry `code` (spec 16.1). By address and not by route, because an error may come before
- * there is a route: a wrong method, or a body that never arrives.
+ * Whether errors at this URL carry `code` (spec 16.1). By URL and not by route, because an error may happen before there is
+ * a route: a wrong method, or a body that never arrives.
  */
 export function carriesErrorCode(url: string | undefined): boolean {
   const [path = ''] = (url ?? '').split('?', 1)

@@ -6,7 +6,7 @@ import { carriesErrorCode } from './error-code.ts'
 export const databaseTooLate =
   'The database did not answer in time. A write may or may not have been applied: send it again with the same Idempotency-Key.'
 
-/** `what` says what of the body is limited by the setting. */
+/** `what` names the part of the body that the setting limits. */
 export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
   new ApiError(
     'INVALID_ARGUMENT',
@@ -14,7 +14,7 @@ export const bodyTooLarge = (what: string, maxBytes: number, setting: string) =>
     { httpStatus: 413 },
   )
 
-/** Whatever went wrong, as a failure of the interface. A fault of ours says nothing of itself. */
+/** Any error as an error of the interface. An unexpected one becomes `INTERNAL` without details. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const { code, statusCode } = (error ?? {}) as { code?: string; statusCode?: number }
@@ -42,13 +42,17 @@ export function toApiError(error: unknown): ApiError {
   return new ApiError('INTERNAL', 'Internal error.', { cause: error })
 }
 
+/** The envelope of an error at this URL. Undefined: the URL is unknown. */
+export const errorBody = (error: ApiError, url: string | undefined) =>
+  error.toBody({ withCode: carriesErrorCode(url) })
+
 export function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const failure = toApiError(error)
   if (failure.cause !== undefined)
     request.log.error({ reqId: request.id, err: failure.cause }, failure.message)
   if (failure.httpStatus === 413) discardBody(request, reply)
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds)
-  return reply.code(failure.httpStatus).send(failure.toBody({ withCode: carriesErrorCode(request.url) }))
+  return reply.code(failure.httpStatus).send(errorBody(failure, request.url))
 }
 
 export function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
@@ -57,15 +61,15 @@ export function bodyTooLargeFor({ routeOptions }: FastifyRequest): ApiError {
 }
 
 /**
- * A client that is still sending when the connection ends may never see the answer, so what it sends is read, for no
- * longer than a request may take, and thrown away.
+ * Reads and discards the rest of the body, within the time limit of a request. A client that is still sending when the
+ * connection closes may never see the answer.
  */
 function discardBody(request: FastifyRequest, reply: FastifyReply): void {
   reply.removeHeader('connection')
   request.raw.resume()
 }
 
-/** Every answer is an envelope, also where no operation is (spec 0.1). */
+/** Answers every error with the envelope, also where there is no operation (spec 0.1). */
 export function answerFailures(app: FastifyInstance): void {
   app.setErrorHandler(sendError)
   app.setNotFoundHandler((request, reply) => {

@@ -1,73 +1,67 @@
 import { Readable } from 'node:stream'
-import { type Access, ApiError, type Operation, operations } from '@plenum/protocol'
+import { type Access, ApiError, type Operation } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { AllHandlers, Callers } from '../calls/call.ts'
+import type { Answer } from '../calls/answer.ts'
+import type { Callers } from '../calls/call.ts'
+import type { CallableOperation, CallableOperations } from '../calls/callable-operations.ts'
+import { callerScope } from '../calls/caller-scope.ts'
+import { byteLength } from '../calls/encoded-json.ts'
+import { runCall } from '../calls/run-call.ts'
+import type { Services } from '../calls/services.ts'
+import type { Config } from '../config.ts'
 import type { ApiKey } from '../store/api-keys.ts'
-import { byteLength } from '../calls/written-json.ts'
-import { type AdmissionDeps, createAdmission } from './admission.ts'
-import { type Authenticator, requireOption, scopeOf } from './authenticate.ts'
-import type { AnyHandler, createExecute } from '../calls/execute.ts'
-import { type Answer, readIdempotencyKey } from '../calls/idempotency.ts'
-import { createFieldFilter } from '../calls/ignored-fields.ts'
+import type { Admission } from './admission.ts'
+import { type Authenticator, requireOption } from './authenticate.ts'
 import { requestAddress } from './sockets/request-address.ts'
 import { LoopTurns } from '../platform/turns/loop-turns.ts'
-import { createValidator } from '../calls/validate.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Callers[Access] | undefined
-    /** `family.verb`, once the credentials are looked at. */
+    /** `family.verb`, set before the credentials are checked. */
     operation: string | undefined
   }
   interface FastifyContextConfig {
     /** `family.verb`, the name in metrics and logs. */
     operation?: string
-    /** The field of `data` that is handed on unparsed when the body is large. */
+    /** The field of `data` that stays unparsed when the body is large. */
     unparsedField?: string
   }
 }
 
-export interface Mount extends AdmissionDeps {
-  handlers: AllHandlers
+export interface MountDeps {
+  services: Services
+  config: Config
+  callables: CallableOperations
   authenticator: Authenticator
-  execute: ReturnType<typeof createExecute>
+  admission: Admission
 }
 
-/** The table becomes routes: limits and credentials, then the body, then its shape, then the handler. */
-export function mountOperations(app: FastifyInstance, mount: Mount): void {
+/** Makes routes of the operation table. Each checks limits and credentials, then reads the body, then runs the call. */
+export function mountOperations(app: FastifyInstance, deps: MountDeps): void {
   const turns = new LoopTurns({ startsUntilLate: true })
-  for (const [family, verbs] of Object.entries(operations) as [string, Record<string, Operation>][]) {
-    for (const [verb, operation] of Object.entries(verbs)) {
-      const handler = (mount.handlers as unknown as Record<string, Record<string, AnyHandler>>)[family]?.[
-        verb
-      ]
-      if (!handler) throw new Error(`${family}.${verb} has no handler.`)
-      mountOperation(app, mount, turns, `${family}.${verb}`, operation, handler)
-    }
-  }
+  for (const operation of deps.callables.values()) mountOperation(app, deps, turns, operation)
 }
 
 function mountOperation(
   app: FastifyInstance,
-  mount: Mount,
+  deps: MountDeps,
   turns: LoopTurns,
-  name: string,
-  operation: Operation,
-  handler: AnyHandler,
+  operation: CallableOperation,
 ) {
-  const { config, execute } = mount
-  const validate = createValidator(operation)
-  const authenticate = createAuthentication(mount, operation)
-  const bodyLimit = operation.size === 'large' ? config.limits.crdtBodyBytes : config.limits.bodyBytes
+  const { services, config } = deps
+  const { name, declaration } = operation
+  const authenticate = createAuthentication(deps, declaration)
+  const isLarge = declaration.size === 'large'
+  const bodyLimit = isLarge ? config.limits.crdtBodyBytes : config.limits.bodyBytes
 
-  for (const version of operation.versions) {
-    const dropIgnored = createFieldFilter(operation.input, version)
-    for (const path of [operation.path, ...(operation.aliases ?? [])]) {
+  for (const version of declaration.versions) {
+    for (const path of [declaration.path, ...(declaration.aliases ?? [])]) {
       app.route({
         method: 'POST',
         url: `/${version}${path}`,
         bodyLimit,
-        config: { operation: name, ...(operation.size === 'large' && { unparsedField: 'data' }) },
+        config: { operation: name, ...(isLarge && { unparsedField: 'data' }) },
         onRequest: (request, _reply, done) => {
           request.operation = name
           try {
@@ -85,21 +79,17 @@ function mountOperation(
           }
         },
         handler: async (request, reply) => {
-          const input = readInput(operation, request.body)
+          const input = readInput(declaration, request.body)
           const caller = request.caller ?? (await authenticate.body(request, input))
-          const turn = turns.enter(scopeOf(operation.access, caller))
+          const turn = turns.enter(callerScope(declaration.access, caller))
           if (turn) await turn
-          dropIgnored?.(input)
-          validate(input)
-          const answer = await execute(name, operation, handler, {
+          const answer = await runCall(services, {
+            operation,
+            version,
             caller,
-            version: version,
             input,
             bytes: Number(request.headers['content-length'] ?? bodyLimit),
-            idempotencyKey:
-              operation.effect === 'write'
-                ? readIdempotencyKey(request.headers['idempotency-key'])
-                : undefined,
+            idempotencyKey: request.headers['idempotency-key'],
             log: request.log,
           })
           return send(reply, answer)
@@ -109,27 +99,27 @@ function mountOperation(
   }
 }
 
-function send(reply: FastifyReply, { httpStatus, body, replayed, onSent }: Answer): FastifyReply {
+function send(reply: FastifyReply, { httpStatus, body, isReplayed, onSent }: Answer): FastifyReply {
   if (onSent) {
-    // The client may be gone already.
+    // The client may have disconnected already.
     if (reply.raw.closed) onSent()
     else reply.raw.once('close', onSent)
   }
-  if (replayed) reply.header('idempotent-replayed', 'true')
+  if (isReplayed) reply.header('idempotent-replayed', 'true')
   reply.code(httpStatus).header('content-type', 'application/json; charset=utf-8')
   if (!Array.isArray(body)) return reply.send(body)
   return reply.header('content-length', byteLength(body)).send(Readable.from(body, { objectMode: false }))
 }
 
-/** Credentials, switches and rates; judged by the headers, before a byte of the body is read. */
-function createAuthentication(mount: Mount, operation: Operation) {
-  const { config, authenticator, rateLimits } = mount
+/** Checks credentials, options and rate limits by the headers, before a byte of the body is read. */
+function createAuthentication(deps: MountDeps, operation: Operation) {
+  const { config, authenticator, admission, services } = deps
+  const { rateLimits } = services
   const { access, requires } = operation
-  const admit = createAdmission(mount)
 
   const admitKey = (request: FastifyRequest, caller: ApiKey): ApiKey | Promise<ApiKey> => {
     if (requires) requireOption(caller, requires)
-    return admit(request.headers, caller)
+    return admission(request.headers, caller)
   }
 
   const headers = {
@@ -151,7 +141,7 @@ function createAuthentication(mount: Mount, operation: Operation) {
     },
     body: () => undefined,
   }[access]
-  /** Where the credentials are in the body, they are judged as soon as it is read. */
+  /** Credentials inside the body are checked as soon as it is read. */
   const body = async (request: FastifyRequest, input: unknown) =>
     admitKey(request, await authenticator.body(input, request.headers))
   return { headers, body }
@@ -160,7 +150,7 @@ function createAuthentication(mount: Mount, operation: Operation) {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Top-level fields that mark an unwrapped body (spec 16.1). */
+/** Top-level fields that mark a body without the wrapper `data` (spec 16.1). */
 const flatFields = ['organizationId', 'documentId', 'liveStateDataId']
 
 function readInput(operation: Operation, body: unknown): Record<string, unknown> {
@@ -168,7 +158,7 @@ function readInput(operation: Operation, body: unknown): Record<string, unknown>
     if (operation.body === 'flat' && flatFields.some((field) => Object.hasOwn(body, field))) return body
     if (isObject(body.data)) return body.data
   }
-  const absent = body === undefined || body === null || (isObject(body) && body.data === undefined)
-  if (operation.body === 'optional' && absent) return {}
+  const isAbsent = body === undefined || body === null || (isObject(body) && body.data === undefined)
+  if (operation.body === 'optional' && isAbsent) return {}
   throw new ApiError('INVALID_ARGUMENT', 'data is required.')
 }

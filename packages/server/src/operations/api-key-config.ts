@@ -4,7 +4,7 @@ import * as apiKeys from '../store/api-keys.ts'
 
 const planOf = { testing: 'sdk test', production: 'sdk production' }
 
-const known = new Set(Object.keys(operations.apiKeyConfig.update.input.properties))
+const knownFields = new Set(Object.keys(operations.apiKeyConfig.update.input.properties))
 
 export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
   async get({ caller: { ownerEmail, type, options } }) {
@@ -20,9 +20,9 @@ export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
     }
   },
 
-  async update({ input, caller: { apiKey }, db, credentials, afterCommit }) {
+  async update({ input, caller: { apiKey }, db, afterCommit, services: { credentials } }) {
     const sent = Object.entries(input)
-    if (sent.length === 0 || !sent.every(([key]) => known.has(key))) {
+    if (sent.length === 0 || !sent.every(([key]) => knownFields.has(key))) {
       throw new ApiError('INVALID_ARGUMENT', 'At least one field must be provided for update')
     }
     // The caller's options may be older than this transaction.

@@ -1,21 +1,28 @@
 import { ApiError, defaultTriggers, type Input, type Operations, toGrouped } from '@plenum/protocol'
 import type { Secrets } from '../access/tokens/secrets.ts'
 import { writeSettings } from '../access/service-settings.ts'
-import { type Call, type Handlers, reply } from '../calls/call.ts'
+import type { Call, Handlers } from '../calls/call.ts'
+import { reply } from '../calls/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'
-import { unique } from './batches.ts'
-import { normalizeAll } from './domains.ts'
-import { changeEmail, noEmailSettings } from './email-settings.ts'
-import { createKey, readOwnerEmail } from './new-key.ts'
-import { firstWebhookSettings } from './webhook-settings.ts'
+import { unique } from './shared/batches.ts'
+import { normalizeAll } from './shared/allowed-domains.ts'
+import { changeEmail, noEmailSettings } from './shared/email-settings.ts'
+import { createKey, readOwnerEmail } from './shared/new-key.ts'
+import { firstWebhookSettings } from './shared/webhook-settings.ts'
 
 type CreateCall = Call<Operations['apiKeys']['create']>
 type CreateInput = Input<Operations['apiKeys']['create']>
 
 export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
   async create(call) {
-    const { input, caller, db, now, secrets, defaultDocumentAccess } = call
+    const {
+      input,
+      caller,
+      db,
+      now,
+      services: { secrets, defaultDocumentAccess },
+    } = call
     const ownerEmail = readOwnerEmail(input.ownerEmail)
     const { type, persistenceDBRegion, realtimeDBRegion } = input
     for (const [field, region] of Object.entries({ persistenceDBRegion, realtimeDBRegion })) {
@@ -50,7 +57,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
     return { apiKey }
   },
 
-  async update({ input: { apiKey, apiKeyName }, caller, db, credentials, afterCommit }) {
+  async update({ input: { apiKey, apiKeyName }, caller, db, afterCommit, services: { credentials } }) {
     if (!(await apiKeys.rename(db, caller.workspaceId, apiKey, apiKeyName.trim()))) {
       throw new ApiError('NOT_FOUND', 'API key not found.')
     }
@@ -73,7 +80,11 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
   },
 }
 
-async function admitProductionKey({ caller: { workspaceId }, db, limits, lock }: CreateCall): Promise<void> {
+async function admitProductionKey({
+  caller: { workspaceId },
+  db,
+  services: { limits, lock },
+}: CreateCall): Promise<void> {
   if (limits.productionKeysPerWorkspace === 0) {
     throw new ApiError(
       'PERMISSION_DENIED',
@@ -89,7 +100,7 @@ async function admitProductionKey({ caller: { workspaceId }, db, limits, lock }:
   }
 }
 
-/** Stores what was said of the key's services; one that was not mentioned has its defaults. */
+/** Stores the settings of the services that the input names. The others keep their defaults. */
 async function configureServices(
   db: Db,
   secrets: Secrets,

@@ -1,20 +1,20 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { isBackendUserId } from '../access/backend-users.ts'
+import { refuseBackendUserId } from '../access/backend-users.ts'
 import { normalizeEmail } from '../access/domains/emails.ts'
 import type { Handlers } from '../calls/call.ts'
-import { readGrants, type ResourceGrant } from './permission-resources.ts'
+import { readGrants, type ResourceGrant } from './shared/permission-resources.ts'
 
 export const authHandlers: Handlers<Operations['auth']> = {
-  async generateToken({ input, caller: { apiKey }, userTokens, now }) {
-    requireUserName(input.userId)
+  async generateToken({ input, caller: { apiKey }, now, services: { userTokens } }) {
+    refuseBackendUserId(input.userId)
     const userProperties = claims(input.userProperties)
     const resources = readGrants(input.permissions.resources).map(toClaim)
     const user = { apiKey, userId: input.userId, userProperties, permissions: { resources } }
     return { token: await userTokens.sign(user, now) }
   },
 
-  async getToken({ input, caller: { apiKey }, userTokens, now }) {
-    requireUserName(input.userId)
+  async getToken({ input, caller: { apiKey }, now, services: { userTokens } }) {
+    refuseBackendUserId(input.userId)
     const userProperties = claims(input.userProperties)
     const resources = [
       { type: 'organization', id: input.userProperties.organizationId, accessRole: 'editor' },
@@ -24,13 +24,7 @@ export const authHandlers: Handlers<Operations['auth']> = {
   },
 }
 
-export function requireUserName(userId: string): void {
-  if (!isBackendUserId(userId)) return
-  const reason = 'writes of your backend are stored under this name.'
-  throw new ApiError('INVALID_ARGUMENT', `userId must not be "${userId}": ${reason}`)
-}
-
-/** The properties as the token carries them: organizations stand among its permissions (spec 7.1). */
+/** The properties as the token carries them. Organizations are listed in its permissions instead (spec 7.1). */
 function claims({
   organizationId: _organizationId,
   ...properties

@@ -6,8 +6,8 @@ import * as versions from '../store/editors/versions.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { Place } from '../store/editors/editors.ts'
 import * as users from '../store/users/users.ts'
-import { WrittenJson } from '../calls/written-json.ts'
-import { page, type Window } from './paging.ts'
+import { EncodedJson } from '../calls/encoded-json.ts'
+import { page, type Window } from './shared/paging.ts'
 import {
   assertFits,
   onStored,
@@ -18,18 +18,23 @@ import {
   snapshotFrom,
   subjectOf,
   write,
-} from './stored-editors.ts'
+} from './shared/stored-editors.ts'
 
-/** Each holds the whole document. Clients leave room for the versions of backends. */
-const versionsPerEditor = { ofAll: 1000, whenClientsAdd: 500 }
+/** Each version holds the whole document. Clients have a lower limit, so that room is left for versions of backends. */
+const maxVersionsPerEditor = { total: 1000, whenClientsAdd: 500 }
 
 export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
   add: {
     subject: subjectOf,
     async prepare(call): Promise<PreparedVersion> {
-      const { input, caller, log, storedDocuments } = call
+      const {
+        input,
+        caller,
+        log,
+        services: { storedDocuments },
+      } = call
       const stored = await read(call)
-      await refuseTooMany(call)
+      await checkVersionLimit(call)
       const source = sourceOf(caller.apiKey, input, stored)
       const { type, contentKey, snapshot } = await onStored(input, log, () =>
         storedDocuments.capture(source, partsOf(stored), stored),
@@ -37,21 +42,34 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       return { type, contentKey, bytes: snapshot, editorCreatedAt: stored.createdAt }
     },
     async write(call, { type, contentKey, bytes, editorCreatedAt }: PreparedVersion) {
-      const { input, caller, db, now, lock, emit } = call
+      const {
+        input,
+        caller,
+        db,
+        now,
+        signal,
+        services: { lock },
+      } = call
       await lock(db, `editor-versions/${caller.apiKey}/${subjectOf(call)}`)
       if (!(await editors.exists(db, caller.apiKey, input, editorCreatedAt))) throw new Stale()
-      await refuseTooMany(call)
+      await checkVersionLimit(call)
       const createdBy = await authorOf(call)
       const name = input.name.trim()
       const version = { versionId: newId('ver'), name, type, createdAt: now, ...(createdBy && { createdBy }) }
       await versions.add(db, caller.apiKey, input, { ...version, contentKey, bytes })
-      emit({ kind: 'versionAdded', ...placeOf(input), version })
+      signal({ kind: 'versionAdded', ...placeOf(input), version })
       return version
     },
   },
 
   async get(call) {
-    const { input, caller, db, log, storedDocuments } = call
+    const {
+      input,
+      caller,
+      db,
+      log,
+      services: { storedDocuments },
+    } = call
     const { apiKey } = caller
     const { versionId } = input
     if (versionId === undefined) {
@@ -68,35 +86,35 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
     const json = await onStored({ versionId }, log, () =>
       storedDocuments.render(source, [bytes], { type: version.type, contentKey }),
     )
-    return [{ ...version, data: new WrittenJson(json) as unknown as CrdtData }]
+    return [{ ...version, data: new EncodedJson(json) as unknown as CrdtData }]
   },
 
   restore: {
     subject: subjectOf,
     async prepare(call): Promise<PreparedRestore> {
-      const { input, caller, db, log, storedDocuments } = call
+      const { input, caller, db, log, services } = call
       const stored = await read(call)
       const found = await versions.find(db, caller.apiKey, input, input.versionId)
       if (!found) throw new ApiError('NOT_FOUND', 'Version not found.')
       const { bytes, contentKey: _, ...version } = found
       const source = sourceOf(caller.apiKey, input, stored)
       const change = await onStored(input, log, () =>
-        storedDocuments.restore(source, partsOf(stored), bytes, snapshotFrom(call, stored)),
+        services.storedDocuments.restore(source, partsOf(stored), bytes, snapshotFrom(services, stored)),
       )
-      assertFits(call, change, stored)
+      assertFits(services, change, stored)
       return { stored, change, contents: stored, version }
     },
     async write(call, prepared: PreparedRestore) {
       await write(call, prepared)
-      const { input, user: restoredBy, emit } = call
-      emit({ kind: 'versionRestored', ...placeOf(input), version: prepared.version, restoredBy })
+      const { input, user: restoredBy, signal } = call
+      signal({ kind: 'versionRestored', ...placeOf(input), version: prepared.version, restoredBy })
       return null
     },
   },
 }
 
 interface PreparedVersion extends Pick<versions.StoredVersion, 'type' | 'contentKey' | 'bytes'> {
-  /** Tells the editor from one that is made under the same id after it was deleted. */
+  /** Distinguishes the editor from one that was created under the same id after it was deleted. */
   editorCreatedAt: number
 }
 
@@ -106,19 +124,19 @@ interface PreparedRestore extends PreparedChange {
 
 type VersionCall<Input> = Pick<Call, 'db' | 'user'> & { input: Input; caller: { apiKey: string } }
 
-async function refuseTooMany({ input, caller: { apiKey }, db, user }: VersionCall<Place>) {
-  const { ofAll, whenClientsAdd } = versionsPerEditor
+async function checkVersionLimit({ input, caller: { apiKey }, db, user }: VersionCall<Place>) {
+  const { total, whenClientsAdd } = maxVersionsPerEditor
   const found = await versions.count(db, apiKey, input)
-  if (found >= ofAll) {
+  if (found >= total) {
     throw new ApiError('RESOURCE_EXHAUSTED', 'The editor has reached its maximum number of versions.')
   }
   if (user && found >= whenClientsAdd) {
-    const message = `The editor has ${found} versions. Users can add versions up to ${whenClientsAdd}, backends up to ${ofAll}.`
+    const message = `The editor has ${found} versions. Users can add versions up to ${whenClientsAdd}, backends up to ${total}.`
     throw new ApiError('RESOURCE_EXHAUSTED', message)
   }
 }
 
-/** The user of the live client, or the one whom a backend names. */
+/** The user of the live client, or the user whom a backend names. */
 async function authorOf(call: VersionCall<{ userId?: string }>): Promise<VersionUser | undefined> {
   const { input, caller, db, user } = call
   if (user || input.userId === undefined) return user

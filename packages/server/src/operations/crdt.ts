@@ -4,13 +4,15 @@ import { newId } from '../access/ids.ts'
 import { kindError } from '../crdt/content/content.ts'
 import { sourceOf } from '../crdt/document-threads.ts'
 import type { Replacement } from '../crdt/stored-work.ts'
-import { type Handlers, partial, UnparsedJson } from '../calls/call.ts'
+import type { Handlers } from '../calls/call.ts'
+import { partial } from '../calls/reply.ts'
+import { UnparsedJson } from '../calls/unparsed-json.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as editorLog from '../store/editors/log.ts'
 import type { StoredLog } from '../store/editors/log.ts'
 import * as editors from '../store/editors/editors.ts'
 import type { ContentType } from '../store/editors/editors.ts'
-import { WrittenJson } from '../calls/written-json.ts'
+import { EncodedJson } from '../calls/encoded-json.ts'
 import {
   append,
   assertFits,
@@ -23,58 +25,58 @@ import {
   read,
   snapshotFrom,
   subjectOf,
-  tellOpenEditors,
+  signalEditorChanged,
   tooSlow,
   write,
   writer,
-} from './stored-editors.ts'
+} from './shared/stored-editors.ts'
 
-/** One answer is built in memory, and somebody waits for it. A document may hold more than that, an editor never does. */
-const answer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
+/** Limits for one answer, because it is built in memory while the caller waits. A document may exceed them; an editor cannot. */
+const maxAnswer = { bytes: 64 * 1024 * 1024, editors: 10_000, ms: 30_000 }
 
 const undeclared = { type: null, contentKey: null }
 
 export const crdtHandlers: Handlers<Operations['crdt']> = {
   add: {
     subject: subjectOf,
-    async prepare({ input, caller: { apiKey }, log, limits, storedDocuments }): Promise<PreparedContent> {
+    async prepare({ input, caller: { apiKey }, log, services }): Promise<PreparedContent> {
       const replacement = replacementOf(input)
-      // Nothing is stored that could be asked for again.
+      // A new id: a thread caches documents by their source, and this one is not stored yet.
       const source = { apiKey, content: newId('new') }
       const content = await onStored(input, log, () =>
-        storedDocuments.replace(source, [], undeclared, replacement, Infinity),
+        services.storedDocuments.replace(source, [], undeclared, replacement, Infinity),
       )
-      assertFits({ limits }, content)
+      assertFits(services, content)
       return content
     },
-    async write({ input, caller: { apiKey }, db, now, emit }, { update, contentKey }: PreparedContent) {
+    async write({ input, caller: { apiKey }, db, now, signal }, { update, contentKey }: PreparedContent) {
       await documents.ensure(db, apiKey, input.organizationId, input.documentId, now)
       if (!(await editors.add(db, apiKey, input, { type: input.type, contentKey }, writer, now))) {
         throw new ApiError('ALREADY_EXISTS', 'CRDT data already exists for this editor ID.')
       }
       if (update !== null) await append(db, apiKey, input, update, now)
-      tellOpenEditors(emit, input)
+      signalEditorChanged(signal, input)
       return null
     },
   },
 
-  async get({ input, caller: { apiKey }, db, log, storedDocuments }) {
+  async get({ input, caller: { apiKey }, db, log, services: { clock, storedDocuments } }) {
     const { editorId } = input
     const ids =
-      editorId === undefined ? await editors.listIds(db, apiKey, input, answer.editors + 1) : [editorId]
-    if (ids.length > answer.editors) throw tooLarge()
-    const startedAt = performance.now()
+      editorId === undefined ? await editors.listIds(db, apiKey, input, maxAnswer.editors + 1) : [editorId]
+    if (ids.length > maxAnswer.editors) throw tooLarge()
+    const startedAt = clock.elapsed()
     const records: CrdtRecord[] = []
     const unreadable: { id: string; isSlow: boolean }[] = []
     let bytes = 0
     for (const id of ids) {
-      // Small ones are rendered at once; others come in between.
+      // Small editors are rendered on the event loop, so other requests run in between.
       if (bytes > 0) await setImmediate()
-      if (performance.now() - startedAt > answer.ms) throw tooLong()
+      if (clock.elapsed() - startedAt > maxAnswer.ms) throw tooLong()
       const stored = await editorLog.read(db, apiKey, { ...input, editorId: id })
       if (!stored) continue
       bytes += (stored.snapshot?.length ?? 0) + bytesOf(stored.updates)
-      if (bytes > answer.bytes && ids.length > 1) throw tooLarge()
+      if (bytes > maxAnswer.bytes && ids.length > 1) throw tooLarge()
       try {
         const source = sourceOf(apiKey, { ...input, editorId: id }, stored)
         const json = await storedDocuments.render(source, partsOf(stored), stored)
@@ -82,7 +84,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
       } catch (error) {
         const failure = failureOf(error, { editorId: id }, log)
         if (failure.retryAfterSeconds !== undefined) throw failure
-        // One that cannot be read must not keep others from being read.
+        // One unreadable editor must not make the others unreadable.
         unreadable.push({ id, isSlow: failure.status === 'DEADLINE_EXCEEDED' })
       }
     }
@@ -94,14 +96,20 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
   update: {
     subject: subjectOf,
     async prepare(call): Promise<PreparedChange> {
-      const { input, caller, log, storedDocuments } = call
+      const { input, caller, log, services } = call
       const replacement = replacementOf(input)
       const stored = await read(call)
       const source = sourceOf(caller.apiKey, input, stored)
       const { contentKey, ...change } = await onStored(input, log, () =>
-        storedDocuments.replace(source, partsOf(stored), stored, replacement, snapshotFrom(call, stored)),
+        services.storedDocuments.replace(
+          source,
+          partsOf(stored),
+          stored,
+          replacement,
+          snapshotFrom(services, stored),
+        ),
       )
-      assertFits(call, change, stored)
+      assertFits(services, change, stored)
       return { stored, change, contents: { type: input.type, contentKey } }
     },
     async write(call, prepared: PreparedChange) {
@@ -120,7 +128,7 @@ interface PreparedContent {
 function replacementOf({ type, contentKey, data }: Sent): Replacement {
   const error = kindError(type, data instanceof UnparsedJson ? data.sample : data)
   if (error !== null) throw new ApiError('INVALID_ARGUMENT', error)
-  // A copy: a thread would be sent the whole body.
+  // A copy, because posting a view to a thread would send the whole body.
   if (data instanceof UnparsedJson) return { type, contentKey, json: Uint8Array.from(data.bytes) }
   return { type, contentKey, text: typeof data === 'string' ? data : JSON.stringify(data) }
 }
@@ -132,7 +140,7 @@ interface Sent {
 }
 
 const present = (id: string, stored: StoredLog, json: Uint8Array): CrdtRecord => ({
-  data: new WrittenJson(json) as unknown as CrdtData,
+  data: new EncodedJson(json) as unknown as CrdtData,
   id,
   lastUpdate: new Date(stored.lastUpdated).toISOString(),
   lastUpdatedBy: stored.lastUpdatedBy,
@@ -142,11 +150,11 @@ const present = (id: string, stored: StoredLog, json: Uint8Array): CrdtRecord =>
 const tooLarge = () =>
   new ApiError(
     'INVALID_ARGUMENT',
-    'The CRDT data of this document is too large for one answer. Read it by editorId.',
+    'The CRDT data of this document is too large for one maxAnswer. Read it by editorId.',
   )
 
 const tooLong = () =>
   new ApiError(
     'DEADLINE_EXCEEDED',
-    'The CRDT data of this document takes too long for one answer. Read it by editorId.',
+    'The CRDT data of this document takes too long for one maxAnswer. Read it by editorId.',
   )

@@ -1,6 +1,7 @@
 import { ApiError, type Document, type Operations, type Outcome, type Version } from '@plenum/protocol'
 import { internalDocumentId, newId } from '../access/ids.ts'
-import { type Call, type Handlers, partial } from '../calls/call.ts'
+import type { Call, Handlers } from '../calls/call.ts'
+import { partial } from '../calls/reply.ts'
 import { findFolderChains } from '../store/access/access.ts'
 import * as deletions from '../store/deletions/deletions.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
@@ -9,9 +10,9 @@ import * as folders from '../store/documents/folders.ts'
 import { root } from '../store/documents/folders.ts'
 import { mergeKeys } from '../store/engine/json.ts'
 import * as organizations from '../store/organizations.ts'
-import { byId, outcomes, unique } from './batches.ts'
-import { accessTypeAt } from './folders/views.ts'
-import { listAll, page, type Window, withPageToken } from './paging.ts'
+import { byId, outcomes, unique } from './shared/batches.ts'
+import { accessTypeAt } from './shared/access-types.ts'
+import { listAll, page, type Window, withPageToken } from './shared/paging.ts'
 
 export const documentHandlers: Handlers<Operations['documents']> = {
   async add({ input, caller: { apiKey }, db, now, version }) {
@@ -45,7 +46,13 @@ export const documentHandlers: Handlers<Operations['documents']> = {
   },
 
   async get(call) {
-    const { input, caller, db, version, longReads } = call
+    const {
+      input,
+      caller,
+      db,
+      version,
+      services: { longReads },
+    } = call
     const { organizationId } = input
     const folderId = input.folderId === undefined ? undefined : folderOf(input.folderId)
 
@@ -88,21 +95,24 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     return answer(version, result, 'Error updating document(s).')
   },
 
-  async delete({ input, caller: { apiKey }, db, version, emit }) {
-    const { organizationId } = input
-    const ids = unique(input.documentIds)
-    const deleted = await documents.remove(db, apiKey, organizationId, ids)
-    emit({ kind: 'gone', organizationId, documentIds: [...deleted] })
-    const result = outcomes(ids, (id) =>
-      deleted.has(id)
-        ? {
-            success: true,
-            id: internalDocumentId(apiKey, organizationId, id),
-            message: 'Deleted Successfully',
-          }
-        : missing(id),
-    )
-    return answer(version, result, 'Error deleting document(s).')
+  delete: {
+    scope: ({ organizationId, documentIds }) => ({ organizationId, documentIds: unique(documentIds) }),
+    async remove({ input, caller: { apiKey }, db, version, signal }) {
+      const { organizationId } = input
+      const ids = unique(input.documentIds)
+      const deleted = await documents.remove(db, apiKey, organizationId, ids)
+      signal({ kind: 'gone', organizationId, documentIds: [...deleted] })
+      const result = outcomes(ids, (id) =>
+        deleted.has(id)
+          ? {
+              success: true,
+              id: internalDocumentId(apiKey, organizationId, id),
+              message: 'Deleted Successfully',
+            }
+          : missing(id),
+      )
+      return answer(version, result, 'Error deleting document(s).')
+    },
   },
 
   async move({ input, caller: { apiKey }, db, now }) {
@@ -135,7 +145,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     return Object.fromEntries(ids.map((id) => [id, updated.has(id) ? done : notThere]))
   },
 
-  async migrate({ input, caller: { apiKey }, db, now, lock, enqueue }) {
+  async migrate({ input, caller: { apiKey }, db, now, enqueue, services: { lock } }) {
     const { organizationId, documentId, newDocumentId } = input
     if (!(await documents.exists(db, apiKey, organizationId, documentId))) throw unknown('Document')
     if (documentId === newDocumentId) {
@@ -157,7 +167,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const migration = await migrations.find(db, apiKey, organizationId, migrationId)
     if (!migration) throw unknown('Migration')
     const { status, documentId, newDocumentId } = migration
-    // The rest of a large document follows in steps.
+    // After the migration's own transaction, the rest of a large document is moved in steps.
     const isMoving =
       status === 'completed' &&
       (await deletions.isMoving(db, apiKey, { organizationId, documentId, newDocumentId }))
@@ -170,17 +180,17 @@ const unknown = (what: string) => new ApiError('INVALID_ARGUMENT', `${what} does
 const notThere = { success: false, message: 'Document does not exist' }
 const missing = (id: string): Outcome => ({ ...notThere, id, code: 'not-found' })
 
-/** `root` and no folder are the same place (spec 10.5). */
+/** The folder id as it is stored: `root` and no folder are the same (spec 10.5). */
 const folderOf = (folderId: string | undefined) =>
   folderId === undefined || folderId === root ? null : folderId
 
-/** v2 tells of a batch that failed in part as a failure; what was done stays done (spec 0.4 pattern B). */
+/** `v2` answers a partly failed batch with an error, but commits the items that succeeded (spec 0.4 pattern B). */
 const answer = (version: Version, result: Record<string, Outcome>, failure: string) =>
   version === 'v1' || Object.values(result).every((one) => one.success)
     ? result
     : partial(new ApiError('INTERNAL', failure, { details: result }))
 
-/** Fields with a meaning of their own, which are no metadata (spec 22.4). */
+/** Fields that the interface defines; all others are metadata (spec 22.4). */
 const reserved = new Set([
   'documentId',
   'id',
@@ -196,9 +206,9 @@ const reserved = new Set([
 const metadata = (document: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(document).filter(([key]) => !reserved.has(key)))
 
-/** Documents as they are read. */
+/** The documents as callers read them. */
 async function present(
-  { db, caller, longReads }: Call<Operations['documents']['get']>,
+  { db, caller, services: { longReads } }: Call<Operations['documents']['get']>,
   organizationId: string,
   stored: readonly documents.Document[],
 ): Promise<Document[]> {
@@ -216,7 +226,7 @@ async function present(
       createdAt,
       lastUpdated,
     }
-    // To copy data with many keys would take longer than to read it.
+    // In place: copying data with many keys would take longer than reading it.
     shown.push(Object.assign(data, fields))
   }
   return shown

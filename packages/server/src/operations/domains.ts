@@ -1,15 +1,15 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { normalizeDomain } from '../access/domains/domains.ts'
-import { type Handlers, partial } from '../calls/call.ts'
+import type { Handlers } from '../calls/call.ts'
+import { partial } from '../calls/reply.ts'
 import * as domains from '../store/domains.ts'
-import { unique } from './batches.ts'
+import { normalizeAll } from './shared/allowed-domains.ts'
 
 export const domainHandlers: Handlers<Operations['domains']> = {
-  async add({ input, caller: { apiKey }, db, emit }) {
+  async add({ input, caller: { apiKey }, db, signal }) {
     const wanted = normalizeAll(input.domains)
     const domainsAdded = await domains.add(db, apiKey, wanted)
-    // The first one ends that every origin is allowed.
-    emit({ kind: 'domains' })
+    // Without domains every origin is allowed, so the first one closes open pages of other origins.
+    signal({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsAdded.includes(domain))
     if (skippedDomains.length === 0) return { domainsAdded }
     return partial(
@@ -23,10 +23,10 @@ export const domainHandlers: Handlers<Operations['domains']> = {
     return { allowedDomains: await domains.all(db, apiKey) }
   },
 
-  async delete({ input, caller: { apiKey }, db, emit }) {
+  async delete({ input, caller: { apiKey }, db, signal }) {
     const wanted = normalizeAll(input.domains)
     const domainsRemoved = await domains.remove(db, apiKey, wanted)
-    emit({ kind: 'domains' })
+    signal({ kind: 'domains' })
     const skippedDomains = wanted.filter((domain) => !domainsRemoved.includes(domain))
     if (skippedDomains.length === 0) return { domainsRemoved }
     return partial(
@@ -38,13 +38,3 @@ export const domainHandlers: Handlers<Operations['domains']> = {
     )
   },
 }
-
-/** The stored form of each entry, once; one that is no domain refuses all of them (spec 2). */
-export const normalizeAll = (entries: readonly string[]): string[] =>
-  unique(
-    entries.map((entry) => {
-      const domain = normalizeDomain(entry)
-      if (domain === null) throw new ApiError('INVALID_ARGUMENT', `Invalid domain: ${entry}`)
-      return domain
-    }),
-  )

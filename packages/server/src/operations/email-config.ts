@@ -1,15 +1,15 @@
 import { ApiError, type Operations } from '@plenum/protocol'
 import { readSettings, writeSettings } from '../access/service-settings.ts'
 import type { Handlers } from '../calls/call.ts'
-import { changeEmail, type EmailSettings, noEmailSettings, presentEmail } from './email-settings.ts'
+import { changeEmail, type EmailSettings, noEmailSettings, presentEmail } from './shared/email-settings.ts'
 
 export const emailConfigHandlers: Handlers<Operations['emailConfig']> = {
-  async get({ caller: { apiKey }, db, secrets }) {
+  async get({ caller: { apiKey }, db, services: { secrets } }) {
     const stored: EmailSettings | undefined = await readSettings(db, secrets, apiKey, 'email')
     return presentEmail(stored ?? noEmailSettings)
   },
 
-  async update({ input, caller: { apiKey }, db, secrets }) {
+  async update({ input, caller: { apiKey }, db, services: { secrets } }) {
     if (input.useEmailService === undefined && input.emailServiceConfig === undefined) {
       throw new ApiError(
         'INVALID_ARGUMENT',

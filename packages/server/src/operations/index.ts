@@ -18,7 +18,7 @@ import { userGroupHandlers } from './user-groups.ts'
 import { userHandlers } from './users.ts'
 import { workspaceHandlers } from './workspace.ts'
 
-/** The handler of every operation; one that is declared but not here does not compile. */
+/** The handler of every operation. A declared operation without a handler does not compile. */
 export const handlers: AllHandlers = {
   workspace: workspaceHandlers,
   apiKeys: apiKeyHandlers,

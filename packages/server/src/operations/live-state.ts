@@ -5,16 +5,16 @@ import * as documents from '../store/documents/documents.ts'
 import * as liveStates from '../store/documents/live-states.ts'
 
 export const liveStateHandlers: Handlers<Operations['liveState']> = {
-  async broadcast({ input, caller: { apiKey }, db, now, emit }) {
+  async broadcast({ input, caller: { apiKey }, db, now, signal }) {
     const { organizationId, documentId, liveStateDataId, data, merge = false } = input
     await documents.ensure(db, apiKey, organizationId, documentId, now)
     const change = { liveStateDataId, data: JSON.stringify(data), merge, userId: backendUserIds.rest }
     const set = await liveStates.set(db, apiKey, input, [change], now)
-    if (!set) throw new Error('The document went while its live state was set.')
+    if (!set) throw new Error('The document was deleted while its live state was set.')
     const refusal = set.refused.get(change)
     if (refusal) throw new ApiError(refusal.status, refusal.message)
-    if (!set.position) throw new Error('Nothing was set.')
-    emit({ kind: 'liveState', organizationId, documentId, seq: set.position.seq })
+    if (!set.position) throw new Error('The live state was neither set nor refused.')
+    signal({ kind: 'liveState', organizationId, documentId, seq: set.position.seq })
     return { success: true }
   },
 }

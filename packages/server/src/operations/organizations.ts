@@ -3,13 +3,13 @@ import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../calls/call.ts'
 import * as organizations from '../store/organizations.ts'
 import { mergeKeys } from '../store/engine/json.ts'
-import { byId, inLockOrder, outcomes, unique } from './batches.ts'
-import { listAll, page, type Window } from './paging.ts'
+import { byId, inLockOrder, outcomes, unique } from './shared/batches.ts'
+import { listAll, page, type Window } from './shared/paging.ts'
 
 const idOf = (apiKey: string, organizationId: string) =>
   internalId(apiKey, 'organization', organizationId, organizationId)
 
-/** Fields that only their own operation or the server sets (spec 8.3, 22.2). */
+/** The metadata of an item, without the fields that only the server or another operation may set (spec 8.3, 22.2). */
 function metadata({
   organizationId: _,
   id: _id,
@@ -66,15 +66,18 @@ export const organizationHandlers: Handlers<Operations['organizations']> = {
     }))
   },
 
-  async delete({ input, caller: { apiKey }, db, emit }) {
-    const ids = unique(input.organizationIds)
-    const deleted = await organizations.remove(db, apiKey, ids)
-    for (const organizationId of deleted) emit({ kind: 'gone', organizationId })
-    return outcomes(ids, (id) => ({
-      success: deleted.has(id),
-      id: idOf(apiKey, id),
-      message: deleted.has(id) ? 'Deleted Successfully' : 'Organization does not exist',
-    }))
+  delete: {
+    scope: ({ organizationIds }) => ({ organizationIds: unique(organizationIds) }),
+    async remove({ input, caller: { apiKey }, db, signal }) {
+      const ids = unique(input.organizationIds)
+      const deleted = await organizations.remove(db, apiKey, ids)
+      for (const organizationId of deleted) signal({ kind: 'gone', organizationId })
+      return outcomes(ids, (id) => ({
+        success: deleted.has(id),
+        id: idOf(apiKey, id),
+        message: deleted.has(id) ? 'Deleted Successfully' : 'Organization does not exist',
+      }))
+    },
   },
 
   async updateDisableState({ input, caller: { apiKey }, db, now }) {

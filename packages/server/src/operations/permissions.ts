@@ -6,8 +6,8 @@ import * as grants from '../store/access/grants.ts'
 import * as removedGrants from '../store/access/removed-grants.ts'
 import * as userGroups from '../store/users/user-groups.ts'
 import * as users from '../store/users/users.ts'
-import { unique } from './batches.ts'
-import { readGrants, readLevels } from './permission-resources.ts'
+import { unique } from './shared/batches.ts'
+import { readGrants, readLevels } from './shared/permission-resources.ts'
 
 export const permissionHandlers: Handlers<Operations['permissions']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -19,7 +19,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     return null
   },
 
-  async get({ input, caller, db, now, longReads }) {
+  async get({ input, caller, db, now, services: { longReads } }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
     const { pause } = longReads.begin(caller.apiKey)
@@ -27,10 +27,10 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
 
     const nowSeconds = Math.floor(now / 1000)
-    let unknown = false
+    let hasUnknown = false
     const permission = (kind: 'folder' | 'document', subject: Subject | undefined): Permission => {
-      unknown ||= subject === undefined
-      if (!subject) return { error: `${named[kind]} does not exist`, errorCode: 'does_not_exist' }
+      hasUnknown ||= subject === undefined
+      if (!subject) return { error: `${labels[kind]} does not exist`, errorCode: 'does_not_exist' }
       const decision = decide(subject, nowSeconds)
       return { ...present(kind, decision), accessType: decision.accessType }
     }
@@ -51,7 +51,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
       found.push([userId, permissionsOf(userId)])
     }
     const permissions = Object.fromEntries(found)
-    if (unknown && !input.skipResourceExistenceValidation) {
+    if (hasUnknown && !input.skipResourceExistenceValidation) {
       throw new ApiError('NOT_FOUND', 'Folder or document does not exist', { details: permissions })
     }
     return permissions
@@ -63,7 +63,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
     const levels = readLevels(input.permissions.resources)
     const removed = levels.map((level) => ({ level, userId }))
     await removedGrants.remove(db, apiKey, removed, now)
-    // Groups are made of members.
+    // Only members of the organization belong to its groups.
     for (const { type, id } of levels) {
       if (type === 'organization') await userGroups.removeFromAll(db, apiKey, id, [userId])
     }
@@ -71,7 +71,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
   },
 }
 
-const named = { folder: 'Folder', document: 'Document' } as const
+const labels = { folder: 'Folder', document: 'Document' } as const
 
 function present(kind: 'folder' | 'document' | 'organization', verdict: Verdict): Permission {
   if (!verdict.allowed)

@@ -5,13 +5,13 @@ import * as documents from '../store/documents/documents.ts'
 import * as presence from '../store/documents/presence.ts'
 import type { Look } from '../store/users/profiles.ts'
 import * as users from '../store/users/users.ts'
-import { byId, unique } from './batches.ts'
+import { byId, unique } from './shared/batches.ts'
 
-/** Whoever opens the document is sent all of them: the server reads and writes them in one go. */
+/** Each client that opens the document gets all entries; the server reads and sends them at once. */
 const maxEntries = 1_000
 
 export const presenceHandlers: Handlers<Operations['presence']> = {
-  async add({ input, caller: { apiKey }, db, now, emit }) {
+  async add({ input, caller: { apiKey }, db, now, signal }) {
     const { organizationId, documentId } = input
     const items = [...byId(input.users, (user) => user.userId).values()]
     const userIds = items.map(({ userId }) => userId)
@@ -29,25 +29,25 @@ export const presenceHandlers: Handlers<Operations['presence']> = {
       now,
     )
     await presence.put(db, apiKey, input, await withLooks(db, apiKey, items), now)
-    emit({ kind: 'presence', organizationId, documentId, userIds })
+    signal({ kind: 'presence', organizationId, documentId, userIds })
     return { success: true }
   },
 
-  async update({ input, caller: { apiKey }, db, now, emit }) {
+  async update({ input, caller: { apiKey }, db, now, signal }) {
     const { organizationId, documentId } = input
     const items = byId(input.users, (user) => user.userId)
     const present = await presence.findMany(db, apiKey, input, [...items.keys()], now)
     const changed = present.map((entry) => ({ ...entry, ...items.get(entry.userId) }))
     await presence.put(db, apiKey, input, await withLooks(db, apiKey, changed), now)
-    emit({ kind: 'presence', organizationId, documentId, userIds: changed.map(({ userId }) => userId) })
+    signal({ kind: 'presence', organizationId, documentId, userIds: changed.map(({ userId }) => userId) })
     return { success: true }
   },
 
-  async delete({ input, caller: { apiKey }, db, emit }) {
+  async delete({ input, caller: { apiKey }, db, signal }) {
     const { organizationId, documentId } = input
     const userIds = unique(input.userIds)
     await presence.remove(db, apiKey, input, userIds)
-    emit({ kind: 'presence', organizationId, documentId, userIds, removed: true })
+    signal({ kind: 'presence', organizationId, documentId, userIds, removed: true })
     return { success: true }
   },
 }

@@ -4,8 +4,8 @@ import type { Handlers } from '../calls/call.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as grants from '../store/access/grants.ts'
 import * as userGroups from '../store/users/user-groups.ts'
-import { byId, outcomes, unique } from './batches.ts'
-import { requireLevel } from './levels.ts'
+import { byId, outcomes, unique } from './shared/batches.ts'
+import { requireLevel } from './shared/levels.ts'
 
 export const userGroupHandlers: Handlers<Operations['userGroups']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -30,27 +30,33 @@ export const userGroupHandlers: Handlers<Operations['userGroups']> = {
     return memberOutcomes(userIds, there, organizationUserGroupId, 'User added to organization user group.')
   },
 
-  async deleteUsers({ input, caller: { apiKey }, db, removedBefore }) {
-    const { organizationId, organizationUserGroupId, deleteAll = false } = input
-    if ((input.userIds === undefined) !== deleteAll) {
-      throw new ApiError('INVALID_ARGUMENT', 'Provide either userIds or deleteAll.')
-    }
-    await requireGroup(db, apiKey, input)
-    const userIds = input.userIds && unique(input.userIds)
-    const rest = await userGroups.removeUsers(
-      db,
-      apiKey,
-      organizationId,
-      organizationUserGroupId,
-      userIds ?? 'all',
-    )
-    const removed = new Set([...(removedBefore ?? []), ...rest])
-    return memberOutcomes(
-      userIds ?? removed,
-      removed,
-      organizationUserGroupId,
-      'User deleted from organization user group.',
-    )
+  deleteUsers: {
+    scope: ({ organizationId, organizationUserGroupId, userIds, deleteAll }) =>
+      deleteAll === true && userIds === undefined
+        ? { organizationId, groupId: organizationUserGroupId }
+        : undefined,
+    async remove({ input, caller: { apiKey }, db, alreadyRemovedIds }) {
+      const { organizationId, organizationUserGroupId, deleteAll = false } = input
+      if ((input.userIds === undefined) !== deleteAll) {
+        throw new ApiError('INVALID_ARGUMENT', 'Provide either userIds or deleteAll.')
+      }
+      await requireGroup(db, apiKey, input)
+      const userIds = input.userIds && unique(input.userIds)
+      const rest = await userGroups.removeUsers(
+        db,
+        apiKey,
+        organizationId,
+        organizationUserGroupId,
+        userIds ?? 'all',
+      )
+      const removed = new Set([...(alreadyRemovedIds ?? []), ...rest])
+      return memberOutcomes(
+        userIds ?? removed,
+        removed,
+        organizationUserGroupId,
+        'User deleted from organization user group.',
+      )
+    },
   },
 }
 

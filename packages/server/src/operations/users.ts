@@ -8,9 +8,9 @@ import * as memberLists from '../store/users/member-lists.ts'
 import * as members from '../store/users/members.ts'
 import * as users from '../store/users/users.ts'
 import { byDocument } from '../store/users/users-by-document.ts'
-import { byId, outcomes, unique } from './batches.ts'
-import { levelOf, requireLevel } from './levels.ts'
-import { listAll, page, pageOfGroups, type Window } from './paging.ts'
+import { byId, outcomes, unique } from './shared/batches.ts'
+import { levelOf, requireLevel } from './shared/levels.ts'
+import { listAll, page, pageOfGroups, type Window } from './shared/paging.ts'
 
 export const userHandlers: Handlers<Operations['users']> = {
   async add({ input, caller: { apiKey }, db, now }) {
@@ -24,7 +24,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     const items = byId(input.users, (user) => user.userId)
     const there = await grants.find(db, apiKey, level, [...items.keys()], now)
     await users.put(db, apiKey, items, now)
-    // Whoever is there keeps what the call does not set: adding again must not make a passing grant permanent.
+    // Existing members keep what the call does not set: adding them again must not make an expiring grant permanent.
     const granted = [...items].flatMap(([userId, { accessRole: sent }]) => {
       const had = there.get(userId)
       if (had && sent === undefined) return []
@@ -65,7 +65,7 @@ export const userHandlers: Handlers<Operations['users']> = {
     const level = levelOf(input)
     const items = byId(input.users, (user) => user.userId)
     const there = await members.update(db, apiKey, level, items, now)
-    // Also one that is stored already: it counts against what tokens said in between.
+    // Also if the role is already stored: sending it again overrides tokens issued since.
     const wanting = (role: AccessRole) => [...there].filter((id) => items.get(id)?.accessRole === role)
     await grants.setRole(db, apiKey, level, wanting('viewer'), 'viewer', now)
     await grants.setRole(db, apiKey, level, wanting('editor'), 'editor', now)
@@ -76,20 +76,28 @@ export const userHandlers: Handlers<Operations['users']> = {
     }))
   },
 
-  async delete({ input, caller: { apiKey }, db, now }) {
-    const userIds = unique(input.userIds)
-    const removed = await members.remove(db, apiKey, levelOf(input), userIds, now)
-    return outcomes(userIds, (userId) => ({
-      success: removed.has(userId),
-      message: removed.has(userId) ? 'User removed.' : 'User does not exist.',
-    }))
+  delete: {
+    scope(input, now) {
+      const { type, organizationId } = levelOf(input)
+      // In a folder or a document a user has one grant.
+      if (type !== 'organization') return undefined
+      return { organizationId, userIds: unique(input.userIds), atSeconds: Math.floor(now / 1000) }
+    },
+    async remove({ input, caller: { apiKey }, db, now }) {
+      const userIds = unique(input.userIds)
+      const removed = await members.remove(db, apiKey, levelOf(input), userIds, now)
+      return outcomes(userIds, (userId) => ({
+        success: removed.has(userId),
+        message: removed.has(userId) ? 'User removed.' : 'User does not exist.',
+      }))
+    },
   },
 }
 
 type AccessRole = grants.Grant['accessRole']
 type GetInput = Input<Operations['users']['get']>
 
-/** The list that was asked for: the users of one level, or of all documents. */
+/** The list that the input asks for: the users of one level, or of all documents. */
 function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Level) {
   if (!allDocuments) {
     if (groupByDocumentId) throw new ApiError('INVALID_ARGUMENT', 'groupByDocumentId requires allDocuments.')

@@ -5,12 +5,17 @@ import type { Secrets } from '../access/tokens/secrets.ts'
 import type { Handlers } from '../calls/call.ts'
 import type { Db } from '../store/engine/db.ts'
 import * as workspaces from '../store/workspaces.ts'
-import { createKey, readOwnerEmail } from './new-key.ts'
-import { isHttpUrl } from './urls.ts'
+import { createKey, readOwnerEmail } from './shared/new-key.ts'
+import { isHttpUrl } from './shared/urls.ts'
 
 export const workspaceHandlers: Handlers<Operations['workspace']> = {
   async create(call) {
-    const { input, db, now, secrets, isDisposable, limits, workspaceCreation, lock } = call
+    const {
+      input,
+      db,
+      now,
+      services: { secrets, isDisposable, limits, workspaceCreation, lock },
+    } = call
     if (workspaceCreation === 'closed') {
       throw new ApiError(
         'PERMISSION_DENIED',
@@ -39,7 +44,7 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
     }
     await workspaces.add(db, workspace, now)
     const { workspaceId } = workspace
-    const options = { defaultDocumentAccessType: call.defaultDocumentAccess }
+    const options = { defaultDocumentAccessType: call.services.defaultDocumentAccess }
     await createKey(
       db,
       { workspaceId, type: 'testing', ownerEmail: email, options, localHost: true, authToken: true },
@@ -48,14 +53,14 @@ export const workspaceHandlers: Handlers<Operations['workspace']> = {
     return present(db, secrets, workspace)
   },
 
-  async get({ caller, db, secrets }) {
+  async get({ caller, db, services: { secrets } }) {
     const workspace = await workspaces.find(db, caller.workspaceId)
     if (!workspace) throw new ApiError('NOT_FOUND', 'Workspace not found.')
     return present(db, secrets, workspace)
   },
 }
 
-/** The workspace as it is read, its token included. */
+/** The workspace as callers read it, including its token. */
 async function present(
   db: Db,
   { authTokenKey }: Secrets,

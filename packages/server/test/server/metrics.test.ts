@@ -181,7 +181,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     const failing = await startServer(store)
     failing.database.size = () => Promise.reject(new Error('away'))
     const warnings = () =>
-      failing.logged.filter((line) => line.includes('the size of the database could not be read'))
+      failing.logged.filter((line) => line.includes('cannot read the size of the database'))
     expect(await metric(failing, 'plenum_build_info')).toBe(1)
     await expect.poll(warnings).toHaveLength(1)
     expect(await metric(failing, 'plenum_database_size_bytes')).toBe(undefined)

@@ -190,14 +190,14 @@ describe('[O1] starting', () => {
     writeFileSync(file, '')
     expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual({
       code: 1,
-      says: `Plenum cannot start: ${file} is damaged. Put the copy of it back.\n`,
+      says: `Plenum cannot start: ${file} is damaged. Restore it from your backup.\n`,
     })
 
     // A restored database without its secret: making another one would only hide what is missing.
     rmSync(file)
     expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual({
       code: 1,
-      says: expect.stringContaining(`${file}, which opens it, is not. Put the copy of it back`),
+      says: expect.stringContaining(`${file}, does not. Restore the file from your backup`),
     })
     expect(existsSync(file)).toBe(false)
   })
@@ -236,7 +236,7 @@ describe('[O1] starting', () => {
       expect(await failToStart({ ...env, SECRET_KEY: 'another key that is long enough to be one' })).toEqual({
         code: 1,
         says: expect.stringMatching(
-          /^Plenum cannot start: SECRET_KEY does not fit this database\. .+secret\.key\.\n$/,
+          /^Plenum cannot start: SECRET_KEY does not match this database\. .+secret\.key in DATA_DIR\.\n$/,
         ),
       })
       const again = await startProcess('server', env)

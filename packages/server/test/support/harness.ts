@@ -7,6 +7,7 @@ import { afterAll, beforeAll, inject } from 'vitest'
 import { createSecrets, type Secrets } from '../../src/access/tokens/secrets.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 import { type Bus, createMemoryBus } from '../../src/platform/bus.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
 import { createServer, type Server } from '../../src/server.ts'
@@ -89,9 +90,9 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const clock = { offsetMs: 0 }
   const logged: string[] = []
   const log = createLog('debug', { write: (line) => void logged.push(line) })
-  const now = () => Date.now() + clock.offsetMs
+  const serverClock = { ...systemClock, now: () => Date.now() + clock.offsetMs }
   const bus = createMemoryBus(log)
-  const server = createServer({ config, database, secrets, metrics, log, bus, now, jobPollMs })
+  const server = createServer({ config, database, secrets, metrics, log, bus, clock: serverClock, jobPollMs })
   const url = await server.start()
 
   return {

@@ -37,27 +37,17 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
 
   // Who may do what.
   'server/access': {
-    ours: ['protocol', 'server/store'],
-    theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache'],
+    ours: ['protocol', 'server/platform', 'server/store'],
+    theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache', 'typebox'],
   },
 
-  // One operation, whoever calls it.
+  // One call of an operation, over HTTP or on a socket.
   'server/calls': {
-    ours: [
-      'protocol',
-      'server/access',
-      'server/bus.ts',
-      'server/config.ts',
-      'server/crdt',
-      'server/http/authenticate.ts',
-      'server/operations/removals.ts',
-      'server/platform',
-      'server/store',
-    ],
+    ours: ['protocol', 'server/access', 'server/config.ts', 'server/crdt', 'server/platform', 'server/store'],
     theirs: ['typebox'],
   },
   'server/operations': {
-    ours: ['protocol', 'server/access', 'server/calls', 'server/crdt', 'server/store'],
+    ours: ['protocol', 'server/access', 'server/calls', 'server/crdt', 'server/platform', 'server/store'],
     theirs: [],
   },
   'server/jobs': { ours: ['server/bus.ts', 'server/platform', 'server/store'], theirs: [] },
@@ -67,7 +57,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
       'server/access',
       'server/calls',
       'server/config.ts',
-      'server/operations',
+      'server/operations/shared',
       'server/platform',
       'server/start/version.ts',
       'server/store',

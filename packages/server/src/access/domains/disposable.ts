@@ -1,7 +1,7 @@
 import { disposableEmailBlocklistSet } from 'disposable-email-domains-js'
 import { hostName, withoutTrailingDot } from './domains.ts'
 
-/** Well-known ones that the list does not have. */
+/** Well-known disposable domains that are missing from the bundled list. */
 const unlisted = [
   '10minutemail.org',
   '33mail.com',
@@ -21,13 +21,13 @@ const unlisted = [
 ]
 
 type DisposableOptions = {
-  /** Domains refused besides the bundled list. */
+  /** Disposable domains besides the bundled list. */
   extra?: readonly string[]
-  /** Domains accepted although listed, with everything below them. */
+  /** Domains that are accepted although listed, with all their subdomains. */
   allow?: readonly string[]
 }
 
-/** Builds the check whether an email's domain, or a parent of it, is disposable; reads the list once. */
+/** Creates a check whether an email's domain, or a parent domain, is disposable. Reads the list once. */
 export function createDisposableCheck({
   extra = [],
   allow = [],
@@ -42,13 +42,13 @@ export function createDisposableCheck({
   }
 }
 
-/** Text that is no host name stays readable, so that `a_b.mailinator.com` is still found below its parent. */
+/** Text that is not a host name is kept, so that `a_b.mailinator.com` still matches its parent domain. */
 function canonical(domain: string): string {
   const text = withoutTrailingDot(domain.trim())
   return hostName(text) ?? text.toLowerCase()
 }
 
-/** `a.b.c` → `a.b.c`, `b.c`, `c`. A name has at most 127 labels; more would only cost quadratic time. */
+/** `a.b.c` → `a.b.c`, `b.c`, `c`. A name has at most 127 labels; longer input would cost quadratic time. */
 function withParents(domain: string): string[] {
   const labels = domain.split('.').slice(-127)
   return labels.map((_, index) => labels.slice(index).join('.'))

@@ -3,15 +3,15 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OpenError } from '../../store/engine/failures.ts'
 
-/** Everything that is derived from the server's one secret. Each use has its own key, so none can stand in for another. */
+/** The keys that are derived from `SECRET_KEY`. Each use has its own key, so a value made for one use is invalid for another. */
 export interface Secrets {
   /** Signs the tokens of workspaces and API keys. */
   readonly authTokenKey: Buffer
   /** Signs page tokens. */
   readonly pageTokenKey: Buffer
-  /** Encrypts and authenticates; `context` names the row and field, so a value cannot be moved to another. */
+  /** Encrypts and authenticates. `context` names the row and field, so a sealed value cannot be moved to another. */
   seal(plain: string | Uint8Array, context: string): Uint8Array
-  /** Throws when the bytes were sealed with another secret or for another context. */
+  /** Throws if the bytes were sealed with another secret or for another context. */
   unseal(sealed: Uint8Array, context: string): Buffer
 }
 
@@ -24,7 +24,7 @@ export function createSecrets(secretKey: string): Secrets {
     seal(plain, context) {
       const nonce = randomBytes(12)
       const cipher = createCipheriv('aes-256-gcm', sealKey, nonce).setAAD(Buffer.from(context))
-      // The first byte numbers the key, so that a later one can be added without guessing.
+      // The first byte is the number of the key, so that another key can be added later.
       return Buffer.concat([Buffer.of(1), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
     },
     unseal(sealed, context) {
@@ -38,18 +38,18 @@ export function createSecrets(secretKey: string): Secrets {
   }
 }
 
-/** The secret of an embedded database: generated once, readable by the server's user alone. */
+/** The secret of an embedded database: generated once, readable only by the server's user. */
 export function loadOrCreateSecretKey(dataDir: string): string {
   const file = join(dataDir, 'secret.key')
   if (existsSync(file)) {
     const secretKey = readFileSync(file, 'utf8').trim()
-    if (secretKey.length < 32) throw new OpenError(`${file} is damaged. Put the copy of it back.`)
+    if (secretKey.length < 32) throw new OpenError(`${file} is damaged. Restore it from your backup.`)
     return secretKey
   }
   const database = join(dataDir, 'plenum.db')
   if (existsSync(database)) {
     throw new OpenError(
-      `${database} is there, but ${file}, which opens it, is not. Put the copy of it back, or set SECRET_KEY to it.`,
+      `${database} exists, but the secret key it was created with, ${file}, does not. Restore the file from your backup, or set SECRET_KEY to its content.`,
     )
   }
   const secretKey = randomBytes(32).toString('base64url')

@@ -10,15 +10,15 @@ import type { TokenGrant, VerifiedUser } from './token-claims.ts'
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
 export interface SignedIn {
-  /** Whether the user became a member somewhere, which changes what the user's other sessions may do. */
+  /** Whether the user became a member of an organization, which changes what the user's other sessions may do. */
   isNewMember: boolean
-  /** From the profile as it is afterwards. */
+  /** From the profile after the sign-in. */
   look: Look
 }
 
 /**
- * What identifying with a token leaves behind (spec 7.1, 25.7): the organizations it names, membership in them, and the
- * profile. Reads first: most who sign in were here before, and thousands may come back at once.
+ * Stores what a token says when a client identifies with it (spec 7.1, 25.7): the organizations it names, membership in
+ * them, and the profile. Reads first: most users have signed in before, and thousands may reconnect at once.
  */
 export async function signIn(
   database: Database,
@@ -36,11 +36,11 @@ export async function signIn(
     }),
   })
   const before = await findMissing(database.read, key, user, now)
-  if (isNothing(before)) return signedIn(before)
+  if (isComplete(before)) return signedIn(before)
   return database.write(async (db) => {
-    // Another session of the user may have been faster.
+    // Another session of the user may have stored it meanwhile.
     const missing = await findMissing(db, key, user, now)
-    if (isNothing(missing)) return signedIn(missing)
+    if (isComplete(missing)) return signedIn(missing)
     const added = missing.organizationIds.map((organizationId) => ({ organizationId, data: {} }))
     await organizations.add(db, apiKey, added, now)
     if (missing.profile.missing) await users.putSignedIn(db, apiKey, userId, missing.profile.missing, now)
@@ -50,15 +50,15 @@ export async function signIn(
       accessRole,
       expiresAt,
     }))
-    // As old as the token: it never beats a newer one, and what was changed since beats it.
+    // Dated like the token: it never overrides a newer grant, and later changes override it.
     await grants.putAll(db, apiKey, memberships, now, user.issuedAt)
     return signedIn(missing)
   }, apiKey)
 }
 
 /**
- * The document and its organization exist afterwards (spec 0.8), unless `refuse` says why they may not be created; it is
- * called only if there is no such document.
+ * Makes sure that the document and its organization exist (spec 0.8). If the document does not exist, `refuse` is called and
+ * may return why it must not be created.
  */
 export async function openDocument<Refusal>(
   database: Database,
@@ -80,13 +80,13 @@ interface Missing {
   memberships: readonly TokenGrant[]
   profile: {
     stored: Profile
-    /** Fields to set; undefined if the profile is there and fits. */
+    /** Fields to set. Undefined: the stored profile is up to date. */
     missing: Profile | undefined
   }
 }
 
-/** Whether the sign-in has no effect. */
-const isNothing = ({ organizationIds, memberships, profile }: Missing) =>
+/** Whether everything is stored already. */
+const isComplete = ({ organizationIds, memberships, profile }: Missing) =>
   organizationIds.length === 0 && memberships.length === 0 && profile.missing === undefined
 
 async function findMissing(
@@ -114,24 +114,26 @@ async function findMissing(
   return { organizationIds, memberships, profile }
 }
 
-/** What a token may say of how its user is shown, by the longest text. `isAdmin` counts in the token only (spec 22.1). */
-const shown = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, textColor: 50 }
+/** Profile fields that a token may set, with their maximum length. `isAdmin` applies in the token only (spec 22.1). */
+const maxProfileLengths = { name: 1000, email: 320, photoUrl: 2000, initial: 10, color: 50, textColor: 50 }
 
 /**
- * The token tells what was known when it was issued, and may come back for two days: it fills what is missing, but does
- * not undo what was changed since.
+ * The token has the values from when it was issued and may be used for two days. So it fills missing fields, but does not
+ * undo later changes.
  */
 function missingOf(
   { properties, issuedAt }: VerifiedUser,
   stored: { profile: Profile; lastUpdated: number } | undefined,
 ): Profile | undefined {
-  const said = Object.entries(shown).flatMap(([field, longest]): [string, string][] => {
+  const claimed = Object.entries(maxProfileLengths).flatMap(([field, maxLength]): [string, string][] => {
     const value = properties[field]
-    return typeof value === 'string' && value.trim() !== '' && value.length <= longest ? [[field, value]] : []
+    return typeof value === 'string' && value.trim() !== '' && value.length <= maxLength
+      ? [[field, value]]
+      : []
   })
-  if (!stored) return Object.fromEntries(said)
+  if (!stored) return Object.fromEntries(claimed)
   const isNewer = issuedAt >= stored.lastUpdated
-  const differing = said.filter(([field, value]) => {
+  const differing = claimed.filter(([field, value]) => {
     const before = stored.profile[field]
     return before === undefined || (isNewer && before !== value)
   })

@@ -6,38 +6,38 @@ import * as signingKeys from '../../store/signing-keys.ts'
 import { readClaims, TokenError, type VerifiedUser } from './token-claims.ts'
 
 /**
- * Characters of the longest token that is issued or read: 500 resources with ids of 256 letters take 420,000, and some
- * properties of the user shall fit beside them. Most tokens have less than 1,000.
+ * Characters of the longest token that is issued or accepted: 500 resources with ids of 256 letters take 420,000, and
+ * leave room for properties of the user. Most tokens have less than 1,000.
  */
-export const longestToken = 512 * 1024
+export const maxTokenLength = 512 * 1024
 
-/** Header, claims, and the 64 bytes of a signature. Our headers have some 110 characters. */
-const form = /^[\w-]{1,256}\.[\w-]+\.[\w-]{86}$/
+/** Header, claims and the 64 bytes of a signature. Headers that this server writes have about 110 characters. */
+const tokenPattern = /^[\w-]{1,256}\.[\w-]+\.[\w-]{86}$/
 
-/** How often tokens that name an unknown key can make the server look for new ones. */
-const lookAgainMs = 1000
+/** The shortest interval at which tokens with an unknown key id make the server read the keys again. */
+const minReloadMs = 1000
 
 interface PublicKey {
   key: CryptoKey
   createdAt: number
 }
 
-/** Verifies user tokens. Nobody but us chooses the algorithm, the key or where it is looked for. */
+/** Verifies user tokens. A token cannot choose the algorithm, the key or where the key comes from. */
 export function createTokenVerifier(
   database: Database,
-  /** A key that is older than this has no token left that it signed. */
+  /** All tokens that an older key signed have expired. */
   { keyLifeMs }: { keyLifeMs: number },
 ): (token: string, now: number) => Promise<VerifiedUser> {
   const findKey = createKeyTable(database)
-  /** By digest. Clients that connect again do not pay for the signature, and expired tokens stay known as such. */
+  /** By digest. Reconnecting clients skip the signature check, and expired tokens are still recognized as expired. */
   const verified = new LRUCache<string, VerifiedUser>({
     max: 20_000,
-    maxSize: 32 * longestToken,
-    maxEntrySize: longestToken,
+    maxSize: 32 * maxTokenLength,
+    maxEntrySize: maxTokenLength,
   })
 
   return async (token, now) => {
-    if (token.length > longestToken) throw invalid('The token is too long.')
+    if (token.length > maxTokenLength) throw invalid('The token is too long.')
     const digest = hash('sha256', token, 'base64')
     let user = verified.get(digest)
     if (!user) {
@@ -58,13 +58,13 @@ export function createTokenVerifier(
 const invalid = (message: string) => new TokenError('token_invalid', message)
 const expired = () => new TokenError('token_expired', 'The token has expired.')
 
-/** Undefined unless the header is exactly what we write: no key, address or condition in it is ever followed. */
+/** Undefined unless the header is exactly what this server writes: it never uses a key or a URL from a header. */
 function keyIdOf(token: string): string | undefined {
-  if (!form.test(token)) return undefined
+  if (!tokenPattern.test(token)) return undefined
   try {
     const { alg, kid, typ, ...others } = decodeProtectedHeader(token)
-    const ours = alg === 'ES256' && typ === 'JWT' && Object.keys(others).length === 0
-    return ours && typeof kid === 'string' ? kid : undefined
+    const isOurs = alg === 'ES256' && typ === 'JWT' && Object.keys(others).length === 0
+    return isOurs && typeof kid === 'string' ? kid : undefined
   } catch {
     return undefined
   }
@@ -80,7 +80,7 @@ async function claimsOf(token: string, key: CryptoKey, now: number): Promise<JWT
   }
 }
 
-/** The public keys by id, held in memory. */
+/** The public keys by id, cached in memory. */
 function createKeyTable(database: Database): (keyId: string, now: number) => Promise<PublicKey | undefined> {
   let keys = new Map<string, PublicKey>()
   let readAt: number | undefined
@@ -96,13 +96,13 @@ function createKeyTable(database: Database): (keyId: string, now: number) => Pro
         }),
       ),
     )
-    // Only what was read counts: while the database is away, nobody is told that a good token is none.
+    // Set only after a successful read: while the database is unavailable, valid tokens must not be refused as unknown.
     readAt = now
   }
 
   return async (keyId, now) => {
     const known = keys.get(keyId)
-    if (known || (readAt !== undefined && Math.abs(now - readAt) < lookAgainMs)) return known
+    if (known || (readAt !== undefined && Math.abs(now - readAt) < minReloadMs)) return known
     reading ??= read(now).finally(() => (reading = undefined))
     await reading
     return keys.get(keyId)

@@ -5,11 +5,11 @@ import type { Database } from '../../store/engine/db.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
 import type { Secrets } from './secrets.ts'
 import { userTokenSeconds, type VerifiedUser } from './token-claims.ts'
-import { createTokenVerifier, longestToken } from './token-verifier.ts'
+import { createTokenVerifier, maxTokenLength } from './token-verifier.ts'
 
 export { TokenError, type TokenGrant, type VerifiedUser } from './token-claims.ts'
 
-/** A new key signs from then on; the old one stays published until the last token it signed has ended. */
+/** After this a new key signs. The old one stays published until the last token that it signed has expired. */
 const rotateAfterMs = 90 * 24 * 60 * 60 * 1000
 const publishedAfterRotationMs = (userTokenSeconds + 60 * 60) * 1000
 
@@ -19,21 +19,21 @@ export interface UserClaims {
   userProperties: Record<string, unknown>
   permissions: {
     resources: readonly object[]
-    /** The token opens the documents among its resources only, with at most their role. */
+    /** The token opens only the documents in its resources, with at most their role. */
     limited?: true
   }
-  /** As long as a token can be valid unless given. */
+  /** Default: 48 hours, the maximum. */
   validForSeconds?: number
 }
 
 export interface UserTokens {
   sign(claims: UserClaims, now: number): Promise<string>
-  /** The user of a token that we issued and that has not ended; throws `TokenError` for any other. */
+  /** The user of a valid token that this server issued. Throws `TokenError` for any other token. */
   verify(token: string, now: number): Promise<VerifiedUser>
-  /** The public keys, for a customer's own services. */
+  /** The public keys, for services that verify tokens themselves. */
   jwks(now: number): Promise<{ keys: JWK[] }>
-  /** False if the newest key was sealed with another secret. Makes the first key, so that every later start can tell. */
-  fitSecret(now: number): Promise<boolean>
+  /** False: the newest key was sealed with another `SECRET_KEY`. Creates the first key, so that later starts can check. */
+  matchesSecretKey(now: number): Promise<boolean>
 }
 
 interface Signer {
@@ -42,7 +42,7 @@ interface Signer {
   createdAt: number
 }
 
-/** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign alike. */
+/** JWTs of users, ES256 (spec 7.1). The private keys are sealed in the database, so all servers sign with the same key. */
 export function createUserTokens(database: Database, secrets: Secrets): UserTokens {
   let signer: Promise<Signer> | undefined
   const verify = createTokenVerifier(database, {
@@ -55,9 +55,9 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
   }
 
   const newestOrNew = async (now: number): Promise<Signer> => {
-    const fresh = (key: signingKeys.SigningKey | undefined) => key && now - key.createdAt < rotateAfterMs
+    const isFresh = (key: signingKeys.SigningKey | undefined) => key && now - key.createdAt < rotateAfterMs
     const newest = await signingKeys.newest(database.read)
-    if (newest && fresh(newest)) return open(newest)
+    if (newest && isFresh(newest)) return open(newest)
     const pair = await generateKeyPair('ES256', { extractable: true })
     const keyId = randomUUID()
     const candidate = {
@@ -70,7 +70,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
     const agreed = await database.write(async (db) => {
       await database.lock(db, 'signing_keys')
       const other = await signingKeys.newest(db)
-      if (other && fresh(other)) return other
+      if (other && isFresh(other)) return other
       await signingKeys.add(db, candidate)
       return candidate
     })
@@ -79,7 +79,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
 
   const renew = (now: number): Promise<Signer> => {
     const renewed = newestOrNew(now)
-    // A failure is not kept, or tokens would fail until the server starts again.
+    // A failure is not cached, otherwise tokens would fail until the server restarts.
     renewed.catch(() => {
       if (signer === renewed) signer = undefined
     })
@@ -91,7 +91,7 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
       let current = await (signer ?? renew(now))
       if (now - current.createdAt >= rotateAfterMs) current = await renew(now)
       const issuedAt = Math.floor(now / 1000)
-      // `iat` has seconds only; whether a grant was changed before or after is a matter of less (spec 25.3).
+      // `iat` is in seconds, but comparing a token with changes of grants needs milliseconds (spec 25.3).
       const token = await new SignJWT({ issuedAtMs: now, userProperties, permissions })
         .setProtectedHeader({ alg: 'ES256', kid: current.keyId, typ: 'JWT' })
         .setIssuer('svc')
@@ -101,13 +101,13 @@ export function createUserTokens(database: Database, secrets: Secrets): UserToke
         .setExpirationTime(issuedAt + Math.min(validForSeconds, userTokenSeconds))
         .setJti(randomUUID())
         .sign(current.privateKey)
-      if (token.length > longestToken) {
+      if (token.length > maxTokenLength) {
         throw new ApiError('INVALID_ARGUMENT', 'userProperties and permissions are too large for a token.')
       }
       return token
     },
     verify,
-    async fitSecret(now) {
+    async matchesSecretKey(now) {
       const newest = await signingKeys.newest(database.read)
       if (!newest) {
         await renew(now)

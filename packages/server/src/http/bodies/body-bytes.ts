@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { ApiError } from '@plenum/protocol'
 
-/** What has arrived of a body, as it came: to join megabytes takes milliseconds, and many bodies may end together. */
+/** A received body in its chunks: joining megabytes takes milliseconds, and many bodies may end at the same time. */
 export interface BodyBytes {
   chunks: readonly Buffer[]
   length: number
@@ -10,18 +10,18 @@ export interface BodyBytes {
 export const endedEarly = () =>
   new ApiError('INVALID_ARGUMENT', 'The request ended before its body was there.')
 
-/** Of a body that has more, the rest is read when the event loop has time: a socket delivers 2 MiB at once. */
-const readAtOnceBytes = 64 * 1024
+/** A larger body is read further only while the event loop is free: a socket delivers 2 MiB at once. */
+const maxUnpacedBytes = 64 * 1024
 
-interface Collecting {
-  /** Throws if a body may not have that many bytes. */
+interface CollectOptions {
+  /** Throws if a body of this length is too large. */
   check: (length: number) => void
-  /** Undefined: the event loop has time. */
+  /** Undefined: the event loop is free. */
   enterTurn: () => Promise<void> | undefined
   done: (error: Error | null, body?: BodyBytes) => void
 }
 
-export function collectBody(payload: Readable, { check, enterTurn, done }: Collecting): void {
+export function collectBody(payload: Readable, { check, enterTurn, done }: CollectOptions): void {
   const chunks: Buffer[] = []
   let length = 0
   const onData = (chunk: Buffer) => {
@@ -29,7 +29,7 @@ export function collectBody(payload: Readable, { check, enterTurn, done }: Colle
     try {
       check(length)
       chunks.push(chunk)
-      const turn = length > readAtOnceBytes ? enterTurn() : undefined
+      const turn = length > maxUnpacedBytes ? enterTurn() : undefined
       if (turn) {
         payload.pause()
         void turn.then(() => payload.resume())

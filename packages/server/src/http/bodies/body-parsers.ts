@@ -6,18 +6,18 @@ import { type BodyBytes, collectBody, endedEarly } from './body-bytes.ts'
 import { bodyTooLargeFor } from '../errors.ts'
 import { LoopTurns } from '../../platform/turns/loop-turns.ts'
 
-/** JSON is read within its bounds. Other bodies are refused. */
+/** Parses JSON bodies within the limits. Refuses other content types. */
 export function mountBodyParsers(app: FastifyInstance, settings: Config['limits']): void {
   const { jsonDepth, jsonKeys, jsonValues, bodyBytes, crdtBodyBytes } = settings
   const limits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
-  // Fastify makes `routeOptions` anew each time: small bodies do without.
-  const allowedEverywhere = Math.min(bodyBytes, crdtBodyBytes)
+  // Small bodies skip `routeOptions`, because Fastify builds it again on each access.
+  const minBodyLimit = Math.min(bodyBytes, crdtBodyBytes)
   const turns = new LoopTurns({ startsUntilLate: true })
   app.removeAllContentTypeParsers()
 
   app.addContentTypeParser('application/json', (request, payload, done) => {
     const check = (length: number) => {
-      if (length <= allowedEverywhere) return
+      if (length <= minBodyLimit) return
       if (length > request.routeOptions.bodyLimit) throw bodyTooLargeFor(request)
     }
     const enterTurn = () => turns.enter(callerOf(request))
@@ -40,7 +40,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
     collectBody(payload, { check, enterTurn, done: collected })
   })
 
-  // A client may name any type for the body that it does not send.
+  // A request without a body may have any content type.
   app.addContentTypeParser('*', (_request, payload, done) => {
     let isEmpty = true
     const end = () => {
@@ -57,7 +57,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
   })
 }
 
-/** Whose body it is: credentials that are in the body are not known yet. */
+/** The caller whose turn it is: its address while the credentials are still in the unread body. */
 function callerOf({ caller, ip }: FastifyRequest): string {
   const { apiKey, workspaceId, address = ip } = { ...caller } as Partial<Record<string, string>>
   return apiKey ?? workspaceId ?? address

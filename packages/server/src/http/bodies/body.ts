@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
-import { UnparsedJson } from '../../calls/call.ts'
+import { UnparsedJson } from '../../calls/unparsed-json.ts'
 import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner, openBrace, openBracket, type Span } from '../../platform/json/json-scanner.ts'
 import { notJson, parseSafely, UnfitJson } from '../../platform/json/safe-json.ts'
@@ -14,28 +14,28 @@ export interface BodyLimits {
   maxDepth: number
   maxKeys: number
   maxValues: number
-  /** For what is parsed. A field that is handed on unparsed has the limit of the route. */
+  /** Limits what is parsed. A field that stays unparsed has the limit of the route. */
   maxBytes: number
 }
 
-/** What matters for a body that is not small. */
+/** Options for a body that is not small. */
 export interface LargeBody {
-  /** A field of `data` that is handed on unparsed. */
+  /** A field of `data` that stays unparsed. */
   unparsedField: string | undefined
-  /** Undefined: the event loop has time. */
+  /** Undefined: the event loop is free. */
   enterTurn: () => Promise<void> | undefined
 }
 
-/** Smaller bodies do not wait for a turn: the worst takes 1.5 ms. */
-const maxFreeBytes = 4 * 1024
-/** Larger bodies are read in pieces: the worst of these takes 12 ms. */
+/** Bodies up to this size do not wait for a turn: the slowest takes 1.5 ms. */
+const maxUnqueuedBytes = 4 * 1024
+/** Bodies up to this size are read at once: the slowest takes 12 ms. Larger ones are read in pieces. */
 const maxAtOnceBytes = 32 * 1024
-/** Of a larger body, what is measured in one go, in 2 ms. */
-const stepBytes = 256 * 1024
+/** Bytes of a larger body that are scanned at a time, in 2 ms. */
+const scanStepBytes = 256 * 1024
 
 /**
- * JSON within bounds. Depth, keys and values are counted before a parser spends memory, stack and time on them. What a
- * large body takes is done in pieces that take turns with those of other callers.
+ * Parses JSON within the limits. Depth, keys and values are counted before the parser spends memory, stack and time on
+ * them. A large body is processed in pieces, in turns with the bodies of other callers.
  */
 export function readBody(
   body: BodyBytes,
@@ -45,14 +45,14 @@ export function readBody(
 ): unknown {
   if (body.length === 0) return undefined
   if (encoding !== undefined && encoding !== 'identity') throw invalid('Content-Encoding is not supported.')
-  if (body.length <= maxFreeBytes) return readAtOnce(body, limits)
+  if (body.length <= maxUnqueuedBytes) return readAtOnce(body, limits)
   const large = largeBody()
   const turn = large.enterTurn()
   if (body.length > maxAtOnceBytes) return readInPieces(body, limits, large, turn)
   return turn ? turn.then(() => readAtOnce(body, limits)) : readAtOnce(body, limits)
 }
 
-/** In one piece of memory. */
+/** The body in one buffer. */
 function joined({ chunks, length }: BodyBytes): Buffer {
   const bytes = Buffer.concat(chunks, length)
   if (!isUtf8(bytes)) throw invalid('Request body is not valid UTF-8.')
@@ -65,7 +65,7 @@ function readAtOnce(body: BodyBytes, limits: BodyLimits): unknown {
   return parse(bytes)
 }
 
-/** Whether a body is so short, and opens so few brackets, that it is within bounds whatever it says: most bodies are. */
+/** Whether the body is so short and has so few brackets that it cannot exceed a limit. Most bodies are. */
 function isSimple(bytes: Buffer, { maxDepth, maxKeys, maxValues }: BodyLimits): boolean {
   if (bytes.length > maxKeys || bytes.length > maxValues) return false
   let brackets = 0
@@ -86,7 +86,7 @@ async function readInPieces(
   const bytes = joined(arrived)
   await enterTurn()
   const scanner = scannerOf(bytes, limits, unparsedField)
-  while (!scanSome(scanner, limits, stepBytes)) await enterTurn()
+  while (!scanSome(scanner, limits, scanStepBytes)) await enterTurn()
   const { found } = scanner
   const parsed = found.length === 0 ? bytes : withPlaceholders(bytes, found)
   if (parsed.length > limits.maxBytes) {
@@ -133,10 +133,10 @@ function parse(bytes: Buffer): unknown {
   }
 }
 
-/** Nobody else knows it, so no body can contain it. */
+/** Random and never sent, so no body can contain it. */
 const placeholder = randomUUID()
 
-/** The body with a string in place of each of these values. */
+/** The body with a placeholder string in place of each span. */
 function withPlaceholders(bytes: Buffer, spans: readonly Span[]): Buffer {
   let end = 0
   const pieces = spans.flatMap(({ from, to }, index) => {
@@ -147,10 +147,10 @@ function withPlaceholders(bytes: Buffer, spans: readonly Span[]): Buffer {
   return Buffer.concat([...pieces, bytes.subarray(end)])
 }
 
-/** The same value of a repeated field counts as for a parser: the last one. */
+/** Puts the unparsed value in place of its placeholder. If the field is repeated, the last one applies, as for a parser. */
 function withUnparsed(body: unknown, field: string, bytes: Buffer, spans: readonly Span[]): unknown {
   const data = (body as Record<string, unknown>)[field]
-  // Another `data` may have come behind it.
+  // A later `data` may have replaced the one with the placeholder.
   if (typeof data !== 'object' || data === null) return body
   const value = (data as Record<string, unknown>)[field]
   if (typeof value !== 'string' || !value.startsWith(placeholder)) return body

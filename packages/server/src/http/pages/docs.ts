@@ -8,11 +8,11 @@ import { listOperations } from './docs-list.ts'
 import { serveFile } from './files.ts'
 import { buildOpenApi } from '../openapi/openapi.ts'
 
-/** The page is written by a library, so what it may load is fixed here: this server and nothing else. */
+/** A library renders the page, so this policy restricts what it may load to this server. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // The library styles its elements in place.
+  // The library sets inline styles.
   "style-src 'self' 'unsafe-inline'",
   "img-src 'self' data:",
   "font-src 'self' data:",
@@ -22,7 +22,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** The list lies over the reference until that is rendered, which takes seconds on a slow machine. */
+/** The list covers the reference until the library has rendered it, which takes seconds on a slow machine. */
 const style = `
 #list { position: fixed; inset: 0; z-index: 1000; overflow: auto; padding: 1rem 2rem;
   color-scheme: light dark; background: Canvas; color: CanvasText; font: 15px/1.5 system-ui, sans-serif }
@@ -30,7 +30,7 @@ const style = `
 #list code { font-size: 0.9em }
 `
 
-// Addresses are relative, so that the page also works where a proxy puts the server below a path.
+// URLs are relative, so the page also works behind a proxy that serves Plenum below a path.
 const page = () => `<!doctype html>
 <html lang="en">
 <head>
@@ -43,7 +43,7 @@ const page = () => `<!doctype html>
 <body>
 <main id="list">
 <h1>Plenum reference</h1>
-<noscript>The full reference needs JavaScript. The same is in <a href="openapi.json">openapi.json</a>.</noscript>
+<noscript>The full reference needs JavaScript. The same content is in <a href="openapi.json">openapi.json</a>.</noscript>
 ${listOperations()}
 </main>
 <div id="reference"></div>
@@ -61,7 +61,7 @@ const start = `Scalar.createApiReference('#reference', {
   hideModels: true,
   authentication: { preferredSecurityScheme: [['ApiKey', 'AuthToken']] },
   onLoaded: () => document.getElementById('list')?.remove(),
-  // Everything that would leave this server is off.
+  // Features that would contact other servers are off.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
@@ -71,7 +71,7 @@ const start = `Scalar.createApiReference('#reference', {
 })
 `
 
-/** The build puts it beside the server. In a checkout it lies in its package. */
+/** The build copies the script next to the server. In a checkout it is in its package. */
 function referenceScript(): URL | string {
   const built = new URL('./reference.js', import.meta.url)
   if (existsSync(built)) return built
@@ -79,7 +79,7 @@ function referenceScript(): URL | string {
   return join(dirname(resolve('@scalar/fastify-api-reference')), 'js/standalone.js')
 }
 
-/** The interface for machines and for people. */
+/** The interface as `openapi.json` for machines and as a page for people. */
 export function mountDocs(app: FastifyInstance): void {
   serveFile(app, '/openapi.json', {
     type: 'application/json; charset=utf-8',

@@ -11,7 +11,7 @@ interface File {
   headers?: Record<string, string>
 }
 
-/** Serves text that stays as it is while the server runs: made on the first request, kept, and compressed once. */
+/** Serves text that never changes while the server runs. It is made and compressed on the first request, then cached. */
 export function serveFile(app: FastifyInstance, url: string, { type, load, headers = {} }: File): void {
   const make = async () => {
     const text = await load()
@@ -26,7 +26,7 @@ export function serveFile(app: FastifyInstance, url: string, { type, load, heade
       throw error
     })
     reply.headers({ ...headers, etag, 'cache-control': 'no-cache', 'x-content-type-options': 'nosniff' })
-    // A page of another origin may have set it.
+    // CORS may have set it already.
     reply.header('vary', [reply.getHeader('vary'), 'accept-encoding'].filter(Boolean).join(', '))
     if (request.headers['if-none-match'] === etag) return reply.code(304).send()
     reply.type(type)

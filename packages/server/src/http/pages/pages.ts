@@ -1,26 +1,25 @@
 import type { FastifyInstance } from 'fastify'
 import type { UserTokens } from '../../access/tokens/user-tokens.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { mountDocs } from './docs.ts'
 
-interface Pages {
+interface PagesDeps {
   database: Database
   metrics: Metrics
   userTokens: UserTokens
-  now: () => number
+  clock: Clock
 }
 
-/** Whoever asks does so every few seconds and needs an answer within them, also from a database that is silent. */
-const readyWithinMs = 2000
-const failAfter = (ms: number) =>
-  new Promise((_resolve, reject) => setTimeout(() => reject(new Error('No answer.')), ms).unref())
+/** Monitors ask every few seconds and need an answer before they ask again, also if the database does not respond. */
+const pingTimeoutMs = 2000
 
-/** Monitors read the metrics every few seconds; rendering them takes 2 ms. */
-const renderedForMs = 500
+/** Monitors read the metrics every few seconds, and rendering them takes 2 ms. */
+const metricsCacheMs = 500
 
-/** What is read with GET: for operators, for the services of customers, for people. */
-export function mountPages(app: FastifyInstance, { database, metrics, userTokens, now }: Pages): void {
+/** The pages that are read with GET: health, metrics, public keys and documentation. */
+export function mountPages(app: FastifyInstance, { database, metrics, userTokens, clock }: PagesDeps): void {
   app.get('/healthz', () => ({
     status: 'ok',
     database: database.dialect,
@@ -28,7 +27,7 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
     uptimeSeconds: Math.floor(process.uptime()),
   }))
 
-  const ping = shared(() => Promise.race([database.ping(), failAfter(readyWithinMs)]), 0)
+  const ping = shareRuns(clock, () => within(clock, pingTimeoutMs, database.ping()), 0)
   app.get('/readyz', async (_request, reply) => {
     try {
       await ping()
@@ -38,29 +37,46 @@ export function mountPages(app: FastifyInstance, { database, metrics, userTokens
     }
   })
 
-  const render = shared(async () => {
-    const { contentType, text } = await metrics.render()
-    return { contentType, bytes: Buffer.from(text) }
-  }, renderedForMs)
+  const render = shareRuns(
+    clock,
+    async () => {
+      const { contentType, text } = await metrics.render()
+      return { contentType, bytes: Buffer.from(text) }
+    },
+    metricsCacheMs,
+  )
   app.get('/metrics', async (_request, reply) => {
     const { contentType, bytes } = await render()
     return reply.header('content-type', contentType).send(bytes)
   })
 
   app.get('/.well-known/jwks.json', async (_request, reply) =>
-    reply.header('cache-control', 'public, max-age=300').send(await userTokens.jwks(now())),
+    reply.header('cache-control', 'public, max-age=300').send(await userTokens.jwks(clock.now())),
   )
 
   mountDocs(app)
 }
 
-/** Runs it once for all who ask while it runs, or within `ms` after it began. */
-function shared<T>(run: () => Promise<T>, ms: number): () => Promise<T> {
-  let begun: { at: number; result: Promise<T>; isOver: boolean } | undefined
+/** Rejects if the promise is still pending after `ms`. */
+async function within(clock: Clock, ms: number, promise: Promise<unknown>): Promise<void> {
+  let stopTimer = () => {}
+  const timeout = new Promise((_resolve, reject) => {
+    stopTimer = clock.setTimeout(() => reject(new Error(`No answer within ${ms} ms.`)), ms)
+  })
+  try {
+    await Promise.race([promise, timeout])
+  } finally {
+    stopTimer()
+  }
+}
+
+/** Callers share one run: all who call while it runs, or within `ms` after it started. */
+function shareRuns<T>(clock: Clock, run: () => Promise<T>, ms: number): () => Promise<T> {
+  let latest: { startedAt: number; result: Promise<T>; isOver: boolean } | undefined
   return () => {
-    if (begun && (!begun.isOver || performance.now() - begun.at < ms)) return begun.result
-    const current = { at: performance.now(), result: run(), isOver: false }
-    begun = current
+    if (latest && (!latest.isOver || clock.elapsed() - latest.startedAt < ms)) return latest.result
+    const current = { startedAt: clock.elapsed(), result: run(), isOver: false }
+    latest = current
     const end = () => {
       current.isOver = true
     }

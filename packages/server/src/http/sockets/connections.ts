@@ -9,43 +9,44 @@ import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import { connectionAccepted } from '../../platform/turns/loop-time.ts'
 import { LoopTurns } from '../../platform/turns/loop-turns.ts'
-import { carriesErrorCode } from '../error-code.ts'
 import { Pipelining, tooManyWaiting } from './pipelining.ts'
 import { requestAddress } from './request-address.ts'
 
 export interface Connections {
-  /** A server of Node; each address needs one. */
+  /** Creates a Node server; each address needs one. */
   create(handler: RequestListener): Server
-  /** Answers what is too slow, too large or no HTTP in the envelope as well, and ends the connection. */
+  /** Answers what is too slow, too large or not HTTP with the envelope, and closes the connection. */
   refuse(error: NodeJS.ErrnoException, socket: Socket): void
-  /** Listens at the other address of `localhost`, where the machine has it. */
+  /** Listens on the other address of `localhost`, if the machine has it. */
   listenAtSecondLoopback(first: AddressInfo): Promise<void>
-  /** Lets the answers that are under way be the last ones of their connections. */
-  endAfterAnswers(): void
-  /** Stops listening there, and waits for the answers. */
+  /** Closes each connection after the answer in progress. */
+  closeAfterAnswers(): void
+  /** Stops listening on the other address, and waits for the answers in progress. */
   closeSecond(): Promise<void>
 }
 
-interface Options {
+interface ConnectionDeps {
   requestTimeoutSeconds: number
   newRequestId: () => string
   trustedProxyHops: number
-  /** Gets every server, for what is no request. */
+  /** Gets every server, for WebSocket upgrades. */
   attach: (server: Server) => void
+  /** The envelope of an error at this URL. Undefined: the URL is unknown. */
+  errorBody: (error: ApiError, url: string | undefined) => object
 }
 
-/** What lies below requests: sockets, their timeouts, and bytes that never become a request. */
-export function createConnections(options: Options): Connections {
-  const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach } = options
+/** The level below requests: sockets, their timeouts, and bytes that never become a request. */
+export function createConnections(deps: ConnectionDeps): Connections {
+  const { requestTimeoutSeconds, newRequestId, trustedProxyHops, attach, errorBody } = deps
   const requestTimeout = requestTimeoutSeconds * 1000
   const open = new Set<Socket>()
   const newest = new WeakMap<Socket, ServerResponse>()
-  /** Connections with a fault that is answered when the requests before it are. */
+  /** Connections with a malformed request, whose error is sent after the answers to the requests before it. */
   const faulty = new WeakSet<Socket>()
   const pipelining = new Pipelining()
   /**
-   * Requests start as they arrive while the event loop has time. Then they wait before anything is done for them, address by
-   * address in turn: a refusal takes 0.1 ms, and thousands can arrive together.
+   * Requests start as they arrive while the event loop is free. When it is late, they wait before anything is done for them,
+   * and start in turns by address: a refusal takes 0.1 ms, and thousands can arrive at once.
    */
   const arrivals = new LoopTurns({ startsUntilLate: true })
   let handle: RequestListener | undefined
@@ -66,10 +67,10 @@ export function createConnections(options: Options): Connections {
         requestTimeout,
         headersTimeout: Math.min(10_000, requestTimeout),
         connectionsCheckingInterval: Math.min(2_000, requestTimeout / 4),
-        // Longer than proxies keep theirs, so that a proxy does not send into a connection that just ended.
+        // Longer than proxies keep idle connections, so that a proxy does not send on a connection that just closed.
         keepAliveTimeout: 72_000,
         maxHeaderSize: 16_384,
-        // Node's own refusal would have no envelope.
+        // Node's own error would have no envelope.
         requireHostHeader: false,
         IncomingMessage: Request,
       },
@@ -82,7 +83,7 @@ export function createConnections(options: Options): Connections {
       pipelining.watch(socket)
       socket.once('close', () => open.delete(socket))
     })
-    // Expectations other than `100-continue` may be ignored; Node's refusal would have no envelope either.
+    // Expectations other than `100-continue` may be ignored. Node's own error would have no envelope.
     server.on('checkExpectation', start)
     attach(server)
     return server
@@ -90,12 +91,12 @@ export function createConnections(options: Options): Connections {
 
   const write = (error: NodeJS.ErrnoException, socket: Socket, url?: string) => {
     if (!socket.writable) return socket.destroy()
-    const [line, message, status = 'INVALID_ARGUMENT'] = lineFor[error.code ?? ''] ?? [
+    const [line, message, status = 'INVALID_ARGUMENT'] = statusLines[error.code ?? ''] ?? [
       '400 Bad Request',
       'Malformed request.',
     ]
     const failure = new ApiError(status, message)
-    const body = JSON.stringify(failure.toBody({ withCode: carriesErrorCode(url) }))
+    const body = JSON.stringify(errorBody(failure, url))
     const headers = [
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
@@ -110,14 +111,14 @@ export function createConnections(options: Options): Connections {
     if (error.code === 'ECONNRESET') socket.destroy()
     else if (before === undefined) write(error, socket)
     else if (!before.req.complete) {
-      // The fault is in the body of this request, which may have its answer already.
+      // The error is in the body of this request, which may already be answered.
       if (before.headersSent) socket.destroy()
       else write(error, socket, before.req.url)
     } else if (before.writableFinished) write(error, socket)
-    // The fault is in what follows a whole request, whose answer comes first.
+    // The error follows a complete request, whose answer is sent first.
     else if (!faulty.has(socket)) {
       faulty.add(socket)
-      // All that follows would be a fault, too.
+      // Everything after it would be an error too.
       socket.pause()
       before.once('close', () => {
         socket.resume()
@@ -140,10 +141,10 @@ export function createConnections(options: Options): Connections {
         })
         second = server
       } catch (error) {
-        if (!absent.has((error as NodeJS.ErrnoException).code ?? '')) throw error
+        if (!absentAddressCodes.has((error as NodeJS.ErrnoException).code ?? '')) throw error
       }
     },
-    endAfterAnswers() {
+    closeAfterAnswers() {
       for (const socket of open) {
         const response = newest.get(socket)
         if (response && !response.headersSent) response.setHeader('connection', 'close')
@@ -156,11 +157,11 @@ export function createConnections(options: Options): Connections {
 }
 
 /**
- * Node takes every request with the header `Upgrade` for one that leaves HTTP, as soon as anybody listens for such. Most
- * do not: some clients offer HTTP/2 that way. Only the handshake of a WebSocket leaves; the others are answered.
+ * Once there is a listener for upgrades, Node treats every request with the header `Upgrade` as one. Most are not: some
+ * clients offer HTTP/2 that way. Only a WebSocket handshake is an upgrade here; other requests are answered as usual.
  */
 class Request extends IncomingMessage {
-  /** What the parser says. Not private: the constructor of Node sets it before there are private fields. */
+  /** Set by the parser. Not private: Node's constructor sets it before private fields exist. */
   declare offersUpgrade: boolean
 
   get upgrade(): boolean {
@@ -172,7 +173,7 @@ class Request extends IncomingMessage {
   }
 }
 
-const lineFor: Record<string, [line: string, message: string, status?: ErrorStatus]> = {
+const statusLines: Record<string, [line: string, message: string, status?: ErrorStatus]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request took too long to arrive.'],
   [tooManyWaiting]: [
     '429 Too Many Requests',
@@ -182,5 +183,5 @@ const lineFor: Record<string, [line: string, message: string, status?: ErrorStat
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'Request headers are too large.'],
 }
 
-/** The machine has no such address. */
-const absent = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])
+/** Error codes that mean: the machine does not have this address. */
+const absentAddressCodes = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL'])

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { addressBucket, clientAddress } from '../../access/domains/addresses.ts'
 
-/** Of clients that connect directly: all requests of a connection have the same. */
+/** Addresses of clients that connect directly: all requests of a connection have the same one. */
 const known = new WeakMap<Socket, string>()
 
-/** The client as it is counted (spec 0.7). */
+/** The address that rate limits count the client under (spec 0.7). */
 export function requestAddress(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trustedProxyHops: number,

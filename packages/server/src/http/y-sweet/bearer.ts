@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError } from '@plenum/protocol'
-import { isOneOf } from '../../access/tokens/auth-tokens.ts'
+import { matchesAny } from '../../access/tokens/auth-tokens.ts'
 import type { Credentials } from '../../access/credentials.ts'
 import { headerOf } from '../../access/server-credentials.ts'
 import { claimedApiKey } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens, type VerifiedUser } from '../../access/tokens/user-tokens.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 
-/** Whose bearer token it is: that of a backend, which is the auth token of its API key, or that of a user. */
+/** The owner of a bearer token: a backend, with the auth token of its API key, or a user. */
 export interface Bearer {
   key: ApiKey
   user: VerifiedUser | 'server'
@@ -15,15 +16,15 @@ export interface Bearer {
 
 const unauthenticated = (message: string) => new ApiError('UNAUTHENTICATED', message)
 
-/** Both kinds of tokens name their API key, so that it need not be sent beside them. */
-export function createBearerCheck(credentials: Credentials, userTokens: UserTokens, now: () => number) {
+/** Both kinds of tokens contain their API key, so callers need not send it separately. */
+export function createBearerCheck(credentials: Credentials, userTokens: UserTokens, clock: Clock) {
   return async (headers: IncomingHttpHeaders): Promise<Bearer> => {
     const [, token] = /^Bearer +(\S+)$/i.exec(headerOf(headers, 'authorization') ?? '') ?? []
     if (token === undefined) throw unauthenticated('Bearer token not found in the header Authorization.')
     const known = await credentials.apiKey(claimedApiKey(token))
     if (!known) throw unauthenticated('Invalid bearer token.')
-    if (isOneOf(token, known.tokens)) return { key: known.caller, user: 'server' }
-    const user = await userTokens.verify(token, now()).catch((error: unknown) => {
+    if (matchesAny(token, known.tokens)) return { key: known.caller, user: 'server' }
+    const user = await userTokens.verify(token, clock.now()).catch((error: unknown) => {
       throw error instanceof TokenError ? unauthenticated(`${error.code}: ${error.message}`) : error
     })
     return { key: known.caller, user }

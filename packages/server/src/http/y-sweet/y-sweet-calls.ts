@@ -1,23 +1,21 @@
 import { ApiError, ClientId } from '@plenum/protocol'
 import { type Static, Type } from 'typebox'
-import type { Deletions } from '../../access/deletions.ts'
+import { refuseBackendUserId } from '../../access/backend-users.ts'
 import { newId } from '../../access/ids.ts'
 import { evaluate } from '../../access/session-access.ts'
 import { openDocument } from '../../access/tokens/sign-in.ts'
 import { userTokenSeconds } from '../../access/tokens/token-claims.ts'
-import type { Services } from '../../calls/call.ts'
-import { requireUserName } from '../../operations/auth.ts'
-import { wholeUpdate } from '../../operations/stored-editors.ts'
+import type { Services } from '../../calls/services.ts'
+import { wholeUpdate } from '../../operations/shared/stored-editors.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
-import type { Database } from '../../store/engine/db.ts'
 import * as documents from '../../store/documents/documents.ts'
 import type { Place } from '../../store/editors/editors.ts'
 import type { Bearer } from './bearer.ts'
 import { SubjectQueues } from '../../calls/subject-queues.ts'
 import { createValidator } from '../../calls/validate.ts'
 
-/** Whose a client token is that was asked for without `userId`: one user, because a Yjs client id belongs to one. */
+/** The user of client tokens that are requested without `userId`: one user, because a Yjs client id belongs to one user. */
 const anonymousUserId = 'y-sweet-client'
 
 const NewDocument = Type.Object({ docId: Type.Optional(Type.String()) })
@@ -30,21 +28,19 @@ const checkNewDocument = createValidator({ input: NewDocument })
 const checkAuthorization = createValidator({ input: Authorization })
 
 export interface YSweetDeps {
-  database: Database
-  deletions: Deletions
-  services: Pick<Services, 'userTokens' | 'storedDocuments'>
-  now: () => number
+  services: Services
   log: Log
-  /** The editor that a `docId` means; undefined if it means none, and `docIdPattern` says why. */
+  /** The editor that a `docId` names. Undefined: the `docId` is invalid, and `docIdPattern` is the message. */
   placeOf: (docId: string) => Place | undefined
   docIdPattern: string
   /** Resolves when the update is durable. */
   storeUpdate: (apiKey: string, user: Bearer['user'], place: Place, update: Uint8Array) => Promise<void>
 }
 
-/** What the calls of Y-Sweet's SDK do. They answer what that SDK expects, without the envelope of the interface. */
+/** The calls of Y-Sweet's SDK. They answer what that SDK expects, without the envelope of the interface. */
 export function createYSweetCalls(deps: YSweetDeps) {
-  const { database, deletions, services, now, log } = deps
+  const { services, log } = deps
+  const { clock, database, deletions, storedDocuments, userTokens } = services
   const writes = new SubjectQueues()
 
   const placeOf = (docId: string): Place => {
@@ -53,7 +49,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
     return place
   }
 
-  /** Requests that name what is being deleted wait, as those of the interface do. */
+  /** Waits while the document is being deleted, as calls of the interface do. */
   const settle = async (key: ApiKey, { organizationId, documentId }: Place) => {
     if (!deletions.mayMeet(key)) return
     const mention = { organizationIds: [organizationId], documentIds: [documentId], folderIds: [] }
@@ -76,17 +72,17 @@ export function createYSweetCalls(deps: YSweetDeps) {
       }
     },
 
-    /** A document that exists is left as it is. */
+    /** Leaves an existing document unchanged. */
     async newDocument(key: ApiKey, input: unknown) {
       checkNewDocument(input)
       const { docId = newId('doc') } = input as Static<typeof NewDocument>
       const place = placeOf(docId)
       await settle(key, place)
-      await openDocument(database, key, place.organizationId, place.documentId, now())
+      await openDocument(database, key, place.organizationId, place.documentId, clock.now())
       return { docId }
     },
 
-    /** `address`: where clients reach the calls of a document. */
+    /** `address`: the URL below which clients reach the calls of a document. */
     async authorize(key: ApiKey, docId: string, input: unknown, address: (scheme: 'http' | 'ws') => string) {
       checkAuthorization(input)
       const {
@@ -94,13 +90,13 @@ export function createYSweetCalls(deps: YSweetDeps) {
         userId = anonymousUserId,
         validForSeconds = userTokenSeconds,
       } = input as Static<typeof Authorization>
-      requireUserName(userId)
+      refuseBackendUserId(userId)
       const place = placeOf(docId)
       await settle(key, place)
       await requireDocument(key, place)
       const { organizationId, documentId: id } = place
       const accessRole = authorization === 'full' ? 'editor' : 'viewer'
-      const token = await services.userTokens.sign(
+      const token = await userTokens.sign(
         {
           apiKey: key.apiKey,
           userId,
@@ -108,7 +104,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
           permissions: { resources: [{ type: 'document', id, organizationId, accessRole }], limited: true },
           validForSeconds,
         },
-        now(),
+        clock.now(),
       )
       return {
         url: `${address('ws')}/${docId}/ws`,
@@ -124,11 +120,11 @@ export function createYSweetCalls(deps: YSweetDeps) {
       const place = placeOf(docId)
       await settle(key, place)
       const { organizationId, documentId } = place
-      const seconds = Math.floor(now() / 1000)
+      const seconds = Math.floor(clock.now() / 1000)
       const [decision] = await evaluate(database.read, key, organizationId, documentId, [user], seconds)
       if (!decision?.allowed) throw new ApiError('PERMISSION_DENIED', 'The user may not open this document.')
       await requireDocument(key, place)
-      return wholeUpdate(database.read, key.apiKey, place, { ...services, log })
+      return wholeUpdate(database.read, key.apiKey, place, { storedDocuments, log })
     },
 
     async update({ key, user }: Bearer, docId: string, update: Uint8Array): Promise<void> {

@@ -2,7 +2,7 @@ import { ApiError } from '@plenum/protocol'
 import { limits } from '@plenum/protocol/realtime'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../../config.ts'
-import { type AdmissionDeps, createAdmission } from '../admission.ts'
+import type { Admission } from '../admission.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from '../bodies/body-bytes.ts'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
@@ -16,7 +16,9 @@ declare module 'fastify' {
   }
 }
 
-export interface YSweetMount extends YSweetDeps, AdmissionDeps {
+export interface YSweetMountDeps extends YSweetDeps {
+  config: Config
+  admission: Admission
   identify: (headers: FastifyRequest['headers']) => Promise<Bearer>
   unsentAnswers: UnsentAnswers
 }
@@ -30,12 +32,11 @@ const documentCalls = {
   'POST update': 'update',
 } as const
 
-/** The calls of `@y-sweet/sdk`. They are no operations of the interface: paths, bodies and answers are Y-Sweet's. */
-export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
-  const calls = createYSweetCalls(mount)
-  const admit = createAdmission(mount)
+/** The calls of `@y-sweet/sdk`. They are not operations of the interface: paths, bodies and answers are Y-Sweet's. */
+export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
+  const calls = createYSweetCalls(deps)
   const turns = new LoopTurns({ startsUntilLate: true })
-  const wholeDocuments = new WholeDocuments(mount.unsentAnswers)
+  const wholeDocuments = new WholeDocuments(deps.unsentAnswers)
 
   const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {
     const { name, docId } = callOf(request)
@@ -52,11 +53,11 @@ export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
       key,
       docId,
       input,
-      (scheme) => `${addressFor(request, mount.config, scheme)}${root}/d`,
+      (scheme) => `${addressFor(request, deps.config, scheme)}${root}/d`,
     )
   }
 
-  // A scope of its own, because only here bodies may be updates.
+  // A scope of its own, because only these routes accept bodies that are Yjs updates.
   void app.register(async (scope) => {
     scope.decorateRequest('bearer', undefined)
     scope.addContentTypeParser('application/octet-stream', (request, payload, done) => {
@@ -69,13 +70,13 @@ export function mountYSweet(app: FastifyInstance, mount: YSweetMount): void {
     })
     scope.route({
       method: ['GET', 'POST'],
-      // A `docId` may have three parts, with `/` between them.
+      // A `docId` may have three parts, separated by `/`.
       url: `${root}/*`,
       exposeHeadRoute: false,
       async onRequest(request) {
         request.operation = `ySweet.${callOf(request).name}`
-        request.bearer = await mount.identify(request.headers)
-        request.caller = await admit(request.headers, request.bearer.key)
+        request.bearer = await deps.identify(request.headers)
+        request.caller = await deps.admission(request.headers, request.bearer.key)
       },
       async handler(request, reply) {
         const bearer = request.bearer as Bearer
@@ -94,14 +95,14 @@ type Call =
   | { name: (typeof serverCalls)[keyof typeof serverCalls]; docId: '' }
   | { name: (typeof documentCalls)[keyof typeof documentCalls]; docId: string }
 
-/** By the path as it was sent: the parts of a `docId` are percent-encoded. Clients of older SDKs say `doc` instead of `d`. */
+/** Reads the raw path, because the parts of a `docId` are percent-encoded. Clients of older SDKs send `doc` instead of `d`. */
 function callOf({ method, url }: FastifyRequest): Call {
   const path = (url.split('?', 1)[0] ?? '').slice(root.length + 1)
-  const ofServer = `${method} ${path}`
-  if (isKey(serverCalls, ofServer)) return { name: serverCalls[ofServer], docId: '' }
+  const serverCall = `${method} ${path}`
+  if (isKey(serverCalls, serverCall)) return { name: serverCalls[serverCall], docId: '' }
   const [, docId = '', verb] = /^(?:doc|d)\/(.+)\/([^/]+)$/.exec(path) ?? []
-  const ofDocument = `${method} ${verb}`
-  if (isKey(documentCalls, ofDocument)) return { name: documentCalls[ofDocument], docId }
+  const documentCall = `${method} ${verb}`
+  if (isKey(documentCalls, documentCall)) return { name: documentCalls[documentCall], docId }
   throw new ApiError('NOT_FOUND', 'Not found.')
 }
 
@@ -125,7 +126,7 @@ function updateIn(body: unknown): Uint8Array {
   throw new ApiError('INVALID_ARGUMENT', 'The body must be a Yjs update, as application/octet-stream.')
 }
 
-/** Where clients reach this server: at `PUBLIC_URL`, else where the caller has reached it. */
+/** The URL at which clients reach this server: `PUBLIC_URL`, else the one that the caller used. */
 function addressFor({ headers }: FastifyRequest, config: Config, scheme: 'http' | 'ws'): string {
   const { publicOrigins, trustedProxyHops } = config
   const { host = '' } = headers

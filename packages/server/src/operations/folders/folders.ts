@@ -1,17 +1,18 @@
 import { ApiError, type Folder, folderDepth, type Operations } from '@plenum/protocol'
-import { type Call, type Handlers, reply } from '../../calls/call.ts'
+import type { Call, Handlers } from '../../calls/call.ts'
+import { reply } from '../../calls/reply.ts'
 import { findFolderChains } from '../../store/access/access.ts'
 import type { Db } from '../../store/engine/db.ts'
 import { chain, levelsBelow, remove } from '../../store/documents/folder-tree.ts'
 import * as folders from '../../store/documents/folders.ts'
 import { root } from '../../store/documents/folders.ts'
 import * as organizations from '../../store/organizations.ts'
-import { byId, outcomes, unique } from '../batches.ts'
-import { writeFolders } from './json.ts'
+import { byId, outcomes, unique } from '../shared/batches.ts'
+import { encodeFolders } from './json.ts'
 import { AnswerSize, cursorOf, readInside, readList, readTree } from './reads.ts'
 
 export const folderHandlers: Handlers<Operations['folders']> = {
-  async add({ input, caller: { apiKey }, db, now, lock, longReads }) {
+  async add({ input, caller: { apiKey }, db, now, services: { lock, longReads } }) {
     const { organizationId } = input
     if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
     if (input.createOrganization) await organizations.ensure(db, apiKey, organizationId, now)
@@ -42,26 +43,26 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return folderOutcomes(items.keys(), failures, 'Folder added.')
   },
 
-  async get({ input, caller, db, version, pages, longReads }) {
+  async get({ input, caller, db, version, pages, services: { longReads } }) {
     const { organizationId, folderId, maxDepth, pageSize, pageToken } = input
     const { apiKey } = caller
     const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
-    const asked = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
+    const page = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
     const read = longReads.begin(apiKey)
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
-      const place = { db, apiKey, organizationId, read }
+      const source = { db, apiKey, organizationId, read }
       const size = new AnswerSize()
-      const rows = await readList(place, folderId ?? (isNested ? root : undefined), asked, size)
-      const { items, nextPageToken } = pages.close(rows, asked, cursorOf)
-      const inside = await readInside(place, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
+      const rows = await readList(source, folderId ?? (isNested ? root : undefined), page, size)
+      const { items, nextPageToken } = pages.close(rows, page, cursorOf)
+      const inside = await readInside(source, items, folder ? (maxDepth ?? 1) - 1 : (maxDepth ?? 0), size)
       if (folder && items.length > 0) inside.set(folder.folderId, items)
-      const tops = folder ? [folder] : items
-      const tree = await readTree(place, tops, inside)
-      const data = await writeFolders(place, caller, tree, tops, inside)
-      const isOther = version === 'v2' && (folder !== undefined || isNested)
+      const topFolders = folder ? [folder] : items
+      const tree = await readTree(source, topFolders, inside)
+      const data = await encodeFolders(source, caller, tree, topFolders, inside)
+      const hasOwnMessage = version === 'v2' && (folder !== undefined || isNested)
       return reply(data as unknown as Folder[], {
-        ...(isOther && { message: 'Folder(s) retrieved successfully.' }),
+        ...(hasOwnMessage && { message: 'Folder(s) retrieved successfully.' }),
         extra: { nextPageToken },
         onSent: () => read.end(),
       })
@@ -71,7 +72,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     }
   },
 
-  async update({ input, caller: { apiKey }, db, now, lock }) {
+  async update({ input, caller: { apiKey }, db, now, services: { lock } }) {
     const { organizationId } = input
     const items = byId(input.folders, (item) => item.folderId)
     if (changesTree(input.folders)) await lockTree(lock, db, apiKey, organizationId)
@@ -84,11 +85,14 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     return folderOutcomes(items.keys(), failures, 'Folder Updated.')
   },
 
-  async delete({ input: { organizationId, folderId }, caller: { apiKey }, db, emit }) {
-    const documentIds = await remove(db, apiKey, organizationId, folderId)
-    if (!documentIds) throw new ApiError('NOT_FOUND', 'Folder not found.')
-    emit({ kind: 'gone', organizationId, documentIds })
-    return null
+  delete: {
+    scope: ({ organizationId, folderId }) => ({ organizationId, folderId }),
+    async remove({ input: { organizationId, folderId }, caller: { apiKey }, db, signal }) {
+      const documentIds = await remove(db, apiKey, organizationId, folderId)
+      if (!documentIds) throw new ApiError('NOT_FOUND', 'Folder not found.')
+      signal({ kind: 'gone', organizationId, documentIds })
+      return null
+    },
   },
 
   async updateAccess({ input, caller, db, now }) {
@@ -106,12 +110,12 @@ export const folderHandlers: Handlers<Operations['folders']> = {
   },
 }
 
-/** Whether folders are put into others; what is at the top can neither be too deep nor make a circle. */
+/** Whether folders are put into other folders. Folders at the top can neither be too deep nor form a cycle. */
 const changesTree = (folders: readonly { parentFolderId?: string }[]) =>
   folders.some(({ parentFolderId = root }) => parentFolderId !== root)
 
-/** One change of a tree after the other: two that are harmless alone can make a circle, or be too deep, together. */
-const lockTree = (lock: Call['lock'], db: Db, apiKey: string, organizationId: string) =>
+/** Serializes changes of the tree: two changes that are valid alone can together form a cycle or nest too deep. */
+const lockTree = (lock: Call['services']['lock'], db: Db, apiKey: string, organizationId: string) =>
   lock(db, `folders/${apiKey}/${organizationId}`)
 
 async function find(db: Db, apiKey: string, organizationId: string, folderId: string) {
@@ -123,7 +127,7 @@ async function find(db: Db, apiKey: string, organizationId: string, folderId: st
 const folderOutcomes = (ids: Iterable<string>, failures: ReadonlyMap<string, string>, done: string) =>
   outcomes(ids, (id) => ({ success: !failures.has(id), id, message: failures.get(id) ?? done }))
 
-/** Why the folder cannot be changed or cannot go there. */
+/** Why the folder cannot be changed or moved there. Undefined: it can. */
 async function findFault(
   db: Db,
   apiKey: string,

@@ -2,40 +2,40 @@ import type { Folder as FolderView } from '@plenum/protocol'
 import type { ApiKey } from '../../store/api-keys.ts'
 import type { FolderTree } from '../../store/documents/folder-tree.ts'
 import { type Folder, root } from '../../store/documents/folders.ts'
-import { WrittenJson } from '../../calls/written-json.ts'
-import { maxAnswerBytes, type Place, tooLarge } from './reads.ts'
+import { EncodedJson } from '../../calls/encoded-json.ts'
+import { maxAnswerBytes, type FolderRead, tooLarge } from './reads.ts'
 
-/** Characters that are made bytes in one go. */
-const pieceLength = 65_536
+/** Characters that are encoded to bytes at once. */
+const maxPieceLength = 65_536
 
-/** An answer with more waits for others of its key. */
-const largeBytes = 1024 * 1024
+/** A larger answer waits for other large answers of the same API key. */
+const maxSmallAnswerBytes = 1024 * 1024
 
 interface Above {
   /** From `root` down. */
   ancestors: string[]
-  /** In force below. */
+  /** The access type that applies below. */
   accessType: FolderView['accessType']
 }
 
-/** The folders as JSON, each with what is inside it, written a slice at a time. */
-export async function writeFolders(
-  { organizationId, read }: Place,
+/** Encodes the folders with their subfolders as JSON, a slice at a time. */
+export async function encodeFolders(
+  { organizationId, read }: FolderRead,
   { apiKey, options }: Pick<ApiKey, 'apiKey' | 'options'>,
   tree: FolderTree,
-  tops: readonly Folder[],
+  topFolders: readonly Folder[],
   inside: ReadonlyMap<string, readonly Folder[]>,
-): Promise<WrittenJson> {
+): Promise<EncodedJson> {
   const top: Above = { ancestors: [root], accessType: options.defaultDocumentAccessType }
   const known = new Map<string, Above>([[root, top]])
 
-  /** What is true of everything directly inside a folder. */
+  /** What applies to everything directly inside a folder. */
   function below(folderId: string): Above {
     const found = known.get(folderId)
     if (found) return found
     const folder = tree.get(folderId)
     if (!folder) return top
-    // A tree is read in several steps, so moves in between may have left a circle in it: it ends here.
+    // The tree is read in several steps, so a concurrent move may leave a cycle in it. This entry ends the recursion.
     known.set(folderId, top)
     const above = below(folder.parentFolderId)
     const result = {
@@ -87,14 +87,14 @@ export async function writeFolders(
     if (bytes > maxAnswerBytes) throw tooLarge()
     pieces.push(piece)
   }
-  for (const part of write(tops)) {
+  for (const part of write(topFolders)) {
     text += part
-    if (text.length < pieceLength) continue
+    if (text.length < maxPieceLength) continue
     flush()
-    if (bytes > largeBytes) await read.becomeLarge()
+    if (bytes > maxSmallAnswerBytes) await read.becomeLarge()
     if (read.isDue) await read.next()
   }
   text += ']'
   flush()
-  return new WrittenJson(...pieces)
+  return new EncodedJson(...pieces)
 }

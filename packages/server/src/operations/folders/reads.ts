@@ -1,14 +1,14 @@
 import { ApiError } from '@plenum/protocol'
-import type { LongRead } from '../../calls/call.ts'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
 import { findFolderChains } from '../../store/access/access.ts'
 import type { Cursor, Db } from '../../store/engine/db.ts'
 import type { FolderTree } from '../../store/documents/folder-tree.ts'
 import * as folders from '../../store/documents/folders.ts'
 import { type Folder, root } from '../../store/documents/folders.ts'
 
-/** Folders of one answer (spec 9.2). */
+/** Folders in one answer (spec 9.2). */
 const maxFolders = 100_000
-/** Bytes of one answer. A page of 1,000 folders with the longest ids and names, 32 levels deep, has 33 MB. */
+/** Bytes in one answer. A page of 1,000 folders with the longest ids and names, 32 levels deep, has 33 MB. */
 export const maxAnswerBytes = 64 * 1024 * 1024
 
 export const tooLarge = () =>
@@ -17,26 +17,26 @@ export const tooLarge = () =>
     'The answer would have more than 100,000 folders or 64 MiB. Read it in parts with pageSize or maxDepth, under v2.',
   )
 
-/** Rows of one query. On SQLite, where they hold the event loop, the longest rows take 0.25 ms each. */
-const rowsAtOnce = 64
-/** An answer with more waits for others of its key. */
-const largeFolders = 1000
+/** Rows in one query. On SQLite a query blocks the event loop: 0.25 ms for each of the longest rows. */
+const maxRowsPerQuery = 64
+/** A larger answer waits for other large answers of the same API key. */
+const maxSmallAnswerFolders = 1000
 
-/** Where folders are read, a slice at a time. */
-export interface Place {
+/** One read of an organization's folders, a slice at a time. */
+export interface FolderRead {
   db: Db
   apiKey: string
   organizationId: string
   read: LongRead
 }
 
-/** Counts what an answer will hold while it is read, and refuses what is too much. */
+/** Counts the folders and characters of an answer while it is read. Throws if the answer becomes too large. */
 export class AnswerSize {
   #folders = 0
   #characters = 0
 
   get isLarge(): boolean {
-    return this.#folders > largeFolders
+    return this.#folders > maxSmallAnswerFolders
   }
 
   add(folders: readonly Folder[]): void {
@@ -50,16 +50,16 @@ export class AnswerSize {
 
 export const cursorOf = ({ createdAt, folderId }: Folder): Cursor => [createdAt, folderId]
 
-/** All folders, or those directly inside one: a page and the first row behind it. */
+/** All folders, or those directly inside one: a page and one row more, which shows that another page follows. */
 export async function readList(
-  { db, apiKey, organizationId, read }: Place,
+  { db, apiKey, organizationId, read }: FolderRead,
   parentFolderId: string | undefined,
   page: { size: number; after: Cursor | undefined },
   size: AnswerSize,
 ): Promise<Folder[]> {
   const found: Folder[] = []
   for (let after = page.after; ;) {
-    const limit = Math.min(rowsAtOnce, page.size + 1 - found.length)
+    const limit = Math.min(maxRowsPerQuery, page.size + 1 - found.length)
     const rows = await folders.list(db, apiKey, organizationId, parentFolderId, { limit, after })
     size.add(rows)
     for (const row of rows) found.push(row)
@@ -71,9 +71,9 @@ export async function readList(
   }
 }
 
-/** What is inside the folders, so many levels deep, by the folder it is in. */
+/** The subfolders, `levels` deep, by their parent folder. */
 export async function readInside(
-  place: Place,
+  source: FolderRead,
   outer: readonly Folder[],
   levels: number,
   size: AnswerSize,
@@ -81,12 +81,12 @@ export async function readInside(
   const inside = new Map<string, Folder[]>()
   if (levels === 0) return inside
   let level = outer.map(({ folderId }) => folderId)
-  // A folder that is moved while this reads is taken where it was seen first.
+  // A folder that moves during this read appears where it was seen first.
   const seen = new Set(level)
   for (let depth = 0; depth < levels && level.length > 0; depth++) {
     const next: string[] = []
-    for (let at = 0; at < level.length; at += rowsAtOnce) {
-      for await (const rows of childrenOf(place, level.slice(at, at + rowsAtOnce))) {
+    for (let at = 0; at < level.length; at += maxRowsPerQuery) {
+      for await (const rows of childrenOf(source, level.slice(at, at + maxRowsPerQuery))) {
         const unseen = rows.filter(({ folderId }) => !seen.has(folderId))
         size.add(unseen)
         for (const folder of unseen) {
@@ -96,8 +96,8 @@ export async function readInside(
           if (siblings) siblings.push(folder)
           else inside.set(folder.parentFolderId, [folder])
         }
-        if (place.read.isDue) await place.read.next()
-        if (size.isLarge) await place.read.becomeLarge()
+        if (source.read.isDue) await source.read.next()
+        if (size.isLarge) await source.read.becomeLarge()
       }
     }
     level = next
@@ -105,41 +105,41 @@ export async function readInside(
   return inside
 }
 
-/** What is directly inside the folders, in slices; siblings in their order. */
-async function* childrenOf(place: Place, parents: readonly string[]): AsyncGenerator<Folder[]> {
-  const { db, apiKey, organizationId, read } = place
-  const rows = await folders.someChildren(db, apiKey, organizationId, parents, rowsAtOnce + 1)
-  if (rows.length <= rowsAtOnce) {
+/** The direct subfolders of the parents, in slices. Siblings keep their order. */
+async function* childrenOf(source: FolderRead, parents: readonly string[]): AsyncGenerator<Folder[]> {
+  const { db, apiKey, organizationId, read } = source
+  const rows = await folders.someChildren(db, apiKey, organizationId, parents, maxRowsPerQuery + 1)
+  if (rows.length <= maxRowsPerQuery) {
     yield rows.sort((a, b) => a.createdAt - b.createdAt || (a.folderId < b.folderId ? -1 : 1))
     return
   }
   await read.next()
   if (parents.length > 1) {
     const half = parents.length >> 1
-    yield* childrenOf(place, parents.slice(0, half))
-    yield* childrenOf(place, parents.slice(half))
+    yield* childrenOf(source, parents.slice(0, half))
+    yield* childrenOf(source, parents.slice(half))
     return
   }
   for (let after: Cursor | undefined; ;) {
-    const window = { limit: rowsAtOnce, after }
+    const window = { limit: maxRowsPerQuery, after }
     const some = await folders.list(db, apiKey, organizationId, parents[0], window)
     yield some
     const last = some.at(-1)
-    if (!last || some.length < rowsAtOnce) return
+    if (!last || some.length < maxRowsPerQuery) return
     after = cursorOf(last)
     await read.next()
   }
 }
 
-/** The folders, what is inside them, and every folder above them. */
+/** The folders, their subfolders and all their ancestors. */
 export async function readTree(
-  { db, apiKey, organizationId, read }: Place,
-  tops: readonly Folder[],
+  { db, apiKey, organizationId, read }: FolderRead,
+  topFolders: readonly Folder[],
   inside: ReadonlyMap<string, readonly Folder[]>,
 ): Promise<FolderTree> {
   const tree: FolderTree = new Map()
   const above = new Set<string>()
-  for (const siblings of [tops, ...inside.values()]) {
+  for (const siblings of [topFolders, ...inside.values()]) {
     for (const folder of siblings) {
       tree.set(folder.folderId, folder)
       above.add(folder.parentFolderId)

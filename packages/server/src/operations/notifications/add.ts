@@ -7,26 +7,32 @@ import { mergeKeys } from '../../store/engine/json.ts'
 import type { Content } from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import * as users from '../../store/users/users.ts'
-import { requireLevel } from '../levels.ts'
+import { requireLevel } from '../shared/levels.ts'
 import { areMany, type Audience, findRecipients } from './recipients.ts'
 
 type Add = Operations['notifications']['add']
 
-/** A notification that is on disk with all recipients, but hidden until the last transaction. */
+/** A notification that is stored with all its recipients, but hidden until the last transaction. */
 interface Staged {
   id: string
   key: string
-  /** Removes it if it is never shown. */
+  /** The deletion that removes it if it is never shown. */
   deletionId: string
 }
 
 /**
- * A notification with many recipients is written in short transactions, so that others write in between. It is hidden
- * meanwhile. If the server dies, the noted deletion removes what it left.
+ * A notification with many recipients is written in short transactions, so that other writes run in between. It stays
+ * hidden until the last one. If the server dies before, the recorded deletion removes it.
  */
 export const addNotification: PreparedWrite<Add> = {
   async prepare(call): Promise<Staged | undefined> {
-    const { input, caller, db, now, writeStep } = call
+    const {
+      input,
+      caller,
+      db,
+      now,
+      services: { clock, writeStep },
+    } = call
     const { apiKey } = caller
     validate(input)
     const audience = audienceOf(input)
@@ -34,23 +40,23 @@ export const addNotification: PreparedWrite<Add> = {
     const { organizationId } = input
     const id = input.notificationId ?? newDigits()
     const staged = { id, key: newKey(id), deletionId: newId('del') }
-    const startedAt = performance.now()
+    const startedAt = clock.elapsed()
     const deletion = () => ({
       deletionId: staged.deletionId,
-      now: now + Math.round(performance.now() - startedAt),
+      now: now + Math.round(clock.elapsed() - startedAt),
     })
     await writeStep(async (step) => {
-      await ensurePlace(step, call)
+      await ensureDocument(step, call)
       await notifications.addHidden(step, apiKey, { ...staged, ...notificationOf(input, now) }, deletion())
     }, apiKey)
     const notification = { organizationId, key: staged.key, timestamp: now }
     for await (const some of findRecipients(db, caller, audience, now)) {
       if (some.length === 0) continue
-      const isThere = await writeStep(
+      const isStored = await writeStep(
         (step) => notifications.addRecipients(step, apiKey, notification, some, deletion()),
         apiKey,
       )
-      if (!isThere) throw removedMeanwhile()
+      if (!isStored) throw removedMeanwhile()
     }
     return staged
   },
@@ -59,11 +65,11 @@ export const addNotification: PreparedWrite<Add> = {
     const { input, caller, db, now } = call
     const { apiKey } = caller
     const { organizationId } = input
-    await ensurePlace(db, call)
+    await ensureDocument(db, call)
     if (staged) {
       const place = { organizationId, id: staged.id, key: staged.key }
       const isShown = await notifications
-        .show(db, apiKey, place, staged.deletionId, later(call))
+        .show(db, apiKey, place, staged.deletionId, deferredDeletion(call))
         .catch((error: unknown) => {
           throw isTaken(error) ? new Stale() : error
         })
@@ -76,20 +82,24 @@ export const addNotification: PreparedWrite<Add> = {
       apiKey,
       { id, key: newKey(id), ...notificationOf(input, now) },
       findRecipients(db, caller, audienceOf(input), now),
-      later(call),
+      deferredDeletion(call),
     )
     return { success: true, id, message: 'Notification added successfully.' }
   },
 }
 
-/** Names the deletion that removes hidden notifications, and starts it after the commit. */
-export const later = ({ now, afterCommit, resumeDeletions }: Call): notifications.Later => ({
+/** The deletion that removes hidden notifications. It starts after the commit. */
+export const deferredDeletion = ({
+  now,
+  afterCommit,
+  services: { resumeDeletions },
+}: Call): notifications.Later => ({
   deletionId: newId('del'),
   now,
   onHidden: () => afterCommit(resumeDeletions),
 })
 
-/** Sorts like the id: `!` comes before all that an id may contain. */
+/** Sorts like the id: `!` sorts before every character that an id may contain. */
 const newKey = (id: string) => newId(`${id}!`)
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
@@ -109,8 +119,8 @@ function validate(input: Input<Add>): void {
   }
 }
 
-/** The document exists afterwards, and so does the user who acts. */
-async function ensurePlace(db: Db, { input, caller: { apiKey }, now }: Call<Add>): Promise<void> {
+/** Makes sure that the document and the acting user exist. */
+async function ensureDocument(db: Db, { input, caller: { apiKey }, now }: Call<Add>): Promise<void> {
   const { organizationId, documentId, createOrganization, createDocument, actionUser } = input
   const create = { organization: createOrganization, document: createDocument }
   await requireLevel(db, apiKey, { organizationId, type: 'document', id: documentId }, create, now)
@@ -148,7 +158,7 @@ function notificationOf(input: Input<Add>, now: number) {
   return { organizationId, documentId, content, timestamp: now }
 }
 
-/** The location's own id, which may be 0, else its name (spec 22.5). */
+/** A number for the location: from its id, which may be 0, else from its name (spec 22.5). */
 function locationIdOf({ id, locationName }: Record<string, unknown> = {}): number | undefined {
   for (const identity of [id, locationName]) {
     if (typeof identity === 'number' || (typeof identity === 'string' && identity.trim() !== '')) {

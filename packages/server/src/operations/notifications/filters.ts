@@ -1,7 +1,7 @@
 import type { Db } from '../../store/engine/db.ts'
 import type { Filter } from '../../store/notifications/lists.ts'
 import { addressee } from '../../store/notifications/recipients.ts'
-import { unique } from '../batches.ts'
+import { unique } from '../shared/batches.ts'
 
 interface Filters {
   organizationId: string
@@ -11,7 +11,7 @@ interface Filters {
   notificationIds?: string[]
 }
 
-/** The filter that the fields of a request describe. */
+/** The filter from the fields of a request. */
 export async function filterOf(db: Db, apiKey: string, input: Filters): Promise<Filter> {
   const { organizationId, documentId, locationId, userId, notificationIds } = input
   return {

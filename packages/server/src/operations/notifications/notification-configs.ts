@@ -1,11 +1,11 @@
 import { ApiError, type NotificationPreferences, type Operations } from '@plenum/protocol'
 import type { Handlers } from '../../calls/call.ts'
 import * as configs from '../../store/notifications/configs.ts'
-import { unique } from '../batches.ts'
+import { unique } from '../shared/batches.ts'
 
-/** Far more than anybody has; without an end, a caller could fill the database with names. */
-const mostChannels = 20
-const longestChannel = 100
+/** Far more channels than apps have. Without a limit a caller could fill the database with names. */
+const maxChannels = 20
+const maxChannelLength = 100
 
 export const notificationConfigHandlers: Handlers<
   Pick<Operations['notifications'], 'getConfig' | 'setConfig'>
@@ -17,7 +17,7 @@ export const notificationConfigHandlers: Handlers<
     const choices = await configs.find(db, apiKey, organizationId, documentIds, [userId])
     const entry = (documentId?: string) => ({
       config: choices.effective(userId, documentId),
-      // The interface has strings here; the organization's own entry belongs to no document.
+      // The interface requires a string, but the organization's own entry belongs to no document.
       metadata: { organizationId, apiKey, documentId: documentId ?? '', userId },
     })
     return ofOrganization ? [entry()] : documentIds.map((documentId) => entry(documentId))
@@ -28,8 +28,14 @@ export const notificationConfigHandlers: Handlers<
     const sent = version === 'v1' ? required(input.documentIds) : input.documentIds
     const documentIds = sent && unique(sent)
     checkChannels(input.config)
-    const most = await configs.put(db, apiKey, input.organizationId, { userIds, documentIds }, input.config)
-    if (most > mostChannels) throw tooManyChannels()
+    const channels = await configs.put(
+      db,
+      apiKey,
+      input.organizationId,
+      { userIds, documentIds },
+      input.config,
+    )
+    if (channels > maxChannels) throw tooManyChannels()
     const [documentId] = documentIds ?? []
     const where = {
       ...(documentId !== undefined && { documentId }),
@@ -49,14 +55,14 @@ function required(documentIds: string[] | undefined): string[] {
 function checkChannels(config: NotificationPreferences): void {
   const channels = Object.keys(config)
   if (channels.length === 0) throw new ApiError('INVALID_ARGUMENT', 'config must not be empty.')
-  if (channels.length > mostChannels) throw tooManyChannels()
-  if (channels.some((channel) => channel.trim() === '' || channel.length > longestChannel)) {
+  if (channels.length > maxChannels) throw tooManyChannels()
+  if (channels.some((channel) => channel.trim() === '' || channel.length > maxChannelLength)) {
     throw new ApiError(
       'INVALID_ARGUMENT',
-      `The name of a channel must have 1 to ${longestChannel} characters.`,
+      `The name of a channel must have 1 to ${maxChannelLength} characters.`,
     )
   }
 }
 
 const tooManyChannels = () =>
-  new ApiError('INVALID_ARGUMENT', `config must have at most ${mostChannels} channels.`)
+  new ApiError('INVALID_ARGUMENT', `config must have at most ${maxChannels} channels.`)

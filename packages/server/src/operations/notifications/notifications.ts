@@ -1,20 +1,20 @@
-import { ApiError, type Notification, type Operations } from '@plenum/protocol'
+import { ApiError, type Input, type Notification, type Operations } from '@plenum/protocol'
 import { shortHash } from '../../access/ids.ts'
 import type { Call, Handlers } from '../../calls/call.ts'
 import type { StoredNotification } from '../../store/notifications/lists.ts'
 import * as lists from '../../store/notifications/lists.ts'
 import * as recipients from '../../store/notifications/recipients.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
-import { outcomes, unique } from '../batches.ts'
+import { outcomes, unique } from '../shared/batches.ts'
 import { notificationConfigHandlers } from './notification-configs.ts'
-import { addNotification, later } from './add.ts'
+import { addNotification, deferredDeletion } from './add.ts'
 import { filterOf } from './filters.ts'
 import { updateNotifications } from './update.ts'
-import { WrittenJson } from '../../calls/written-json.ts'
-import { listAll, page, type Window, withPageToken } from '../paging.ts'
+import { EncodedJson } from '../../calls/encoded-json.ts'
+import { listAll, page, type Window, withPageToken } from '../shared/paging.ts'
 
-/** Each is read with the metadata of its document and its organization, and up to 500 names of users. */
-const rowsAtOnce = 32
+/** Rows in one query: each comes with the metadata of its document and organization, and up to 500 users. */
+const rowsPerQuery = 32
 
 const invalid = (message: string) => new ApiError('INVALID_ARGUMENT', message)
 
@@ -35,7 +35,7 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
     const list = {
       read: (window: Window) => lists.list(db, apiKey, filter, { ...window, order }),
       cursor: ({ timestamp, key }: StoredNotification) => [timestamp, key],
-      rowsAtOnce,
+      rowsPerQuery,
     }
     const shown = (rows: readonly StoredNotification[]) => present(call, organizationId, rows)
     return version === 'v1' ? listAll(call, list, shown) : withPageToken(await page(call, input, list, shown))
@@ -43,32 +43,53 @@ export const notificationHandlers: Handlers<Operations['notifications']> = {
 
   update: updateNotifications,
 
-  async delete(call) {
-    const { input, caller, db, removedBefore } = call
-    const { apiKey } = caller
-    const { documentId, userId, notificationIds } = input
-    if (documentId === undefined && userId === undefined && notificationIds === undefined) {
-      throw invalid('At least one of documentId, userId or notificationIds is required.')
-    }
-    const { user, ...filter } = await filterOf(db, apiKey, input)
-    const deleted = new Set(removedBefore)
-    if (!user) {
-      for (const id of await notifications.remove(db, apiKey, filter, later(call))) deleted.add(id)
-    } else if (!removedBefore) {
-      // A long list has been looked through before. It is not looked through again, because that takes long.
-      for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
-    }
-    return outcomes(filter.ids ?? deleted, (id) =>
-      deleted.has(id)
-        ? { success: true, message: 'Notification deleted.' }
-        : { success: false, message: 'Failed to delete notification.' },
-    )
+  delete: {
+    scope: deletionScope,
+    remove: deleteNotifications,
   },
 }
 
-/** Notifications as they are read (spec 22.10). */
+type Delete = Operations['notifications']['delete']
+
+function deletionScope(input: Input<Delete>) {
+  const { organizationId, documentId, locationId, userId, notificationIds } = input
+  // Named notifications are few. A large one of them is hidden, and removed after the commit.
+  if (notificationIds !== undefined) return undefined
+  const atLocation = locationId === undefined ? {} : { locationId: String(locationId) }
+  if (userId !== undefined) {
+    const inDocument = documentId === undefined ? {} : { documentId }
+    return { organizationId, inboxOf: { userId, ...inDocument, ...atLocation } }
+  }
+  return documentId === undefined
+    ? undefined
+    : { organizationId, notificationsOf: { documentId, ...atLocation } }
+}
+
+async function deleteNotifications(call: Call<Delete>) {
+  const { input, caller, db, alreadyRemovedIds } = call
+  const { apiKey } = caller
+  const { documentId, userId, notificationIds } = input
+  if (documentId === undefined && userId === undefined && notificationIds === undefined) {
+    throw invalid('At least one of documentId, userId or notificationIds is required.')
+  }
+  const { user, ...filter } = await filterOf(db, apiKey, input)
+  const deleted = new Set(alreadyRemovedIds)
+  if (!user) {
+    for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)
+  } else if (!alreadyRemovedIds) {
+    // The steps before this transaction went through a long inbox. Going through it again would take too long here.
+    for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
+  }
+  return outcomes(filter.ids ?? deleted, (id) =>
+    deleted.has(id)
+      ? { success: true, message: 'Notification deleted.' }
+      : { success: false, message: 'Failed to delete notification.' },
+  )
+}
+
+/** The notifications as callers read them (spec 22.10). */
 async function present(
-  { db, caller: { apiKey }, longReads }: Call<Operations['notifications']['get']>,
+  { db, caller: { apiKey }, services: { longReads } }: Call<Operations['notifications']['get']>,
   organizationId: string,
   items: readonly StoredNotification[],
 ): Promise<Notification[]> {
@@ -103,8 +124,8 @@ async function present(
         documentId,
         locationId,
         location,
-        documentMetadata: written(surroundings.documents.get(documentId)),
-        organizationMetadata: written(surroundings.organization),
+        documentMetadata: encoded(surroundings.documents.get(documentId)),
+        organizationMetadata: encoded(surroundings.organization),
       },
       timestamp,
       ...state,
@@ -113,9 +134,9 @@ async function present(
   return shown
 }
 
-/** Many notifications show the same: it is not parsed and written for each. */
-const written = (metadata = '{}') =>
-  new WrittenJson(Buffer.from(metadata)) as unknown as Record<string, unknown>
+/** Many notifications have the same metadata, so it is not parsed and encoded for each. */
+const encoded = (metadata = '{}') =>
+  new EncodedJson(Buffer.from(metadata)) as unknown as Record<string, unknown>
 
 const hashes = (values: readonly string[]) =>
   Object.fromEntries(values.map((value) => [shortHash(value), true]))

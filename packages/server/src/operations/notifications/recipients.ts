@@ -12,14 +12,14 @@ export interface Audience {
   documentId: string
   notifyUsers: readonly NotificationUser[]
   notifyAll: boolean
-  /** Leaves out who may not read the document. */
+  /** Leaves out users who may not read the document. */
   verifyUserPermissions: boolean
 }
 
-/** Members who are looked at together: an organization may have very many. */
-const membersTogether = 200
-/** Members, and users with the addresses that are named, that one transaction notifies: each takes about 15 ms of SQLite. */
-const maxTogether = 500
+/** Members that are read at once: an organization may have very many. */
+const membersPerPage = 200
+/** Members, and users with the named addresses, that one transaction notifies: about 15 ms on SQLite. */
+const maxPerTransaction = 500
 
 /** Whether there may be too many recipients for one transaction. */
 export async function areMany(
@@ -34,17 +34,19 @@ export async function areMany(
       db,
       apiKey,
       emails.filter((email) => email !== null),
-      maxTogether,
+      maxPerTransaction,
     )
   )
     return true
-  const page = { after: '', limit: maxTogether + 1 }
-  return notifyAll && (await recipients.members(db, apiKey, organizationId, now, page)).length > maxTogether
+  const page = { after: '', limit: maxPerTransaction + 1 }
+  return (
+    notifyAll && (await recipients.members(db, apiKey, organizationId, now, page)).length > maxPerTransaction
+  )
 }
 
 const addressOf = (email: string | undefined) => email?.trim().toLowerCase() || null
 
-/** Those whom the caller named and, with `notifyAll`, all users of the organization; each one once, some at a time. */
+/** The users whom the caller named and, with `notifyAll`, all users of the organization. Yields each user once, in slices. */
 export async function* findRecipients(
   db: Db,
   caller: ApiKey,
@@ -53,7 +55,7 @@ export async function* findRecipients(
 ): AsyncGenerator<NewRecipient[]> {
   const { organizationId, notifyUsers, notifyAll, verifyUserPermissions } = audience
   const wanted = async (among: readonly NewRecipient[]) => {
-    const willing = await thoseWhoWantIt(db, caller.apiKey, audience, among)
+    const willing = await filterByPreference(db, caller.apiKey, audience, among)
     if (!verifyUserPermissions) return willing
     return willing.filter(await readersOf(db, caller, audience, willing, now))
   }
@@ -64,8 +66,8 @@ export async function* findRecipients(
     yield wanted(others.map((one) => ({ ...one, named: true })))
   }
 
-  for (let after = '', found = notifyAll ? membersTogether : 0; found === membersTogether;) {
-    const page = { after, limit: membersTogether }
+  for (let after = '', found = notifyAll ? membersPerPage : 0; found === membersPerPage;) {
+    const page = { after, limit: membersPerPage }
     const userIds = await recipients.members(db, caller.apiKey, organizationId, now, page)
     found = userIds.length
     after = userIds.at(-1) ?? after
@@ -76,7 +78,7 @@ export async function* findRecipients(
 
 const keyOf = ({ userId, email }: Recipient) => JSON.stringify([userId === null, userId ?? email])
 
-/** Tells who may read the document. An address that belongs to nobody has no grant, and enters what is public. */
+/** A check whether a recipient may read the document. An address without a user has no grant and may read public documents. */
 export async function readersOf(
   db: Db,
   caller: ApiKey,
@@ -92,7 +94,7 @@ export async function readersOf(
   }
 }
 
-/** Those whom the caller named. An address stands for all users who have it, or for itself if none has. */
+/** The recipients whom the caller named. An address means all users who have it, or itself if no user has it. */
 async function* findNamed(
   db: Db,
   apiKey: string,
@@ -119,8 +121,8 @@ async function* findNamed(
   yield [...ownerless].map((email) => ({ userId: null, email }))
 }
 
-/** By the preference for the inbox (spec 18.6): what a user is named in involves them. */
-async function thoseWhoWantIt(
+/** Keeps the recipients whose inbox preference allows it (spec 18.6). `MINE` allows notifications that name the user. */
+async function filterByPreference(
   db: Db,
   apiKey: string,
   { organizationId, documentId }: Audience,

@@ -8,7 +8,7 @@ import * as recipients from '../../store/notifications/recipients.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
 import { paceOf } from '../../store/engine/pace.ts'
 import { isSmall } from '../../store/deletions/removal-size.ts'
-import { byId, inLockOrder, outcomes, unique } from '../batches.ts'
+import { byId, inLockOrder, outcomes, unique } from '../shared/batches.ts'
 import { filterOf } from './filters.ts'
 import { readersOf } from './recipients.ts'
 
@@ -16,27 +16,32 @@ type Update = Operations['notifications']['update']
 type Change = Exclude<Input<Update>['notifications'], readonly unknown[]>
 type Changes = readonly [id: string, change: Change][]
 
-/** What one transaction changes: about 20 ms of SQLite. Each notification whose recipients are verified takes about 1 ms. */
-const maxTogether = { changes: 100, readers: 2000, verified: 20 }
-/** Notifications that are found by one statement. Each may have 16 KiB. */
-const foundTogether = 20
-/** Recipients who are verified together: about 3 ms of SQLite. */
-const verifiedTogether = 200
+/** Limits for one transaction: about 20 ms on SQLite. Verifying the recipients of a notification takes about 1 ms. */
+const maxPerTransaction = { changes: 100, readers: 2000, verified: 20 }
+/** Notifications that one statement reads. Each may have 16 KiB. */
+const notificationsPerQuery = 20
+/** Recipients that are verified at once: about 3 ms on SQLite. */
+const recipientsPerPage = 200
 
-/** Where an update goes on. */
+/** Where the next transaction continues. */
 interface Position {
   change: number
-  /** The notification of that change is changed. Its recipients behind `after` are not verified yet. */
+  /** This notification is already changed. Its recipients after `after` are not verified yet. */
   verifying?: { key: string; documentId: string; after: Cursor | undefined }
 }
 
 /**
- * Many changes are made in short transactions, so that others write in between. Each notification is changed by one of
- * them. If the server dies, the caller has no answer and may send the same call again.
+ * Many changes are made in short transactions, so that other writes run in between. One transaction changes each
+ * notification. If the server dies, the caller gets no answer and may send the same call again.
  */
 export const updateNotifications: PreparedWrite<Update> = {
   async prepare(call): Promise<ReadonlySet<string> | undefined> {
-    const { input, caller, db, writeStep } = call
+    const {
+      input,
+      caller,
+      db,
+      services: { writeStep },
+    } = call
     const changes = changesOf(input)
     if (!(await areMany(db, call, changes))) return undefined
     await requireSizes(db, call, changes)
@@ -77,24 +82,24 @@ const listOf = ({ notifications }: Input<Update>): readonly Change[] =>
 
 const changesOf = (input: Input<Update>): Changes => inLockOrder(byId(listOf(input), ({ id }) => id))
 
-/** Whether there may be too much to change for one transaction. */
+/** Whether the changes may be too many for one transaction. */
 async function areMany(db: Db, call: Call<Update>, changes: Changes): Promise<boolean> {
   const readers = changes.reduce((sum, [, { readByUserIds = [] }]) => sum + readByUserIds.length, 0)
-  if (changes.length > maxTogether.changes || readers > maxTogether.readers) return true
+  if (changes.length > maxPerTransaction.changes || readers > maxPerTransaction.readers) return true
   const { input, caller } = call
   if (!input.verifyUserPermissions) return false
-  if (changes.length > maxTogether.verified) return true
+  if (changes.length > maxPerTransaction.verified) return true
   const found = await find(db, call, changes)
   const keys = [...found.values()].map(({ key }) => key)
-  // To verify recipients may be to remove them all.
+  // Verifying may remove all recipients.
   const scope = { organizationId: input.organizationId, hiddenNotifications: keys }
   return keys.length > 0 && !(await isSmall(db, caller.apiKey, scope))
 }
 
-/** What has become too large is refused before anything is changed (spec 0.7). */
+/** Throws before the first change if a notification would become too large (spec 0.7). */
 async function requireSizes(db: Db, call: Call<Update>, changes: Changes): Promise<void> {
-  for (let start = 0; start < changes.length; start += foundTogether) {
-    const some = changes.slice(start, start + foundTogether)
+  for (let start = 0; start < changes.length; start += notificationsPerQuery) {
+    const some = changes.slice(start, start + notificationsPerQuery)
     const found = await find(db, call, some)
     for (const [id, change] of some) {
       const stored = found.get(id)
@@ -106,7 +111,7 @@ async function requireSizes(db: Db, call: Call<Update>, changes: Changes): Promi
 const find = async (db: Db, { input, caller: { apiKey } }: Call<Update>, changes: Changes) =>
   lists.findMany(db, apiKey, { ...(await filterOf(db, apiKey, input)), ids: changes.map(([id]) => id) })
 
-/** Makes changes from the position on, for as long as one transaction may take. Undefined: all are made. */
+/** Makes changes from the position on, until the transaction's time is used up. Undefined: all changes are made. */
 async function updateSome(
   db: Db,
   call: Call<Update>,
@@ -114,9 +119,9 @@ async function updateSome(
   from: Position,
   updated: string[],
 ): Promise<Position | undefined> {
-  const beganAt = performance.now()
+  const startedAt = performance.now()
   const { budgetMs } = paceOf(db)
-  const some = changes.slice(from.change, from.change + foundTogether)
+  const some = changes.slice(from.change, from.change + notificationsPerQuery)
   const found = await find(db, call, some)
   let { change: next, verifying } = from
   for (const [id, change] of some) {
@@ -130,10 +135,10 @@ async function updateSome(
     while (verifying) {
       const after = await verifySome(db, call, verifying)
       verifying = after && { ...verifying, after }
-      if (verifying && performance.now() - beganAt > budgetMs) return { change: next, verifying }
+      if (verifying && performance.now() - startedAt > budgetMs) return { change: next, verifying }
     }
     next++
-    if (performance.now() - beganAt > budgetMs) break
+    if (performance.now() - startedAt > budgetMs) break
   }
   return next < changes.length ? { change: next } : undefined
 }
@@ -156,22 +161,22 @@ async function updateOne(
   }
 }
 
-/** Removes the recipients on the next page who may not read the document. Gives where to go on if there may be more. */
+/** Removes the recipients on the next page who may not read the document. Returns where the next page starts, if there is one. */
 async function verifySome(
   db: Db,
   { input: { organizationId }, caller, now }: Call<Update>,
   { key, documentId, after }: NonNullable<Position['verifying']>,
 ): Promise<Cursor | undefined> {
   const { apiKey } = caller
-  const page = { after, limit: verifiedTogether }
+  const page = { after, limit: recipientsPerPage }
   const some = await recipients.findSome(db, apiKey, { organizationId, key }, page)
   const mayRead = await readersOf(db, caller, { organizationId, documentId }, some.recipients, now)
-  const dropped = some.recipients.filter((one) => !mayRead(one))
-  await recipients.remove(db, apiKey, organizationId, [key], dropped)
+  const removed = some.recipients.filter((one) => !mayRead(one))
+  await recipients.remove(db, apiKey, organizationId, [key], removed)
   return some.next
 }
 
-/** What an update replaces; other keys of the caller's are not kept. */
+/** The fields that an update replaces. Other keys of the input are ignored. */
 function contentOf(change: Partial<Content>): Partial<Content> {
   const {
     actionUser,

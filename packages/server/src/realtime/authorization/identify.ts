@@ -3,9 +3,9 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../../access/backend-users.ts'
 import type { Credentials } from '../../access/credentials.ts'
 import type { Deletions } from '../../access/deletions.ts'
-import { identifyServer, presentedBy } from '../../access/server-credentials.ts'
+import { identifyServer, presentedCredentials } from '../../access/server-credentials.ts'
 import type { SessionUser } from '../../access/session-access.ts'
-import { isOneOf } from '../../access/tokens/auth-tokens.ts'
+import { matchesAny } from '../../access/tokens/auth-tokens.ts'
 import { signIn } from '../../access/tokens/sign-in.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
@@ -103,11 +103,11 @@ export async function identifyBackend(
   page: OpenPage,
 ): Promise<Identity | undefined> {
   if (headers['x-svc-auth-token'] === undefined) return undefined
-  const { token = '' } = presentedBy(headers)
+  const { token = '' } = presentedCredentials(headers)
   const key = await identifyServer(credentials, headers)
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   await requireOrigin(pages, key.apiKey, page)
-  return { ...backendOf(key.apiKey), isAccepted: (tokens) => isOneOf(token, tokens) }
+  return { ...backendOf(key.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
 }
 
 export const backendOf = (apiKey: string): Identity => ({

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 
-/** Nobody else knows it, so nothing that others wrote can contain it. */
+/** Random and never sent, so no value from outside can contain it. */
 const placeholder = randomUUID()
 let collected: (readonly Uint8Array[])[] | undefined
 
-/** Above this an answer stays in pieces: joining 64 MiB takes 50 ms. */
+/** Above this size an answer stays in pieces: joining 64 MiB takes 50 ms. */
 const maxJoinedBytes = 1024 * 1024
 
-/** A value that is JSON already, in UTF-8, and goes into an answer as it is: large ones are written in a thread or in slices. */
-export class WrittenJson {
+/** A value that is already encoded as JSON in UTF-8. An answer contains it unchanged. Large values are encoded in a thread or in slices. */
+export class EncodedJson {
   readonly #pieces: readonly Uint8Array[]
 
   constructor(...pieces: readonly Uint8Array[]) {
@@ -23,18 +23,18 @@ export class WrittenJson {
 }
 
 /** JSON as text, as bytes, or as bytes in several pieces. */
-export type Body = string | Buffer | readonly Uint8Array[]
+export type JsonBody = string | Buffer | readonly Uint8Array[]
 
-/** JSON of a value that may have written ones inside. */
-export function writeJson(value: unknown): Body {
+/** Encodes a value that may contain `EncodedJson`. */
+export function encodeJson(value: unknown): JsonBody {
   collected = []
   try {
     const text = JSON.stringify(value)
     if (collected.length === 0) return text
     const [first = '', ...others] = text.split(`"${placeholder}"`)
-    const written = collected
+    const encoded = collected
     const pieces = others.flatMap((piece, index) => [
-      ...(written[index] as readonly Uint8Array[]),
+      ...(encoded[index] as readonly Uint8Array[]),
       Buffer.from(piece),
     ])
     const all = [Buffer.from(first), ...pieces]
@@ -44,8 +44,8 @@ export function writeJson(value: unknown): Body {
   }
 }
 
-/** JSON of an array that is written slice by slice. */
-export class WrittenArray {
+/** Encodes an array slice by slice. */
+export class JsonArrayEncoder {
   readonly #pieces: Uint8Array[] = []
   #bytes = 0
 
@@ -55,20 +55,21 @@ export class WrittenArray {
 
   add(items: readonly unknown[]): void {
     if (items.length === 0) return
-    const text = bytesOf(writeJson(items))
+    const body = joinedBody(encodeJson(items))
+    const text = typeof body === 'string' ? Buffer.from(body) : body
     this.#bytes += text.length
-    // Of each slice without its brackets.
+    // Each slice is encoded as an array of its own; its brackets are left out.
     this.#pieces.push(Buffer.from(this.#pieces.length > 0 ? ',' : '['), text.subarray(1, -1))
   }
 
-  end(): WrittenJson {
-    return new WrittenJson(...this.#pieces, Buffer.from(this.#pieces.length > 0 ? ']' : '[]'))
+  end(): EncodedJson {
+    return new EncodedJson(...this.#pieces, Buffer.from(this.#pieces.length > 0 ? ']' : '[]'))
   }
 }
 
-/** JSON of an object with arrays, written slice by slice. */
-export class WrittenGroups {
-  readonly #groups = new Map<string, WrittenArray>()
+/** Encodes an object of arrays slice by slice. */
+export class JsonGroupsEncoder {
+  readonly #groups = new Map<string, JsonArrayEncoder>()
   bytes = 0
 
   add(items: readonly (readonly [group: string, item: unknown])[]): void {
@@ -79,7 +80,7 @@ export class WrittenGroups {
       else added.set(name, [item])
     }
     for (const [name, more] of added) {
-      const group = this.#groups.get(name) ?? new WrittenArray()
+      const group = this.#groups.get(name) ?? new JsonArrayEncoder()
       this.#groups.set(name, group)
       this.bytes -= group.bytes
       group.add(more)
@@ -92,10 +93,9 @@ export class WrittenGroups {
   }
 }
 
-function bytesOf(body: Body): Buffer {
-  if (typeof body === 'string') return Buffer.from(body)
-  return Buffer.isBuffer(body) ? body : Buffer.concat(body)
-}
+/** The body in one piece of memory. */
+export const joinedBody = (body: JsonBody): string | Buffer =>
+  typeof body === 'string' || Buffer.isBuffer(body) ? body : Buffer.concat(body)
 
 export const byteLength = (pieces: readonly Uint8Array[]) =>
   pieces.reduce((sum, piece) => sum + piece.length, 0)

@@ -1,7 +1,7 @@
 import type { Outcome, Outcomes } from '@plenum/protocol'
-import { inLockOrder as lockOrder } from '../store/engine/lock-order.ts'
+import { inLockOrder as lockOrder } from '../../store/engine/lock-order.ts'
 
-/** The items of a batch by id; of a repeated id the first counts (spec 0.4). */
+/** The items of a batch by id. If an id is repeated, its first item applies (spec 0.4). */
 export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<string, T> {
   const found = new Map<string, T>()
   for (const item of items) if (!found.has(idOf(item))) found.set(idOf(item), item)
@@ -10,9 +10,9 @@ export function byId<T>(items: readonly T[], idOf: (item: T) => string): Map<str
 
 export const unique = (ids: readonly string[]): string[] => [...new Set(ids)]
 
-/** One outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is a key like any other. */
+/** One outcome for each id. `fromEntries` defines own keys, so an id such as `__proto__` is safe. */
 export const outcomes = (ids: Iterable<string>, outcome: (id: string) => Outcome): Outcomes =>
   Object.fromEntries([...ids].map((id) => [id, outcome(id)]))
 
-/** The items in the order in which every batch touches its rows. */
+/** The items in the order in which every batch locks its rows, so that batches do not deadlock. */
 export const inLockOrder = <T>(items: ReadonlyMap<string, T>): [string, T][] => lockOrder(items, ([id]) => id)

@@ -6,7 +6,7 @@ import {
   toDotted,
   type Triggers,
 } from '@plenum/protocol'
-import type { ServiceSettings } from '../access/service-settings.ts'
+import type { ServiceSettings } from '../../access/service-settings.ts'
 import { isHttpUrl } from './urls.ts'
 
 type Created = Input<Operations['apiKeys']['create']>
@@ -21,7 +21,7 @@ interface StoredConfig {
   triggers?: Triggers
 }
 
-/** The settings of a service that did not exist before, or a refusal. Its first start brings the usual triggers (spec 4.2). */
+/** The first settings of the service; throws if they are invalid. Turning it on enables the default triggers (spec 4.2). */
 export function firstWebhookSettings(enabled: boolean, sent: Created['webhookServiceConfig'] = {}) {
   const { rawNotificationUrl, processedNotificationUrl, encodeData, encryptData, publicKey } = sent
   const urls = [rawNotificationUrl, processedNotificationUrl]

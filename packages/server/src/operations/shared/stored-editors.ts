@@ -1,51 +1,48 @@
 import { ApiError } from '@plenum/protocol'
-import { backendUserIds } from '../access/backend-users.ts'
-import { sourceOf } from '../crdt/document-threads.ts'
-import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../crdt/content/errors.ts'
-import type { Change } from '../crdt/stored-work.ts'
-import { type Call, Stale } from '../calls/call.ts'
-import * as editorLog from '../store/editors/log.ts'
-import type { StoredLog } from '../store/editors/log.ts'
-import * as editors from '../store/editors/editors.ts'
-import type { Contents, Place } from '../store/editors/editors.ts'
+import { backendUserIds } from '../../access/backend-users.ts'
+import { sourceOf } from '../../crdt/document-threads.ts'
+import { Busy, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from '../../crdt/content/errors.ts'
+import type { Change } from '../../crdt/stored-work.ts'
+import { type Call, Stale } from '../../calls/call.ts'
+import * as editorLog from '../../store/editors/log.ts'
+import type { StoredLog } from '../../store/editors/log.ts'
+import * as editors from '../../store/editors/editors.ts'
+import type { Contents, Place } from '../../store/editors/editors.ts'
 
-/** What operations on an editor are given. */
-type EditorCall = Pick<
-  Call,
-  'db' | 'now' | 'log' | 'emit' | 'afterCommit' | 'snapshots' | 'limits' | 'user'
-> & {
+/** The part of a call that operations on an editor use. */
+type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'signal' | 'afterCommit' | 'services' | 'user'> & {
   input: Place
   caller: { apiKey: string }
 }
 
-/** The author of what operations write. The updates have one Yjs client id, so they have one author in the log. */
+/** The author of all REST writes. Their updates share one Yjs client id, so the log has one author for them. */
 export const writer = { userId: backendUserIds.rest, sessionId: null }
 
-/** The log of an editor that must be there. */
+/** The log of an editor; throws `NOT_FOUND` if there is none. */
 export async function read({ input, caller: { apiKey }, db }: EditorCall): Promise<StoredLog> {
   const stored = await editorLog.read(db, apiKey, input)
   if (!stored) throw new ApiError('NOT_FOUND', 'No CRDT data found for this editor ID.')
   return stored
 }
 
-/** An update that changes nothing. */
-const nothing = Uint8Array.of(0, 0)
+/** A Yjs update without changes. */
+const emptyUpdate = Uint8Array.of(0, 0)
 
-/** The whole of an editor as one update; of one that is not stored yet, an update that changes nothing. */
+/** The whole editor as one Yjs update. An editor that is not stored yet gives an empty update. */
 export async function wholeUpdate(
   db: Call['db'],
   apiKey: string,
   place: Place,
-  { storedDocuments, log }: Pick<Call, 'storedDocuments' | 'log'>,
+  { storedDocuments, log }: { storedDocuments: Call['services']['storedDocuments']; log: Call['log'] },
 ): Promise<Uint8Array> {
   const stored = await editorLog.read(db, apiKey, place)
-  if (!stored) return nothing
+  if (!stored) return emptyUpdate
   const source = sourceOf(apiKey, place, stored)
   const capture = () => storedDocuments.capture(source, partsOf(stored), stored)
   return (await onStored(place, log, capture)).snapshot
 }
 
-/** Calls that write the same editor run one after the other. */
+/** The subject of a prepared write: calls that write the same editor run one after the other. */
 export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: Place }) =>
   JSON.stringify([organizationId, documentId, editorId])
 
@@ -55,8 +52,10 @@ export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[
   return snapshot ? [snapshot, ...tail] : tail
 }
 
-/** From how many bytes on an update to this log needs a snapshot: to keep the log short, or to see how large it becomes. */
-export function snapshotFrom({ limits }: Pick<Call, 'limits'>, stored: StoredLog): number {
+type EditorLimits = Pick<Call['services'], 'limits'>
+
+/** The size from which an update to this log needs a snapshot: to keep the log short, or to measure the new total size. */
+export function snapshotFrom({ limits }: EditorLimits, stored: StoredLog): number {
   const { snapshot, updates } = stored
   const tail = { updates: updates.length, bytes: bytesOf(updates) }
   const tooLargeFrom = limits.editorBytes - sizeOf(stored) + 1
@@ -65,12 +64,8 @@ export function snapshotFrom({ limits }: Pick<Call, 'limits'>, stored: StoredLog
 
 const sizeOf = ({ snapshot, updates }: StoredLog) => (snapshot?.length ?? 0) + bytesOf(updates)
 
-/** Refuses what makes an editor larger than it may be. What makes it smaller is accepted in any case. */
-export function assertFits(
-  { limits }: Pick<Call, 'limits'>,
-  { update, snapshot }: Change,
-  stored?: StoredLog,
-): void {
+/** Throws if the change makes the editor larger than its limit. A change that makes it smaller is always accepted. */
+export function assertFits({ limits }: EditorLimits, { update, snapshot }: Change, stored?: StoredLog): void {
   const before = stored ? sizeOf(stored) : 0
   const after = snapshot?.length ?? before + (update?.length ?? 0)
   if (after <= limits.editorBytes || after < before) return
@@ -78,16 +73,16 @@ export function assertFits(
   throw new ApiError('RESOURCE_EXHAUSTED', message)
 }
 
-/** What was computed for an editor, and from which state of it. */
+/** A computed change of an editor, with the stored state it was computed from. */
 export interface PreparedChange {
   stored: StoredLog
   change: Change
   contents: Contents
 }
 
-/** Appends what has changed in the document of an editor; if nothing has, the editor was written all the same. */
+/** Appends the change of an editor's document. Without a change it still updates who wrote the editor last and when. */
 export async function write(
-  { input, caller: { apiKey }, user, db, now, emit, afterCommit, snapshots }: EditorCall,
+  { input, caller: { apiKey }, user, db, now, signal, afterCommit, services: { snapshots } }: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
   if (!(await editorLog.stillFits(db, apiKey, input, stored, writer.userId))) throw new Stale()
@@ -95,8 +90,8 @@ export async function write(
   const lastWriter = user ? { userId: user.userId, sessionId: null } : writer
   await editors.touch(db, apiKey, input, contents, lastWriter, now)
   if (update === null) return
-  tellOpenEditors(emit, input)
-  // The snapshot lacks what others have appended since.
+  signalEditorChanged(signal, input)
+  // Another update was appended since, and the snapshot does not contain it.
   if (seq !== stored.seq + 1 || snapshot === null) return
   const { snapshotSeq, createdAt } = stored
   const newSnapshot = { snapshotSeq, seq, snapshot, createdAt }
@@ -116,10 +111,10 @@ export async function append(
   return appended?.seq
 }
 
-export const tellOpenEditors = (emit: Call['emit'], input: Place) =>
-  emit({ kind: 'editor', ...placeOf(input) })
+export const signalEditorChanged = (signal: Call['signal'], input: Place) =>
+  signal({ kind: 'editor', ...placeOf(input) })
 
-/** Without the other fields of an input. */
+/** The ids of an input's editor, without its other fields. */
 export const placeOf = ({ organizationId, documentId, editorId }: Place): Place => ({
   organizationId,
   documentId,
@@ -129,7 +124,7 @@ export const placeOf = ({ organizationId, documentId, editorId }: Place): Place 
 export const bytesOf = (updates: readonly { bytes: Uint8Array }[]) =>
   updates.reduce((sum, { bytes }) => sum + bytes.length, 0)
 
-/** Does work on stored documents, of which a failure is one of the interface. */
+/** Runs work on stored documents and turns its failures into errors of the interface. */
 export async function onStored<T>(where: Where, log: Call['log'], work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -143,7 +138,7 @@ interface Where {
   versionId?: string
 }
 
-/** What a failure of work on stored documents is called in the interface; what is wrong with them is logged. */
+/** The interface error for a failure of work on stored documents. Logs unreadable data. */
 export function failureOf(error: unknown, { editorId, versionId }: Where, log: Call['log']): ApiError {
   if (error instanceof UnfitContent) return new ApiError('INVALID_ARGUMENT', error.message)
   if (error instanceof Busy) {
@@ -156,7 +151,7 @@ export function failureOf(error: unknown, { editorId, versionId }: Where, log: C
   }
   const isOfVersion = editorId === undefined || error instanceof DamagedVersion
   const where = isOfVersion ? { unreadableVersionIds: [versionId] } : { unreadableEditorIds: [editorId] }
-  log.error({ err: error, ...where }, 'stored CRDT data cannot be read')
+  log.error({ err: error, ...where }, 'cannot read stored CRDT data')
   return error instanceof TooSlow ? tooSlow(where) : damaged(where)
 }
 

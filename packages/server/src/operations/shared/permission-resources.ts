@@ -1,27 +1,27 @@
 import { ApiError, type PermissionResource, type ResourceReference } from '@plenum/protocol'
-import { type Level, organizationLevel } from '../store/access/grants.ts'
+import { type Level, organizationLevel } from '../../store/access/grants.ts'
 import { byId } from './batches.ts'
 
 export interface ResourceGrant {
   level: Level
   accessRole: 'viewer' | 'editor'
-  /** Unix seconds; null is for ever. */
+  /** Unix seconds; null never expires. */
   expiresAt: number | null
 }
 
-/** The levels that are named, each once. */
+/** The levels in a list of resources, without duplicates. */
 export const readLevels = (resources: readonly ResourceReference[]): Level[] =>
-  [...named(resources).values()].map(toLevel)
+  [...byLevel(resources).values()].map(toLevel)
 
-/** The grants that are named, one for each level: of a repeated level the first counts (spec 0.4). */
+/** The grants in a list of resources. If a level is repeated, its first grant applies (spec 0.4). */
 export const readGrants = (resources: readonly PermissionResource[]): ResourceGrant[] =>
-  [...named(resources).values()].map((resource) => ({
+  [...byLevel(resources).values()].map((resource) => ({
     level: toLevel(resource),
     accessRole: resource.accessRole ?? 'editor',
     expiresAt: resource.expiresAt === undefined ? null : toSeconds(resource.expiresAt),
   }))
 
-function named<T extends ResourceReference>(resources: readonly T[]): Map<string, T> {
+function byLevel<T extends ResourceReference>(resources: readonly T[]): Map<string, T> {
   for (const [index, { type, organizationId }] of resources.entries()) {
     if (type !== 'organization' && organizationId === undefined) {
       throw new ApiError('INVALID_ARGUMENT', `permissions.resources[${index}].organizationId is required.`)
@@ -33,5 +33,5 @@ function named<T extends ResourceReference>(resources: readonly T[]): Map<string
 const toLevel = ({ type, id, organizationId = id }: ResourceReference): Level =>
   type === 'organization' ? organizationLevel(id) : { organizationId, type, id }
 
-/** Seconds that need thirteen digits lie 30,000 years ahead, so they are milliseconds (spec 0.6). */
+/** Unix seconds with thirteen digits lie 30,000 years ahead, so such a number is in milliseconds (spec 0.6). */
 const toSeconds = (expiresAt: number): number => Math.floor(expiresAt >= 1e12 ? expiresAt / 1000 : expiresAt)

@@ -1,13 +1,13 @@
 import { type Access, ApiError } from '@plenum/protocol'
 import type { Limits } from '../config.ts'
-import type { Callers } from './call.ts'
-import type { ApiKey } from '../store/api-keys.ts'
 import { memoryCounter } from '../platform/counters/memory.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Callers } from './call.ts'
 
-const refuse = (message: string, retryAfterSeconds: number) =>
+const exceeded = (message: string, retryAfterSeconds: number) =>
   new ApiError('RESOURCE_EXHAUSTED', message, { retryAfterSeconds })
 
-/** The rates of spec 0.7. */
+/** The rate limits of spec 0.7. */
 export function createRateLimits(limits: Limits) {
   const createWorkspace = memoryCounter(limits.createWorkspacePerHour, 3600)
   const workspace = memoryCounter(limits.workspaceRequestsPerMinute, 60)
@@ -17,9 +17,9 @@ export function createRateLimits(limits: Limits) {
     /** Counts the attempt whether it succeeds or not. */
     async address(bucket: string): Promise<void> {
       const wait = await createWorkspace.take(bucket)
-      if (wait) throw refuse('Rate limit exceeded for this endpoint. Try again later.', wait)
+      if (wait) throw exceeded('Rate limit exceeded for this endpoint. Try again later.', wait)
     },
-    /** True when requests of this level are counted at all. */
+    /** Whether requests of this access level are limited at all. */
     counts: (access: Access) =>
       access === 'workspace' ? limits.workspaceRequestsPerMinute > 0 : limits.apiKeyRequestsPerMinute > 0,
     async caller(access: Access, caller: Callers[Access]): Promise<void> {
@@ -27,7 +27,7 @@ export function createRateLimits(limits: Limits) {
         access === 'workspace'
           ? await workspace.take((caller as Callers['workspace']).workspaceId)
           : await apiKey.take((caller as ApiKey).apiKey)
-      if (wait) throw refuse('Rate limit exceeded. Try again after 1 minute.', wait)
+      if (wait) throw exceeded('Rate limit exceeded. Try again after 1 minute.', wait)
     },
   }
 }

@@ -7,8 +7,8 @@ import {
   toDotted,
   type Triggers,
 } from '@plenum/protocol'
-import { normalizeEmail } from '../access/domains/emails.ts'
-import type { ServiceSettings } from '../access/service-settings.ts'
+import { normalizeEmail } from '../../access/domains/emails.ts'
+import type { ServiceSettings } from '../../access/service-settings.ts'
 
 type Change = Input<Operations['emailConfig']['update']>
 
@@ -26,8 +26,8 @@ export type EmailSettings = ServiceSettings<StoredConfig>
 export const noEmailSettings: EmailSettings = { enabled: false, config: {}, credential: '' }
 
 /**
- * The settings after a change; throws if they are invalid. The first start without triggers enables the default ones
- * (spec 3.2). `defaults`: the caller asks for them beside its own triggers, or with `false` for none.
+ * The settings after a change; throws if they are invalid. Turning the service on for the first time without triggers
+ * enables the default triggers (spec 3.2). `defaults: true` adds them to the sent triggers, `false` adds none.
  */
 export function changeEmail(
   stored: EmailSettings,
@@ -58,14 +58,14 @@ export function changeEmail(
 
 const invalid = () => new ApiError('INVALID_ARGUMENT', 'Invalid email service configuration.')
 
-/** What is merged as it is; further keys are ignored. */
+/** The sent fields that replace stored ones. Other keys are ignored. */
 function sentFields(sent: NonNullable<Change['emailServiceConfig']>): StoredConfig {
   const { type, fromEmail, fromCompany, commentTemplateId, tagTemplateId } = sent
   const fields = { type, fromEmail: fromEmail?.trim(), fromCompany, commentTemplateId, tagTemplateId }
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
-/** The settings as they are read. */
+/** The settings as callers read them. */
 export function presentEmail({ enabled, config, credential }: EmailSettings): EmailConfig {
   return {
     useEmailService: enabled,
@@ -81,7 +81,7 @@ export function presentEmail({ enabled, config, credential }: EmailSettings): Em
   }
 }
 
-/** Shows six characters of a credential, and none of one so short that six would be half of it. */
+/** Shows six characters of a credential, or none if six would be half of it or more. */
 function mask(credential: string): string {
   if (credential === '') return ''
   return credential.length <= 12 ? '...' : `${credential.slice(0, 3)}...${credential.slice(-3)}`

@@ -1,9 +1,9 @@
 import { ApiError } from '@plenum/protocol'
-import type { Db } from '../store/engine/db.ts'
-import * as documents from '../store/documents/documents.ts'
-import * as folders from '../store/documents/folders.ts'
-import { type Level, organizationLevel } from '../store/access/grants.ts'
-import * as organizations from '../store/organizations.ts'
+import type { Db } from '../../store/engine/db.ts'
+import * as documents from '../../store/documents/documents.ts'
+import * as folders from '../../store/documents/folders.ts'
+import { type Level, organizationLevel } from '../../store/access/grants.ts'
+import * as organizations from '../../store/organizations.ts'
 
 export interface LevelInput {
   organizationId: string
@@ -11,7 +11,7 @@ export interface LevelInput {
   folderId?: string
 }
 
-/** The one level that the call addresses: the document, else the folder, else the organization (spec 12). */
+/** The level that the call addresses: the document, else the folder, else the organization (spec 12). */
 export function levelOf({ organizationId, documentId, folderId }: LevelInput): Level {
   if (documentId !== undefined && folderId !== undefined) {
     throw new ApiError('INVALID_ARGUMENT', 'Provide either documentId or folderId.')
@@ -21,10 +21,10 @@ export function levelOf({ organizationId, documentId, folderId }: LevelInput): L
   return organizationLevel(organizationId)
 }
 
-/** What may be created when it does not exist (spec 0.8). */
+/** Which levels the call may create (spec 0.8). */
 export type Creatable = Readonly<Partial<Record<Level['type'], boolean>>>
 
-/** The level exists afterwards, or the call fails. */
+/** Makes sure that the level exists: creates it if allowed, otherwise throws. */
 export async function requireLevel(db: Db, apiKey: string, level: Level, create: Creatable, now: number) {
   const { organizationId, type, id } = level
   if (create.organization) await organizations.ensure(db, apiKey, organizationId, now)

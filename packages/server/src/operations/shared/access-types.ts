@@ -5,7 +5,7 @@ import type { AccessType } from '../../store/documents/folders.ts'
 
 type Caller = Pick<ApiKey, 'apiKey' | 'options'>
 
-/** The access type in force below that folder (spec 25.2), or for a document with a type of its own. */
+/** The access type that applies below a folder (spec 25.2), or to a document there that may have its own type. */
 export function accessTypeAt(
   { options }: Caller,
   tree: FolderTree,

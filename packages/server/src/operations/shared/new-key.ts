@@ -1,25 +1,25 @@
 import { ApiError } from '@plenum/protocol'
-import { normalizeEmail } from '../access/domains/emails.ts'
-import { newId } from '../access/ids.ts'
-import * as apiKeys from '../store/api-keys.ts'
-import type { Db } from '../store/engine/db.ts'
-import * as domains from '../store/domains.ts'
+import { normalizeEmail } from '../../access/domains/emails.ts'
+import { newId } from '../../access/ids.ts'
+import * as apiKeys from '../../store/api-keys.ts'
+import type { Db } from '../../store/engine/db.ts'
+import * as domains from '../../store/domains.ts'
 import { unique } from './batches.ts'
 
 interface NewKey {
   workspaceId: string
   type: 'testing' | 'production'
   ownerEmail: string
-  /** Named after the owner when left out. */
+  /** Default: derived from the owner's email address. */
   name?: string
   options: Partial<apiKeys.ApiKeyOptions>
-  /** Allows pages of the developer's own machine, besides `domains`. */
+  /** Also allows pages of the developer's own machine. */
   localHost: boolean
   domains?: readonly string[]
   authToken: boolean
 }
 
-/** Adds a key with its token and its domains, and returns its id. */
+/** Adds an API key with its token and its domains, and returns its id. */
 export async function createKey(db: Db, key: NewKey, now: number): Promise<string> {
   const { workspaceId, type, ownerEmail, options } = key
   const apiKey = newId('key')
@@ -35,7 +35,7 @@ export async function createKey(db: Db, key: NewKey, now: number): Promise<strin
   return apiKey
 }
 
-/** The token that comes with a key, and replaces the one before when it is reset. */
+/** The auth token of a new key, or the one that replaces the previous token at a reset. */
 export const newAuthToken = (now: number): apiKeys.AuthToken => ({
   tokenId: newId('tok'),
   issuedAt: now,
@@ -43,7 +43,7 @@ export const newAuthToken = (now: number): apiKeys.AuthToken => ({
   domains: [],
 })
 
-/** The stored form of the address in the field `ownerEmail`. */
+/** The stored form of the email address in the field `ownerEmail`. */
 export function readOwnerEmail(text: string): string {
   const email = normalizeEmail(text)
   if (email !== null) return email

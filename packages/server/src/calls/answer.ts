@@ -1,0 +1,31 @@
+import { ApiError, type Operation } from '@plenum/protocol'
+import { encodeJson, type JsonBody } from './encoded-json.ts'
+import { Reply } from './reply.ts'
+
+export interface Answer {
+  httpStatus: number
+  body: JsonBody
+  /** The answer of an earlier request with the same idempotency key. */
+  isReplayed?: boolean
+  /** Called once, when the answer has been sent or cannot be. */
+  onSent?: () => void
+}
+
+/** The answer to a call, from what its handler returned. */
+export function answerOf(operation: Operation, result: unknown): Answer {
+  if (!(result instanceof Reply)) return success(operation.message, result)
+  if (result.error instanceof ApiError) {
+    const body = encodeJson(result.error.toBody({ withCode: operation.errorCode === true }))
+    return { httpStatus: result.error.httpStatus, body }
+  }
+  const { onSent } = result
+  return {
+    ...success(result.message ?? operation.message, result.data, result.extra),
+    ...(onSent && { onSent }),
+  }
+}
+
+const success = (message: string, data: unknown, extra?: Readonly<Record<string, unknown>>): Answer => ({
+  httpStatus: 200,
+  body: encodeJson({ result: { status: 'success', message, data, ...extra } }),
+})

@@ -1,0 +1,15 @@
+import type { Access } from '@plenum/protocol'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Callers } from './call.ts'
+
+/** The name that separates a caller's idempotency keys, page tokens and turns from those of all other callers. */
+export function callerScope(access: Access, caller: Callers[Access]): string {
+  switch (access) {
+    case 'public':
+      return `public/${(caller as Callers['public']).address}`
+    case 'workspace':
+      return `workspace/${(caller as Callers['workspace']).workspaceId}`
+    default:
+      return (caller as ApiKey).apiKey
+  }
+}

@@ -1,0 +1,101 @@
+import type { Version, VersionUser } from '@plenum/protocol'
+import { newId } from '../access/ids.ts'
+import { createPages, type Pages } from '../access/pages.ts'
+import { type BusMessage, uncertain } from '../platform/bus.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { ApiKey } from '../store/api-keys.ts'
+import type { Db } from '../store/engine/db.ts'
+import * as jobs from '../store/jobs.ts'
+import { accessScope } from './access-scope.ts'
+import type { CallRequest } from './call-request.ts'
+import type { Call } from './call.ts'
+import type { CallableOperation } from './callable-operations.ts'
+import { callerScope } from './caller-scope.ts'
+import type { Services } from './services.ts'
+
+/** What a handler is given. A class, because each request makes one and V8 is fast with objects of one shape. */
+export class OperationCall implements Call {
+  readonly input: never
+  readonly caller: never
+  readonly user: VersionUser | undefined
+  readonly version: Version
+  readonly db: Db
+  readonly services: Services
+  readonly now: number
+  readonly alreadyRemovedIds: readonly string[] | undefined
+  readonly log: Log
+  readonly #operation: CallableOperation
+  #afterCommit: (() => void)[] | undefined
+  #signals: BusMessage[] | undefined
+
+  constructor(
+    services: Services,
+    request: CallRequest,
+    db: Db,
+    now: number,
+    alreadyRemovedIds?: readonly string[],
+  ) {
+    this.input = request.input as never
+    this.caller = request.caller as never
+    this.user = request.client?.user
+    this.version = request.version
+    this.db = db
+    this.services = services
+    this.now = now
+    this.alreadyRemovedIds = alreadyRemovedIds
+    this.log = request.log
+    this.#operation = request.operation
+  }
+
+  get pages(): Pages {
+    const { name, declaration } = this.#operation
+    const scope = callerScope(declaration.access, this.caller)
+    return createPages(this.services.secrets.pageTokenKey, scope, name)
+  }
+
+  get afterCommit(): Call['afterCommit'] {
+    return (work) => void (this.#afterCommit ??= []).push(work)
+  }
+
+  get signal(): Call['signal'] {
+    return (message) => void (this.#signals ??= []).push({ ...message, apiKey: this.#apiKey })
+  }
+
+  /** Operations of a workspace name the key in their input. */
+  get #apiKey(): string {
+    return (this.caller as Partial<ApiKey>).apiKey ?? (this.input as { apiKey: string }).apiKey
+  }
+
+  get enqueue(): Call['enqueue'] {
+    return async (kind, payload) => {
+      await jobs.add(this.db, { jobId: newId('job'), apiKey: this.#apiKey, kind, payload, now: this.now })
+      this.afterCommit(this.services.wakeJobs)
+    }
+  }
+
+  /** The transaction is durable. The answer must wait for the returned promise, if there is one. */
+  onCommitted(): Promise<unknown> | undefined {
+    for (const work of this.#afterCommit ?? []) work()
+    const { bus, commitsUnderWay } = this.services
+    const messages = this.#messages
+    for (const message of messages) bus.publish(message)
+    const changesAccess = messages.some(({ kind }) => kind === 'access' || kind === 'credentials')
+    return changesAccess ? commitsUnderWay(this.#apiKey) : undefined
+  }
+
+  /** Whether the transaction was committed is unknown. Open sessions read the documents again. */
+  onUncertain(): void {
+    const { bus, credentials, wakeJobs } = this.services
+    const messages = this.#messages
+    for (const { apiKey } of messages) credentials.forget(apiKey)
+    for (const message of messages) bus.publish(uncertain(message))
+    wakeJobs()
+  }
+
+  get #messages(): readonly BusMessage[] {
+    const signals = this.#signals ?? []
+    const { changesAccess } = this.#operation.declaration
+    if (!changesAccess) return signals
+    return [...signals, { kind: 'access', apiKey: this.#apiKey, ...accessScope(changesAccess, this.input) }]
+  }
+}

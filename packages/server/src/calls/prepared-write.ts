@@ -1,0 +1,34 @@
+import { ApiError, type Operation } from '@plenum/protocol'
+import type { Answer } from './answer.ts'
+import { type PreparedWrite, Stale } from './call.ts'
+import type { Write } from './write.ts'
+
+/** How often a write is prepared again when other servers keep making it stale. */
+const maxPreparations = 5
+
+/** Prepares the write outside the transaction and commits it. Calls with the same subject run one after the other. */
+export function runPrepared(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
+  if (!handler.subject) return prepareAndCommit(write, handler)
+  const { services, request, scope } = write
+  const subject = handler.subject(write.readCall())
+  return services.subjectQueues.take(scope, subject, request.bytes, () => prepareAndCommit(write, handler))
+}
+
+async function prepareAndCommit(write: Write, handler: PreparedWrite<Operation>): Promise<Answer> {
+  const stored = await write.findStoredAnswer(write.services.database.read)
+  if (stored) return stored
+  for (let preparation = 1; ; preparation++) {
+    const prepared = await handler.prepare(write.readCall())
+    try {
+      return await write.commit((call) => handler.write(call, prepared as never))
+    } catch (error) {
+      if (!(error instanceof Stale)) throw error
+      if (preparation === maxPreparations) throw changedMeanwhile()
+    }
+  }
+}
+
+const changedMeanwhile = () =>
+  new ApiError('ABORTED', 'Other calls changed the same data at the same time. Try again.', {
+    retryAfterSeconds: 1,
+  })

@@ -1,0 +1,39 @@
+import type { Operation } from '@plenum/protocol'
+import { mentionIn } from '../access/mentions.ts'
+import { type Answer, answerOf } from './answer.ts'
+import type { CallRequest } from './call-request.ts'
+import type { AnyHandler, SimpleHandler } from './call.ts'
+import { OperationCall } from './operation-call.ts'
+import { runPrepared } from './prepared-write.ts'
+import { runDeletion } from './large-deletion.ts'
+import type { Services } from './services.ts'
+import { Write } from './write.ts'
+
+/**
+ * Runs one operation: validates the input, then reads, or writes in a transaction and answers when it is durable. The
+ * transport authenticates the caller and checks its rate limit before, because HTTP does both before it reads the body.
+ */
+export async function runCall(services: Services, request: CallRequest): Promise<Answer> {
+  const { operation, version, input, caller } = request
+  const { declaration, handler } = operation
+  if (version === 'v1') operation.dropFieldsIgnoredByV1?.(input)
+  operation.validate(input)
+  const startedAt = services.clock.now()
+  const write = declaration.effect === 'write' ? new Write(services, request, startedAt) : undefined
+
+  const { deletions, database } = services
+  if ('apiKey' in caller && deletions.mayMeet(caller) && !declaration.tellsProgress) {
+    await deletions.settled(caller.apiKey, mentionIn(input))
+  }
+  if (write) return runWrite(write, handler)
+  const call = new OperationCall(services, request, database.read, startedAt)
+  return answerOf(declaration, await (handler as SimpleHandler<Operation>)(call))
+}
+
+function runWrite(write: Write, handler: AnyHandler): Promise<Answer> {
+  const run = () => {
+    if (typeof handler === 'function') return write.commit(handler)
+    return 'prepare' in handler ? runPrepared(write, handler) : runDeletion(write, handler)
+  }
+  return write.keyed ? write.services.idempotency.alone(write.keyed, run) : run()
+}

@@ -1,0 +1,21 @@
+import type { Deletions } from '../access/deletions.ts'
+import type { Bus } from '../platform/bus.ts'
+import type { Database } from '../store/engine/db.ts'
+import type { HandlerServices } from './call.ts'
+import type { Idempotency } from './idempotency.ts'
+import type { RateLimits } from './rate-limits.ts'
+import type { SubjectQueues } from './subject-queues.ts'
+
+/** Everything that running a call needs. `server.ts` builds it once and passes it on whole. */
+export interface Services extends HandlerServices {
+  readonly database: Database
+  readonly bus: Bus
+  readonly deletions: Deletions
+  readonly idempotency: Idempotency
+  readonly subjectQueues: SubjectQueues
+  readonly rateLimits: RateLimits
+  /** Starts the job runner; called after a job was committed. */
+  readonly wakeJobs: () => void
+  /** Resolves when no live client's write under this key is being committed. Undefined: none is. */
+  readonly commitsUnderWay: (apiKey: string) => Promise<unknown> | undefined
+}

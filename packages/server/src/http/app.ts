@@ -1,0 +1,84 @@
+import { ApiError } from '@plenum/protocol'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
+import type { Config } from '../config.ts'
+import type { Log } from '../platform/log/log.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
+import { answerBrowser } from './cors.ts'
+import { answerFailures, toApiError } from './errors.ts'
+import type { Connections } from './sockets/connections.ts'
+
+interface AppDeps {
+  config: Config
+  log: Log
+  metrics: Metrics
+  connections: Connections
+  newRequestId: () => string
+  isDraining: () => boolean
+}
+
+/** The HTTP framework with everything that applies to every request. Body parsers and routes are mounted on it afterwards. */
+export function createApp(deps: AppDeps): FastifyInstance {
+  const { config, log, connections, newRequestId } = deps
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    // One logger for all requests: a child per request costs more than log lines that name their request themselves.
+    childLoggerFactory: (logger) => logger,
+    genReqId: newRequestId,
+    bodyLimit: config.limits.bodyBytes,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 300 },
+    serverFactory: (handler) => connections.create(handler),
+    clientErrorHandler: (error, socket) => connections.refuse(error, socket),
+    frameworkErrors: (error, request, reply) => {
+      const failure = toApiError(error)
+      void (reply as FastifyReply)
+        .header('x-request-id', request.id)
+        .code(failure.httpStatus)
+        .send(failure.toBody())
+    },
+  })
+  app.decorateRequest('caller', undefined)
+  app.decorateRequest('operation', undefined)
+  checkEveryRequest(app, deps)
+  answerFailures(app)
+  observeEveryResponse(app, deps)
+  return app
+}
+
+/** Before anything else: request id, shutdown, host, CORS. */
+function checkEveryRequest(app: FastifyInstance, { isDraining }: AppDeps): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id)
+    if (isDraining()) {
+      reply.header('connection', 'close')
+      return done(new ApiError('UNAVAILABLE', 'The server is shutting down.', { retryAfterSeconds: 1 }))
+    }
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      return done(new ApiError('INVALID_ARGUMENT', 'Malformed request.'))
+    }
+    const { origin } = request.headers
+    if (origin === undefined || !answerBrowser(origin, request, reply)) done()
+  })
+}
+
+function observeEveryResponse(app: FastifyInstance, { config, log, metrics }: AppDeps): void {
+  const logsRequests = config.logLevel === 'debug' || config.logLevel === 'trace'
+  app.addHook('onResponse', (request, reply, done) => {
+    // Fastify builds `routeOptions` on each access, so it is used only for requests that were refused early.
+    const operation = request.operation ?? request.routeOptions.config.operation
+    if (operation !== undefined) {
+      const { statusCode: status, elapsedTime } = reply
+      metrics.request(operation, status, elapsedTime / 1000)
+      if (logsRequests)
+        log.debug({ reqId: request.id, operation, status, ms: Math.round(elapsedTime) }, 'request')
+    }
+    done()
+  })
+}

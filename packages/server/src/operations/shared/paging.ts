@@ -1,0 +1,178 @@
+import { ApiError } from '@plenum/protocol'
+import type { Page, Pages } from '../../access/pages.ts'
+import type { LongRead } from '../../platform/turns/long-reads.ts'
+import type { Call } from '../../calls/call.ts'
+import { type Reply, reply } from '../../calls/reply.ts'
+import type { Cursor } from '../../store/engine/db.ts'
+import { JsonArrayEncoder, JsonGroupsEncoder } from '../../calls/encoded-json.ts'
+
+export interface Window {
+  limit: number
+  after: Cursor | undefined
+}
+
+/** `v1` has no pages: one answer has all rows, up to this number (spec 0.5). */
+const maxUnpagedRows = 10_000
+/** Rows in one query: 4 MiB if each row has its maximum size. */
+const defaultRowsPerQuery = 256
+/** Items that are encoded at a time. */
+const maxItemsPerSlice = 4
+/** A larger answer waits for other large answers of the same API key. */
+const maxSmallAnswerBytes = 1024 * 1024
+const maxAnswerBytes = 64 * 1024 * 1024
+
+const tooLarge = () =>
+  new ApiError(
+    'INVALID_ARGUMENT',
+    'The answer would have more than 64 MiB. Read it in parts with a smaller pageSize, under v2.',
+  )
+
+/** How to read a list. */
+interface List<T> {
+  read: (window: Window) => Promise<T[]>
+  /** The values of the columns that the list is ordered by. */
+  cursor: (item: T) => Cursor
+  /** Default: 256. Lists with larger rows set fewer. */
+  rowsPerQuery?: number
+}
+
+/** Turns stored rows into what callers read. */
+type Present<Row, Shown> = (rows: readonly Row[]) => readonly Shown[] | Promise<readonly Shown[]>
+
+/** Encodes items as JSON, a slice at a time. */
+interface Encoder<Shown, Data> {
+  readonly bytes: number
+  add(items: readonly Shown[]): void
+  end(): Data
+}
+
+interface PageInput {
+  pageSize?: number
+  pageToken?: string
+}
+
+type ListCall = { services: Pick<Call['services'], 'longReads'>; caller: { apiKey: string } }
+
+/** The whole list, read and encoded in slices; other requests run between them. */
+export async function listAll<Row, Shown>(
+  call: ListCall,
+  list: List<Row>,
+  present: Present<Row, Shown>,
+): Promise<Reply<Shown[]>> {
+  const wanted = { size: maxUnpagedRows, after: undefined }
+  const first = await firstRows(call, list, wanted)
+  if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+  const { onSent, data } = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
+  return reply(data as unknown as Shown[], { onSent })
+}
+
+/** One page of the list, with the token of the next page. */
+export async function page<Row, Shown>(
+  call: ListCall & { pages: Pages },
+  input: PageInput,
+  list: List<Row>,
+  present: Present<Row, Shown>,
+): Promise<Reply<Shown[]>> {
+  const { pages } = call
+  const wanted = pages.open({ ...input })
+  const first = await firstRows(call, list, wanted)
+  if (isShort(first, wanted)) return reply(await presentAll(first, present), {})
+  const collected = await collect(call, list, wanted, first, present, new JsonArrayEncoder())
+  return withNextPage(collected, list, pages) as unknown as Reply<Shown[]>
+}
+
+/** One page of the list, with its items in groups. */
+export async function pageOfGroups<Row, Shown>(
+  call: ListCall & { pages: Pages },
+  input: PageInput,
+  list: List<Row>,
+  present: Present<Row, readonly [group: string, item: Shown]>,
+): Promise<Reply<Record<string, Shown[]>>> {
+  const { pages } = call
+  const wanted = pages.open({ ...input })
+  const first = await firstRows(call, list, wanted)
+  const collected = await collect(call, list, wanted, first, present, new JsonGroupsEncoder())
+  return withNextPage(collected, list, pages) as unknown as Reply<Record<string, Shown[]>>
+}
+
+/** Lists of documents and notifications return the token under two names (spec 0.5). */
+export function withPageToken<T>(answer: Reply<T>): Reply<T> {
+  const { data, extra, onSent } = answer
+  return reply(data, { extra: { pageToken: extra?.nextPageToken, ...extra }, onSent })
+}
+
+/** One row more than the page needs: it shows that another page follows. */
+const limitOf = <Row>({ rowsPerQuery = defaultRowsPerQuery }: List<Row>, left: number) =>
+  Math.min(rowsPerQuery, left + 1)
+
+const firstRows = <Row>(
+  { caller, services: { longReads } }: ListCall,
+  list: List<Row>,
+  { size, after }: Page,
+) => longReads.query(caller.apiKey, () => list.read({ limit: limitOf(list, size), after }))
+
+const presentAll = <Row, Shown>(rows: Row[], present: Present<Row, Shown>) =>
+  (rows.length > 0 ? present(rows) : []) as Shown[] | Promise<Shown[]>
+
+/** Whether the whole list fits into one slice. Most lists do. */
+const isShort = (first: readonly unknown[], { size }: Page) =>
+  first.length <= Math.min(maxItemsPerSlice, size)
+
+interface Collected<Row, Data> {
+  data: Data
+  /** The last row of the page, if another page follows. */
+  last: Row | undefined
+  onSent: (() => void) | undefined
+}
+
+const withNextPage = <Row, Data>(
+  { data, last, onSent }: Collected<Row, Data>,
+  { cursor }: List<Row>,
+  pages: Pages,
+) => reply(data, { extra: { nextPageToken: last && pages.tokenAfter(cursor(last)) }, onSent })
+
+/** Reads the rest of a page after its first rows, and encodes all rows slice by slice. */
+async function collect<Row, Shown, Data>(
+  { caller, services: { longReads } }: ListCall,
+  list: List<Row>,
+  { size }: Page,
+  first: Row[],
+  present: Present<Row, Shown>,
+  encoder: Encoder<Shown, Data>,
+): Promise<Collected<Row, Data>> {
+  const slices = longReads.begin(caller.apiKey)
+  let left = size
+  let rows = first
+  let last: Row | undefined
+  try {
+    for (;;) {
+      const isLast = rows.length < limitOf(list, left)
+      const kept = rows.slice(0, left)
+      if (kept.length > 0) await encodeSlices(slices, await present(kept), encoder)
+      if (encoder.bytes > maxAnswerBytes) throw tooLarge()
+      if (encoder.bytes > maxSmallAnswerBytes) await slices.becomeLarge()
+      last = kept.at(-1) ?? last
+      left -= kept.length
+      if (isLast || rows.length > kept.length) {
+        const onSent = slices.isLarge ? () => slices.end() : undefined
+        return { data: encoder.end(), last: isLast ? undefined : last, onSent }
+      }
+      const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
+      rows = await slices.query(() => list.read(window))
+    }
+  } catch (error) {
+    slices.end()
+    throw error
+  }
+}
+
+async function encodeSlices<Shown, Data>(
+  slices: LongRead,
+  shown: readonly Shown[],
+  encoder: Encoder<Shown, Data>,
+): Promise<void> {
+  for (let from = 0; from < shown.length; from += maxItemsPerSlice) {
+    if (slices.isDue) await slices.next()
+    encoder.add(shown.slice(from, from + maxItemsPerSlice))
+  }
+}
