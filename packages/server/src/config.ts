@@ -2,28 +2,30 @@ import { type LogLevel, logLevels } from './platform/log/log-level.ts'
 import type { ApiKeyOptions } from './store/api-keys.ts'
 import type { Durability } from './store/engine/db.ts'
 
-/** Every number of spec 0.7 that an operator may change. */
+/** The limits of spec 0.7 that an operator may change. */
 export interface Limits {
   bodyBytes: number
   crdtBodyBytes: number
   jsonDepth: number
-  /** All keys of one body: making an object costs V8 microseconds a key. CRDT data is not counted. */
+  /** Keys in one body: V8 needs microseconds per key to build an object. CRDT data is not counted. */
   jsonKeys: number
-  /** Strings, arrays and objects of one body, likewise. */
+  /** Strings, arrays and objects in one body. CRDT data is not counted. */
   jsonValues: number
+  /** Per client address; 0 is unlimited. */
   createWorkspacePerHour: number
+  /** Per workspace; 0 is unlimited. */
   workspaceRequestsPerMinute: number
-  /** 0 is unlimited. */
+  /** Per API key; 0 is unlimited. */
   apiKeyRequestsPerMinute: number
   workspacesPerOwner: number
   productionKeysPerWorkspace: number
-  /** WebSockets of this server. */
+  /** WebSockets on this server. */
   connections: number
   /** Documents that one user may create by opening them; 0 is unlimited. */
   createdByOpeningPerMinute: number
   /** Documents that all users of an API key may create by opening them, each day (UTC); 0 is unlimited. */
   createdByOpeningPerDay: number
-  /** What one editor may store: its snapshot and the updates after it. */
+  /** Bytes that one editor may store: its snapshot and the updates after it. */
   editorBytes: number
   /** Editors that clients may create in one document. */
   editorsPerDocument: number
@@ -35,24 +37,24 @@ export interface Config {
   dataDir: string
   databaseUrl: string | undefined
   databasePoolSize: number
-  /** How long PostgreSQL may take for a statement. */
+  /** How long one PostgreSQL statement may take. */
   databaseTimeoutSeconds: number
-  /** Undefined: generated into the data folder. */
+  /** Undefined: generated and stored in the data folder. */
   secretKey: string | undefined
   durability: Durability
   trustedProxyHops: number
-  /** Origins of the server's own pages, beside IP addresses and `localhost`. */
+  /** Origins of the server's own pages, besides IP addresses and `localhost`. */
   publicOrigins: readonly string[]
   logLevel: LogLevel
   /** Undefined: `pretty` in a terminal, otherwise `json`. */
   logFormat: 'pretty' | 'json' | undefined
-  /** Whether a terminal may be sent colors. */
+  /** Whether log lines in a terminal are colored. */
   colors: boolean
   disposableDomains: readonly string[]
   disposableDomainsExcept: readonly string[]
-  /** `closed`: Create Workspace refuses everybody. */
+  /** `closed`: Create Workspace refuses every caller. */
   workspaceCreation: 'open' | 'closed'
-  /** Of new API keys. */
+  /** The default access type of documents under new API keys. */
   defaultDocumentAccess: ApiKeyOptions['defaultDocumentAccessType']
   /** How long a request may take to arrive. */
   requestTimeoutSeconds: number
@@ -62,42 +64,42 @@ export interface Config {
 
 const documentAccess = ['public', 'organizationPrivate', 'restricted'] as const
 
-/** A setting that cannot be used; the message names the variable and what it accepts. */
+/** An invalid setting. The message names the setting and the accepted values. */
 export class ConfigError extends Error {}
 
-const makeSecret = `node -p 'crypto.randomBytes(32).toString("base64url")'`
+const secretCommand = `node -p 'crypto.randomBytes(32).toString("base64url")'`
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Reads the environment once. Nothing else in the server looks at it. */
+/** Reads the settings from the environment, once. Nothing else in the server reads it. */
 export function readConfig(env: Environment): Config {
   const text = (name: string) => env[name]?.trim() || undefined
-  const faults: string[] = []
-  const fail = (name: string, accepted: string) => void faults.push(`${name} must be ${accepted}.`)
-  const integer = (name: string, byDefault: number, least: number, most: number) => {
+  const problems: string[] = []
+  const fail = (name: string, accepted: string) => void problems.push(`${name} must be ${accepted}.`)
+  const integer = (name: string, defaultValue: number, min: number, max: number) => {
     const value = text(name)
-    if (value === undefined) return byDefault
+    if (value === undefined) return defaultValue
     const number = Number(value)
-    if (!/^\d+$/.test(value) || number < least || number > most) {
-      fail(name, `a whole number from ${least} to ${most}, but is "${value}"`)
+    if (!/^\d+$/.test(value) || number < min || number > max) {
+      fail(name, `a whole number from ${min} to ${max}, but is "${value}"`)
     }
     return number
   }
   const choice = <const T extends string, D extends T | undefined>(
     name: string,
     values: readonly T[],
-    byDefault: D,
+    defaultValue: D,
   ): T | D => {
     const value = text(name)
-    if (value === undefined) return byDefault
+    if (value === undefined) return defaultValue
     const found = values.find((one) => one === value)
     if (found === undefined) fail(name, `one of ${values.join(', ')}, but is "${value}"`)
-    return found ?? byDefault
+    return found ?? defaultValue
   }
   const url = (name: string, protocols: readonly string[]) => {
     const value = text(name)
     if (value === undefined) return undefined
-    // The value may hold a password, so it is not repeated.
+    // The value may contain a password, so the message does not repeat it.
     if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
       fail(name, `an address beginning with ${protocols.map((one) => `${one}//`).join(' or ')}`)
     }
@@ -114,9 +116,12 @@ export function readConfig(env: Environment): Config {
   const databaseUrl = url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const secretKey = text('SECRET_KEY')
   if (secretKey !== undefined && secretKey.length < 32)
-    fail('SECRET_KEY', `at least 32 characters long; make one with: ${makeSecret}`)
+    fail('SECRET_KEY', `at least 32 characters long; make one with: ${secretCommand}`)
   if (databaseUrl !== undefined && secretKey === undefined) {
-    fail('SECRET_KEY', `set when DATABASE_URL is, and the same at every start; make one with: ${makeSecret}`)
+    fail(
+      'SECRET_KEY',
+      `set when DATABASE_URL is, and the same at every start; make one with: ${secretCommand}`,
+    )
   }
 
   const config: Config = {
@@ -157,11 +162,11 @@ export function readConfig(env: Environment): Config {
       editorsPerDocument: integer('LIMIT_EDITORS_PER_DOCUMENT', 1000, 1, 100_000),
     },
   }
-  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return config
 }
 
-/** Every name that `readConfig` looks at. */
+/** The names of all settings that `readConfig` reads. */
 export function settingNames(): string[] {
   const names = new Set<string>()
   readConfig(new Proxy({}, { get: (_, name) => void names.add(String(name)) }))

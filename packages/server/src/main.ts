@@ -15,11 +15,13 @@ import { OpenError } from './store/engine/failures.ts'
 import * as workspaces from './store/workspaces.ts'
 import { unknownSettings } from './start/unknown-settings.ts'
 
-/** The only file that knows all parts: reads the configuration, builds them, listens, shuts down. */
+/** Opens the log and the database, starts the server, and stops it on a signal. */
 async function main(config: Config, hints: readonly string[]): Promise<void> {
   const destination = new LogDestination(standardOutput(), {
-    onFailure: ({ message }) => console.error(`Plenum cannot write its log: ${message}. The server goes on.`),
-    onLost: (lines) => log.error({ lines }, 'log lines were lost, because standard output did not take them'),
+    onFailure: ({ message }) =>
+      console.error(`Plenum cannot write its log: ${message}. The server keeps running.`),
+    onLost: (lines) =>
+      log.error({ lines }, 'log lines were lost because standard output did not accept them'),
   })
   const isTerminal = process.stdout.isTTY
   const format = config.logFormat ?? (isTerminal ? 'pretty' : 'json')
@@ -42,9 +44,13 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
     poolSize: config.databasePoolSize,
     timeoutMs: config.databaseTimeoutSeconds * 1000,
     observer: metrics.database,
-    onCheckpointFailure: (error) => log.warn({ err: error }, 'the log could not be copied into the database'),
+    onCheckpointFailure: (error) =>
+      log.warn({ err: error }, 'cannot checkpoint the write-ahead log into the database file'),
     onFatal(error) {
-      log.fatal({ err: error }, 'the disk refused a sync; stopping, because what it holds is unknown')
+      log.fatal(
+        { err: error },
+        'the disk failed a sync; stopping, because it is unknown which writes are on disk',
+      )
       exit(1)
     },
   })
@@ -57,7 +63,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
     log.info({ signal }, 'shutting down')
     setTimeout(
       () => {
-        log.warn('stopped before all requests were answered')
+        log.warn('SHUTDOWN_SECONDS are over; stopping before all requests are answered')
         exit(1)
       },
       config.shutdownSeconds * 1000 - maxFlushMs,
@@ -70,7 +76,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
   }
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => void stop(signal))
   process.on('uncaughtException', (error) => {
-    // What is acknowledged is on disk, so ending here loses nothing; going on in an unknown state might.
+    // Acknowledged writes are on disk, so exiting loses nothing. Continuing in an unknown state might.
     log.fatal({ err: error }, 'uncaught exception')
     exit(1)
   })
@@ -81,7 +87,7 @@ async function main(config: Config, hints: readonly string[]): Promise<void> {
   }
 }
 
-/** What an operator can mend, in one sentence; anything else is a fault of ours and is shown whole. */
+/** One sentence for problems that an operator can fix. Anything else is a bug and is printed with its stack. */
 function reasonFor(error: unknown, config: Config | undefined): unknown {
   const { code, message, syscall } = error as NodeJS.ErrnoException
   if (error instanceof ConfigError || error instanceof OpenError) return message
@@ -92,7 +98,7 @@ function reasonFor(error: unknown, config: Config | undefined): unknown {
   return syscall === undefined ? error : message
 }
 
-/** The settings of .env; without such a file there are none. */
+/** The settings in the file .env. Without the file there are none. */
 function readEnvFile(): Record<string, string | undefined> {
   try {
     return parseEnv(readFileSync('.env', 'utf8'))
@@ -108,7 +114,7 @@ let hints: string[] = []
 try {
   const file = readEnvFile()
   hints = unknownSettings(file, process.env)
-  // Libraries read the environment too. What is set there wins over the file.
+  // Libraries read the environment too. It takes precedence over the file.
   for (const [name, value] of Object.entries(file)) process.env[name] ??= value
   config = readConfig(process.env)
   await main(config, hints)

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config.ts'
 
-interface Start {
+interface BannerInfo {
   address: string
-  /** What is probably not as the operator meant it. */
+  /** Settings that are probably mistakes, one sentence each. */
   hints: readonly string[]
-  /** There is no workspace yet. */
+  /** Whether the database has no workspace yet. */
   isEmpty: boolean
 }
 
-/** The first thing a new user sees: where it runs and what to type next. On standard error, because standard output is the log. */
-export function printBanner(config: Config, { address, hints, isEmpty }: Start): void {
+/** The first thing a new user sees: the URL and what to type next. Goes to standard error, because standard output is the log. */
+export function printBanner(config: Config, { address, hints, isEmpty }: BannerInfo): void {
   const { port } = new URL(address)
   const url = `http://localhost:${port}`
   const lines = [
@@ -24,14 +24,14 @@ export function printBanner(config: Config, { address, hints, isEmpty }: Start):
   ]
   if (config.defaultDocumentAccess === 'public') {
     lines.push(
-      '  Documents of new API keys are public: every user of the key may open and edit them.',
-      '  DEFAULT_DOCUMENT_ACCESS=organizationPrivate changes that.',
+      '  Documents of new API keys are public: every user of the key can open and edit them.',
+      '  Set DEFAULT_DOCUMENT_ACCESS=organizationPrivate to change that.',
       '',
     )
   }
   if (config.workspaceCreation === 'open') {
     lines.push(
-      '  Anyone who reaches this server can create a workspace. WORKSPACE_CREATION=closed ends that.',
+      '  Anyone who can reach this server can create a workspace. Set WORKSPACE_CREATION=closed to prevent that.',
       '',
     )
   }

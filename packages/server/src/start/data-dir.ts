@@ -11,11 +11,11 @@ const reasons: Record<string, string> = {
   ENOSPC: 'the disk is full',
 }
 
-/** Makes the folder unless it is there, and tries to write to it. Throws what an operator can mend. */
+/** Creates the folder if it does not exist, and checks that it is writable. Throws a message that an operator can act on. */
 export function prepareDataDir(dataDir: string): void {
   const folder = resolve(dataDir)
   try {
-    makeFolder(folder)
+    createFolder(folder)
     const file = join(folder, `.write-test-${process.pid}`)
     writeFileSync(file, '')
     rmSync(file)
@@ -26,16 +26,16 @@ export function prepareDataDir(dataDir: string): void {
   }
 }
 
-/** Not `mkdir` with `recursive`: it never returns below /proc, where a folder neither exists nor can be made. */
-function makeFolder(folder: string): void {
+/** Not `mkdir` with `recursive`: it never returns below /proc, where a folder neither exists nor can be created. */
+function createFolder(folder: string): void {
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found?.isDirectory()) return
   if (found !== undefined) throw new Error(`${folder} is a file`)
-  makeFolder(dirname(folder))
+  createFolder(dirname(folder))
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    // Another process made it at the same moment.
+    // Another process created it at the same time.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

@@ -6,8 +6,8 @@ type Environment = Readonly<Record<string, string | undefined>>
 const foreignNames = /^(?:PG[A-Z]+|NODE_\w+|COMPOSE_\w+|POSTGRES_PASSWORD|FORCE_COLOR|TZ)$/
 
 /**
- * One sentence for each name in the .env file that is not a setting, and for each name in the environment that looks like
- * a misspelled one. Values are never shown.
+ * One sentence for each name in the .env file that is not a setting, and for each name in the environment that looks like a
+ * misspelled setting. Never shows values.
  */
 export function unknownSettings(file: Environment, environment: Environment): string[] {
   const settings = settingNames()
@@ -17,7 +17,7 @@ export function unknownSettings(file: Environment, environment: Environment): st
     .map((name) => {
       const meant = closest(name, settings)
       if (meant !== undefined) return `${name} in .env is not a setting. Did you mean ${meant}?`
-      // A line of a key or a certificate may be taken for a name.
+      // A line of a key or certificate may have been parsed as a name, so it is not shown.
       const shown = /^[A-Z][A-Z0-9_]*$/.test(name) ? name : 'A name with other characters than A-Z, 0-9 and _'
       return `${shown} in .env is not a setting.`
     })
@@ -32,7 +32,7 @@ export function unknownSettings(file: Environment, environment: Environment): st
   return [...new Set([...inFile, ...inEnvironment])]
 }
 
-/** The setting that the name is a misspelling of: one mistake in short names, two in longer ones. */
+/** The setting with a similar name: at most one mistake in short names, two in longer ones. */
 function closest(name: string, settings: readonly string[]): string | undefined {
   if (!/^\w+$/.test(name)) return undefined
   const [best] = settings
@@ -43,7 +43,7 @@ function closest(name: string, settings: readonly string[]): string | undefined 
   return best?.setting
 }
 
-/** How many letters are wrong, missing, too many or swapped with their neighbour. */
+/** The number of letters that are wrong, missing, added or swapped with their neighbour. */
 function mistakesBetween(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)
