@@ -57,7 +57,7 @@ export class Credentials {
   }
 
   /** Drops the API key from the cache. */
-  forget(apiKey: string): void {
+  drop(apiKey: string): void {
     this.#changes++
     this.#cache.delete(apiKey)
   }

@@ -68,7 +68,7 @@ export class Deletions {
     this.#deps = deps
   }
 
-  /** Whether the API key has unfinished deletions, so that `settled` must be called. Needs no query. */
+  /** Whether the API key has unfinished deletions, so that a request may have to wait. Needs no query. */
   mayMeet(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
     return this.#deps.database.exclusive ? this.#unfinished.has(key.apiKey) : key.hasDeletions === true
   }

@@ -4,7 +4,6 @@ import {
   decide,
   decideOrganization,
   effectiveAccess,
-  mergeGrants,
   type AccessRole,
   type AccessType,
   type Decision,
@@ -22,7 +21,7 @@ const viewer: Grant = { accessRole: 'viewer' }
 const editor: Grant = { accessRole: 'editor' }
 const expired: Grant = { accessRole: 'editor', expiresAt: now - 1 }
 
-/** A public document at root and a user without grants; each test says what differs. */
+/** A public document at the root and a user without grants. Each test passes what differs. */
 function given(differs: Partial<Subject> = {}): Subject {
   return {
     authenticated: true,
@@ -43,9 +42,9 @@ const until = (expiresAt: number | null) =>
 const noGrant = (accessType: AccessType): Decision => ({ allowed: false, reason: 'no_grant', accessType })
 
 describe('every combination', () => {
-  // The oracle shares no code with the subject: it knows grants by their kind, not by their expiry, reads who
-  // counts from a table, and walks from the key down to the document where the function looks upwards.
-  type Place = 'document' | 'near' | 'far' | 'organization'
+  // The oracle shares no code with `decide`: it knows grants by their kind, not by their expiry, reads the applicable
+  // grants from a table, and walks from the API key down to the document, whereas `decide` walks upwards.
+  type GrantedAt = 'document' | 'near' | 'far' | 'organization'
   type Kind = 'none' | 'viewer' | 'editor' | 'expired'
   type Spot = { own: AccessType | null; kind: Kind }
   interface Scene {
@@ -56,8 +55,11 @@ describe('every combination', () => {
     document?: Spot & { disabled: boolean }
   }
 
-  const all: readonly Place[] = ['document', 'near', 'far', 'organization']
-  const whoCounts: Record<AccessType, Record<'key' | 'far' | 'near' | 'document', readonly Place[]>> = {
+  const all: readonly GrantedAt[] = ['document', 'near', 'far', 'organization']
+  const applicableLevels: Record<
+    AccessType,
+    Record<'key' | 'far' | 'near' | 'document', readonly GrantedAt[]>
+  > = {
     public: { key: all, far: all, near: all, document: all },
     organizationPrivate: { key: all, far: all, near: all, document: all },
     restricted: {
@@ -82,7 +84,7 @@ describe('every combination', () => {
     let answer: Decision =
       accessType === 'public' ? { allowed: true, accessRole: 'editor', accessType } : noGrant(accessType)
     for (const place of ['organization', 'far', 'near', 'document'] as const) {
-      if (!whoCounts[accessType][definedAt].includes(place)) continue
+      if (!applicableLevels[accessType][definedAt].includes(place)) continue
       const kind = scene[place]?.kind
       if (kind === 'viewer') answer = { allowed: true, accessRole: 'viewer', accessType }
       if (kind === 'editor')
@@ -91,15 +93,18 @@ describe('every combination', () => {
     return answer
   }
 
-  /** Viewers are permanent, editors end at a moment of their level: the answer shows which grant gave the role. */
-  function grantOf(place: Place, kind: Kind): Grant | undefined {
+  /** Viewers are permanent, editors expire at a time of their level, so the decision shows which grant gave the role. */
+  function grantOf(place: GrantedAt, kind: Kind): Grant | undefined {
     if (kind === 'none') return undefined
     if (kind === 'viewer') return viewer
     return { accessRole: 'editor', expiresAt: kind === 'expired' ? now : untilOf[place] }
   }
 
   function subjectOf({ key, organization, far, near, document }: Scene): Subject {
-    const level = (place: Place, { own, kind }: Spot) => ({ accessType: own, grant: grantOf(place, kind) })
+    const level = (place: GrantedAt, { own, kind }: Spot) => ({
+      accessType: own,
+      grant: grantOf(place, kind),
+    })
     return given({
       organization: { disabled: organization.disabled, grant: grantOf('organization', organization.kind) },
       folders: [...(near ? [level('near', near)] : []), ...(far ? [level('far', far)] : [])],
@@ -118,7 +123,7 @@ describe('every combination', () => {
   ]
   const documents = spots.flatMap((spot) => [true, false].map((disabled) => ({ ...spot, disabled })))
 
-  /** The scenes for which the function and the oracle differ, and how many were compared. */
+  /** The scenes for which `decide` and the oracle differ, and how many were compared. */
   function compare(resources: readonly Scene['document'][], folderChains: typeof chains) {
     let compared = 0
     const differences: unknown[] = []
@@ -135,17 +140,17 @@ describe('every combination', () => {
     return { compared, differences: differences.slice(0, 3) }
   }
 
-  test('[25.4] a document is decided as the rules say in all 209,664 combinations', () => {
+  test('[25.4] decide follows the rules for a document in all 209,664 combinations', () => {
     expect(compare(documents, chains)).toEqual({ compared: 209_664, differences: [] })
   })
 
-  test('[25.4] a folder is decided as a document would be in all 6,528 combinations', () => {
+  test('[25.4] decide treats a folder like a document in all 6,528 combinations', () => {
     const chainsWithFolder = chains.filter(({ near }) => near)
     expect(compare([undefined], chainsWithFolder)).toEqual({ compared: 6_528, differences: [] })
   })
 })
 
-/** Cheaper than `toEqual`, and as strict: no key more, none less. */
+/** Faster than `toEqual`, and as strict: compares all keys. */
 function sameDecision(left: Decision, right: Decision): boolean {
   const entries = Object.entries(left)
   const other: Record<string, unknown> = { ...right }
@@ -154,7 +159,7 @@ function sameDecision(left: Decision, right: Decision): boolean {
   )
 }
 
-describe('worked cases', () => {
+describe('examples of the spec', () => {
   type Row = [
     accessType: AccessType,
     definedAt: 'key default' | 'folder' | 'document',
@@ -202,34 +207,37 @@ describe('worked cases', () => {
     })
   }
 
-  test.each(accessTypes)('[25.9] %s, organization or document disabled: editors stay out', (accessType) => {
-    for (const definedAt of ['key default', 'folder', 'document'] as const) {
-      const open = subjectOf([accessType, definedAt, editor, editor, editor, true, true])
-      const denied = { allowed: false, reason: 'disabled', accessType }
-      expect(canWrite(decide(open, now))).toBe(true)
-      expect(decide({ ...open, organization: { disabled: true, grant: editor } }, now)).toEqual(denied)
-      expect(decide({ ...open, document: { ...open.document!, disabled: true } }, now)).toEqual(denied)
-    }
-  })
+  test.each(accessTypes)(
+    '[25.9] a disabled organization or document denies editors when the access type is %s',
+    (accessType) => {
+      for (const definedAt of ['key default', 'folder', 'document'] as const) {
+        const open = subjectOf([accessType, definedAt, editor, editor, editor, true, true])
+        const denied = { allowed: false, reason: 'disabled', accessType }
+        expect(canWrite(decide(open, now))).toBe(true)
+        expect(decide({ ...open, organization: { disabled: true, grant: editor } }, now)).toEqual(denied)
+        expect(decide({ ...open, document: { ...open.document!, disabled: true } }, now)).toEqual(denied)
+      }
+    },
+  )
 })
 
 describe('effective access type', () => {
   const inherits: Level = { accessType: null }
   const restricted: Level = { accessType: 'restricted' }
 
-  test("[25.2] the document's own type wins over its folder and the key", () => {
+  test("[25.2] the document's own access type overrides its folder and the API key", () => {
     const document = { disabled: false, accessType: 'public' } as const
     const subject = given({ document, folders: [restricted], defaultAccessType: 'organizationPrivate' })
     expect(effectiveAccess(subject)).toEqual({ accessType: 'public', definedAt: 'document' })
   })
 
-  test('[25.2] an inheriting document takes the type of the nearest folder that has one', () => {
+  test('[25.2] a document without an access type inherits from the nearest folder that has one', () => {
     const folders: Level[] = [inherits, restricted, { accessType: 'public' }]
     const fromFolder = { accessType: 'restricted', definedAt: { folder: 1 } }
     expect(effectiveAccess(given({ folders }))).toEqual(fromFolder)
   })
 
-  test("[25.2] a chain that inherits up to root ends at the key's default", () => {
+  test("[25.2] the API key's default applies when no folder up to the root has an access type", () => {
     const chains = [{}, { folders: [inherits, inherits] }, { document: undefined, folders: [inherits] }]
     for (const chain of chains) {
       const subject = given({ ...chain, defaultAccessType: 'restricted' })
@@ -240,7 +248,7 @@ describe('effective access type', () => {
 
 describe('restricted deep in a tree', () => {
   test.each([0, 1, 2, 3, 4])(
-    '[25.4] type from folder 2 of 5: a grant on folder %i counts only at or below it',
+    '[25.4] with restricted set on folder 2 of 5, a grant on folder %i applies only at or below it',
     (grantedAt) => {
       const folders = Array.from({ length: 5 }, (_, index): Level => ({
         accessType: index === 2 ? 'restricted' : null,
@@ -252,14 +260,14 @@ describe('restricted deep in a tree', () => {
   )
 })
 
-describe('before the access type', () => {
+describe('checks before the access type', () => {
   const subjects = accessTypes.flatMap((accessType) =>
     [true, false].map((disabled) =>
       given({ organization: { disabled }, document: { disabled: false, accessType, grant: editor } }),
     ),
   )
 
-  test('[25.4] who is not authenticated is denied whatever the grants and the provider say', () => {
+  test('[25.4] an unauthenticated user is denied whatever the grants and the provider say', () => {
     for (const subject of subjects)
       for (const provider of [undefined, { answer: { hasAccess: true } }]) {
         const accessType = subject.document!.accessType
@@ -278,21 +286,24 @@ describe('before the access type', () => {
     ['viewer makes a viewer', { hasAccess: true, accessRole: 'viewer' }, 'viewer'],
     ['an unexpired answer ends with it', { hasAccess: true, expiresAt: now + 1 }, 'editor'],
   ]
-  test.each(answers)('[25.4] provider: %s, whatever the grants and the type', (_, answer, accessRole) => {
-    const answered = accessRole
-      ? { allowed: true, accessRole, ...(answer?.expiresAt && { expiresAt: answer.expiresAt }) }
-      : { allowed: false, reason: 'provider_denied' }
-    for (const grant of [undefined, viewer, editor])
-      for (const accessType of accessTypes) {
-        const document = { disabled: false, accessType, grant }
-        const organization = { disabled: false, grant }
-        const subject = given({ organization, document, provider: { answer } })
-        expect(decide(subject, now)).toEqual({ ...answered, accessType })
-        expect(decideOrganization(subject, now)).toEqual(answered)
-      }
-  })
+  test.each(answers)(
+    '[25.4] the permission provider decides whatever the grants and the access type: %s',
+    (_, answer, accessRole) => {
+      const answered = accessRole
+        ? { allowed: true, accessRole, ...(answer?.expiresAt && { expiresAt: answer.expiresAt }) }
+        : { allowed: false, reason: 'provider_denied' }
+      for (const grant of [undefined, viewer, editor])
+        for (const accessType of accessTypes) {
+          const document = { disabled: false, accessType, grant }
+          const organization = { disabled: false, grant }
+          const subject = given({ organization, document, provider: { answer } })
+          expect(decide(subject, now)).toEqual({ ...answered, accessType })
+          expect(decideOrganization(subject, now)).toEqual(answered)
+        }
+    },
+  )
 
-  test('[25.4] the provider does not open what is disabled', () => {
+  test('[25.4] the permission provider gives no access to disabled documents and organizations', () => {
     const provider = { answer: { hasAccess: true } }
     const organization = { disabled: true, grant: editor }
     const document = { disabled: true, accessType: null, grant: editor }
@@ -304,7 +315,7 @@ describe('before the access type', () => {
 })
 
 describe('organization', () => {
-  test('[25.4] an organization opens to those with a live grant on it, with its role', () => {
+  test('[25.4] an organization gives access only to users with a live grant on it, with the role of the grant', () => {
     const decision = (grant: Grant | undefined, disabled = false) =>
       decideOrganization({ authenticated: true, organization: { disabled, grant } }, now)
     expect(decision(viewer)).toEqual({ allowed: true, accessRole: 'viewer' })
@@ -317,7 +328,7 @@ describe('organization', () => {
 })
 
 describe('roles', () => {
-  test('[25.5] only an allowed editor writes', () => {
+  test('[25.5] only an editor with access may write', () => {
     expect(canWrite({ allowed: true, accessRole: 'editor' })).toBe(true)
     expect(canWrite({ allowed: true, accessRole: 'viewer' })).toBe(false)
     expect(canWrite({ allowed: false, reason: 'no_grant' })).toBe(false)
@@ -325,7 +336,7 @@ describe('roles', () => {
 })
 
 describe('expiry', () => {
-  test('[25.8] a grant holds in the second before expiresAt and is void from that second on', () => {
+  test('[25.8] a grant applies until the second of expiresAt and no longer', () => {
     const held = { allowed: true, accessRole: 'editor', expiresAt: now, accessType: 'restricted' }
     expect(decide(until(now), now - 1)).toEqual(held)
     expect(decide(until(now), now - 0.001)).toEqual(held)
@@ -333,14 +344,14 @@ describe('expiry', () => {
     expect(decide(until(now), now + 1)).toEqual(noGrant('restricted'))
   })
 
-  test('[25.8] null is permanent; zero and a broken number are expired', () => {
+  test('[25.8] a grant with expiresAt null is permanent; with zero or NaN it is expired', () => {
     const permanent = { allowed: true, accessRole: 'editor', accessType: 'restricted' }
     expect(decide(until(null), now)).toEqual(permanent)
     expect(decide(until(0), now)).toEqual(noGrant('restricted'))
     expect(decide(until(Number.NaN), now)).toEqual(noGrant('restricted'))
   })
 
-  test('[25.8] time alone changes a decision at its expiresAt and never before', () => {
+  test('[25.8] a decision changes without an operation at its expiresAt and never before', () => {
     const moments = [now + 1, now + 2, now + 3, undefined]
     const roles = ['viewer', 'editor'] as const
     const grants = [
@@ -364,73 +375,5 @@ describe('expiry', () => {
               else expect(after).not.toEqual(before)
             }
           }
-  })
-})
-
-describe('token and stored grants', () => {
-  const moment = now * 1000
-  type Kind = 'none' | 'live' | 'ended'
-  type Order = 'the token is newer' | 'the stored one is newer' | 'both are of one millisecond'
-  type Row = [stored: Kind, token: Kind, order: Order, counts: 'token' | 'stored' | 'neither']
-
-  // A stored one has also ended if it was removed.
-  // prettier-ignore
-  const rows: Row[] = [
-    ['none',  'none',  'the token is newer',          'neither'],
-    ['none',  'live',  'the token is newer',          'token'],
-    ['none',  'ended', 'the token is newer',          'neither'],
-    ['live',  'none',  'the stored one is newer',     'stored'],
-    ['ended', 'none',  'the stored one is newer',     'neither'],
-    ['live',  'live',  'the token is newer',          'token'],
-    ['live',  'live',  'the stored one is newer',     'stored'],
-    ['live',  'live',  'both are of one millisecond', 'stored'],
-    ['live',  'ended', 'the token is newer',          'stored'],
-    ['live',  'ended', 'the stored one is newer',     'stored'],
-    ['live',  'ended', 'both are of one millisecond', 'stored'],
-    ['ended', 'live',  'the token is newer',          'token'],
-    ['ended', 'live',  'the stored one is newer',     'neither'],
-    ['ended', 'live',  'both are of one millisecond', 'neither'],
-    ['ended', 'ended', 'the token is newer',          'neither'],
-    ['ended', 'ended', 'the stored one is newer',     'neither'],
-    ['ended', 'ended', 'both are of one millisecond', 'neither'],
-  ]
-  const live = [undefined, null, now + 1]
-  const ended = [0, now - 1, now]
-  const storedAt = {
-    'the token is newer': -1,
-    'the stored one is newer': 1,
-    'both are of one millisecond': 0,
-  }
-
-  test.each(rows)(
-    '[25.3] stored %s, in the token %s, %s: %s counts',
-    (storedKind, tokenKind, order, counts) => {
-      const some = (kind: Kind): Grant[] =>
-        (kind === 'live' ? live : ended).flatMap((expiresAt) => [
-          { accessRole: 'viewer', expiresAt },
-          { accessRole: 'editor', expiresAt },
-        ])
-      const setAt = moment + storedAt[order]
-      const stored = storedKind === 'none' ? [undefined] : some(storedKind).map((one) => ({ ...one, setAt }))
-      const tokens =
-        tokenKind === 'none' ? [undefined] : some(tokenKind).map((one) => ({ ...one, issuedAt: moment }))
-      for (const one of stored)
-        for (const token of tokens)
-          expect(mergeGrants(one, token, now)).toBe({ token, stored: one, neither: undefined }[counts])
-    },
-  )
-
-  test('[25.3.2] what ends lets nothing back that is older, except for the stored one behind a token', () => {
-    const at = (setAt: number, until: number) => ({
-      ...viewer,
-      setAt: moment + setAt,
-      expiresAt: now + until,
-    })
-    const token = { ...editor, issuedAt: moment, expiresAt: now + 2 }
-    const over = (stored: ReturnType<typeof at>) =>
-      [0, 1, 2, 3].map((seconds) => mergeGrants(stored, token, now + seconds)?.accessRole ?? 'none')
-    expect(over(at(-1, 3))).toEqual(['editor', 'editor', 'viewer', 'none'])
-    expect(over(at(1, 1))).toEqual(['viewer', 'none', 'none', 'none'])
-    expect(over(at(1, 3))).toEqual(['viewer', 'viewer', 'viewer', 'none'])
   })
 })

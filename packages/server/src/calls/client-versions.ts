@@ -28,7 +28,7 @@ export function createClientVersions(services: Services, callables: CallableOper
     if (!key) throw new ApiError('UNAUTHENTICATED', 'The API key does not exist any more.')
     const { caller } = key
     const { rateLimits } = services
-    if (effect === 'write' && rateLimits.counts(access)) await rateLimits.caller(access, caller)
+    if (effect === 'write' && rateLimits.isLimited(access)) await rateLimits.checkCaller(access, caller)
     const request = { operation, version: 'v2', caller, input, bytes, log, client } as const
     const { body, onSent } = await runCall(services, request)
     onSent?.()

@@ -87,7 +87,7 @@ export class OperationCall implements Call {
   onUncertain(): void {
     const { bus, credentials, wakeJobs } = this.services
     const messages = this.#messages
-    for (const { apiKey } of messages) credentials.forget(apiKey)
+    for (const { apiKey } of messages) credentials.drop(apiKey)
     for (const message of messages) bus.publish(uncertain(message))
     wakeJobs()
   }

@@ -15,14 +15,14 @@ export function createRateLimits(limits: Limits) {
 
   return {
     /** Counts the attempt whether it succeeds or not. */
-    async address(bucket: string): Promise<void> {
+    async checkAddress(bucket: string): Promise<void> {
       const wait = await createWorkspace.take(bucket)
       if (wait) throw exceeded('Rate limit exceeded for this endpoint. Try again later.', wait)
     },
     /** Whether requests of this access level are limited at all. */
-    counts: (access: Access) =>
+    isLimited: (access: Access) =>
       access === 'workspace' ? limits.workspaceRequestsPerMinute > 0 : limits.apiKeyRequestsPerMinute > 0,
-    async caller(access: Access, caller: Callers[Access]): Promise<void> {
+    async checkCaller(access: Access, caller: Callers[Access]): Promise<void> {
       const wait =
         access === 'workspace'
           ? await workspace.take((caller as Callers['workspace']).workspaceId)

@@ -10,7 +10,7 @@ interface ReplyOptions {
 export class Reply<T> {
   readonly data: T
   readonly message: string | undefined
-  /** Keys beside `data`. */
+  /** Keys next to `data`. */
   readonly extra: Readonly<Record<string, unknown>> | undefined
   /** The transaction commits, but the caller gets this error (spec 0.4 patterns B to D). */
   readonly error: ApiError | undefined
@@ -26,7 +26,7 @@ export class Reply<T> {
   }
 }
 
-/** A success with another message, or with keys beside its data. */
+/** A success with another message, or with keys next to its data. */
 export const reply = <T>(data: T, options: ReplyOptions): Reply<T> => new Reply(data, options)
 
 /** A partial failure: commits what was done and answers with the error. */

@@ -15,9 +15,9 @@ export type Admission = (headers: IncomingHttpHeaders, caller: ApiKey) => ApiKey
 /** Answers without a promise when there is nothing to wait for. */
 export function createAdmission({ publicOrigins, rateLimits, allowedDomains }: AdmissionDeps): Admission {
   return ({ origin, host }, caller) => {
-    if (origin === undefined && !rateLimits.counts('apiKey')) return caller
+    if (origin === undefined && !rateLimits.isLimited('apiKey')) return caller
     return (async () => {
-      await rateLimits.caller('apiKey', caller)
+      await rateLimits.checkCaller('apiKey', caller)
       if (origin !== undefined) {
         checkOrigin({ origin, host }, publicOrigins, await allowedDomains(caller.apiKey))
       }

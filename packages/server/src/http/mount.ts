@@ -125,12 +125,12 @@ function createAuthentication(deps: MountDeps, operation: Operation) {
   const headers = {
     async public(request: FastifyRequest) {
       const address = requestAddress(request, config.trustedProxyHops)
-      if (operation.rateLimit) await rateLimits.address(address)
+      if (operation.rateLimit) await rateLimits.checkAddress(address)
       return { address }
     },
     async workspace(request: FastifyRequest) {
       const caller = await authenticator.workspace(request.headers, operation.path)
-      if (rateLimits.counts(access)) await rateLimits.caller(access, caller)
+      if (rateLimits.isLimited(access)) await rateLimits.checkCaller(access, caller)
       return caller
     },
     apiKey(request: FastifyRequest) {

@@ -30,7 +30,7 @@ export const apiKeyConfigHandlers: Handlers<Operations['apiKeyConfig']> = {
     if (!stored) throw new ApiError('PERMISSION_DENIED', 'Invalid API key.')
     if (sent.some(([key, value]) => stored[key as keyof typeof input] !== value)) {
       await apiKeys.setOptions(db, apiKey, { ...stored, ...input })
-      afterCommit(() => credentials.forget(apiKey))
+      afterCommit(() => credentials.drop(apiKey))
     }
     return input
   },

@@ -61,7 +61,7 @@ export const apiKeyHandlers: Handlers<Operations['apiKeys']> = {
     if (!(await apiKeys.rename(db, caller.workspaceId, apiKey, apiKeyName.trim()))) {
       throw new ApiError('NOT_FOUND', 'API key not found.')
     }
-    afterCommit(() => credentials.forget(apiKey))
+    afterCommit(() => credentials.drop(apiKey))
     return null
   },
 

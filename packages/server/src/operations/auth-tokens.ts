@@ -26,7 +26,7 @@ export const authTokenHandlers: Handlers<Operations['authTokens']> = {
     await ownKey(db, caller.workspaceId, apiKey)
     const token = newAuthToken(now)
     await apiKeys.replaceTokens(db, apiKey, token)
-    afterCommit(() => credentials.forget(apiKey))
+    afterCommit(() => credentials.drop(apiKey))
     signal({ kind: 'credentials' })
     return { apiKey, newAuthToken: present(secrets, apiKey, token) }
   },

@@ -157,7 +157,7 @@ describe('[C1] a data folder that cannot be used', () => {
 
 describe('[1.1.4] what the server prints at start', () => {
   const publicDocuments =
-    'Documents of new API keys are public: every user of the key may open and edit them.'
+    'Documents of new API keys are public: every user of the key can open and edit them.'
   const openCreation = 'Anyone who can reach this server can create a workspace.'
 
   test('[1.1.4] it says that documents are public and that anyone can create a workspace', async () => {

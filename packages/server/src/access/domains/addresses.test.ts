@@ -61,9 +61,12 @@ const cases: Case[] = [
 ]
 
 describe('clientAddress', () => {
-  it.each(cases)('[0.7.11] names the client with %s', (_title, forwardedFor, trustedHops, expected) => {
-    expect(clientAddress(peer, forwardedFor, trustedHops)).toBe(expected)
-  })
+  it.each(cases)(
+    '[0.7.11] clientAddress finds the client with %s',
+    (_title, forwardedFor, trustedHops, expected) => {
+      expect(clientAddress(peer, forwardedFor, trustedHops)).toBe(expected)
+    },
+  )
 
   it.each([
     ['::1', '::1'],
@@ -71,12 +74,12 @@ describe('clientAddress', () => {
     ['fe80::1%eth0', 'fe80::1'],
     ['2001:DB8::1', '2001:db8::1'],
     ['', ''],
-  ])('[0.7.11] writes the peer %j as %j', (socket, expected) => {
+  ])('[0.7.11] clientAddress returns the peer %j as %j', (socket, expected) => {
     expect(clientAddress(socket, undefined, 0)).toBe(expected)
     expect(clientAddress(socket, 'unknown', 1)).toBe(expected)
   })
 
-  it('[0.7.11] ignores anything an outsider prepends', () => {
+  it('[0.7.11] clientAddress ignores entries that a client prepends', () => {
     const address = fc.oneof(fc.ipV4(), fc.ipV6(), fc.constantFrom('unknown', '', '1.2.3.4:5', '[::1]:80'))
     const written = fc.array(address, { minLength: 1, maxLength: 4 })
     const outside = fc.oneof(
@@ -95,7 +98,7 @@ describe('clientAddress', () => {
     )
   })
 
-  it('[0.7.11] never throws and answers with an address', () => {
+  it('[0.7.11] clientAddress never throws and always returns an address', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 0, max: 3 }), (text, hops) => {
         expect(addressBucket(clientAddress(peer, text, hops))).toMatch(/^[0-9a-f.:]+(?:\/64)?$/)
@@ -105,7 +108,7 @@ describe('clientAddress', () => {
   })
 
   it.each([',', '1.1.1.1,', '[', ']', ':', '1:', '%', '1', ' ', '[:', ':1'])(
-    '[0.7.11] answers in linear time: pump %j',
+    '[0.7.11] clientAddress takes linear time for input that repeats %j',
     (unit) => {
       const text = unit.repeat(100_000)
       const milliseconds = processorMs(() => {
@@ -138,11 +141,11 @@ describe('addressBucket', () => {
     ['fe80::2%br_lan.5', 'fe80::/64'],
     ['', ''],
     ['unknown', 'unknown'],
-  ])('[0.7.11] counts %j under %j', (address, bucket) => {
+  ])('[0.7.11] addressBucket counts %j as %j', (address, bucket) => {
     expect(addressBucket(address)).toBe(bucket)
   })
 
-  it('[0.7.11] counts a whole IPv6 /64 as one client and its neighbour as another', () => {
+  it('[0.7.11] addressBucket counts an IPv6 /64 as one client and the next /64 as another', () => {
     const part = fc.integer({ min: 0, max: 0xffff }).map((value) => value.toString(16))
     const half = fc.array(part, { minLength: 4, maxLength: 4 }).map((parts) => parts.join(':'))
     fc.assert(

@@ -29,15 +29,15 @@ const lasting = [
 ]
 
 describe('createDisposableCheck', () => {
-  it.each(disposable)('[1.1.5] calls %j disposable', (email) => {
+  it.each(disposable)('[1.1.5] %j is disposable', (email) => {
     expect(isDisposable(email)).toBe(true)
   })
 
-  it.each(lasting)('[1.1.5] does not call %j disposable', (email) => {
+  it.each(lasting)('[1.1.5] %j is not disposable', (email) => {
     expect(isDisposable(email)).toBe(false)
   })
 
-  it('[1.1.5] knows every domain of the bundled list and all below it', () => {
+  it('[1.1.5] every domain of the bundled list is disposable, with its subdomains', () => {
     const missed = disposableEmailBlocklist().filter(
       (domain) => !isDisposable(`a@${domain}`) || !isDisposable(`a@Mail.${domain.toUpperCase()}`),
     )
@@ -50,7 +50,7 @@ describe('createDisposableCheck', () => {
     'a@TRASH.example.',
     'a@xn--mll-hoa.example',
     'a@x.müll.example',
-  ])('[1.1.5] adds the configured domains: %j', (email) => {
+  ])('[1.1.5] a domain in DISPOSABLE_DOMAINS is disposable: %j', (email) => {
     const check = createDisposableCheck({ extra: [' Trash.Example. ', 'MÜLL.example'] })
     expect(check(email)).toBe(true)
     expect(check('a@mailinator.com')).toBe(true)
@@ -67,21 +67,24 @@ describe('createDisposableCheck', () => {
     ['a@x.yopmail.com', false],
     ['a@trash.yopmail.com', false],
     ['a@guerrillamail.com', true],
-  ])('[1.1.5] lets an allowed domain win, exactly and below: %j is %j', (email, expected) => {
-    const check = createDisposableCheck({
-      extra: ['trash.yopmail.com'],
-      allow: ['Team.Mailinator.com', 'yopmail.com.'],
-    })
-    expect(check(email)).toBe(expected)
-  })
+  ])(
+    '[1.1.5] a domain in DISPOSABLE_DOMAINS_EXCEPT and its subdomains are accepted: %j is disposable: %j',
+    (email, expected) => {
+      const check = createDisposableCheck({
+        extra: ['trash.yopmail.com'],
+        allow: ['Team.Mailinator.com', 'yopmail.com.'],
+      })
+      expect(check(email)).toBe(expected)
+    },
+  )
 
-  it('[1.1.5] keeps the settings of one check out of another', () => {
+  it('[1.1.5] the settings of one check do not affect another check', () => {
     createDisposableCheck({ extra: ['example.com'], allow: ['mailinator.com'] })
     expect(createDisposableCheck({})('a@example.com')).toBe(false)
     expect(createDisposableCheck({})('a@mailinator.com')).toBe(true)
   })
 
-  it('[1.1.5] never throws, and no local part changes the answer', () => {
+  it('[1.1.5] the check never throws, and the local part does not change the result', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         isDisposable(text)
@@ -92,7 +95,7 @@ describe('createDisposableCheck', () => {
   })
 
   it.each(['a', '.', 'a.', '@', '-', ' ', 'ü', 'ü.', '。', '_.'])(
-    '[1.1.5] answers in linear time: pump %j',
+    '[1.1.5] the check takes linear time for input that repeats %j',
     (unit) => {
       const text = unit.repeat(100_000)
       const emails = [text, `a@${text}`, `a@${text}mailinator.com`, `${text}@mailinator.com`]

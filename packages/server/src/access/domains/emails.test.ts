@@ -61,15 +61,15 @@ const invalid = [
 ]
 
 describe('normalizeEmail', () => {
-  it.each(valid)('[1.1.6] stores %j as %j', (value, stored) => {
+  it.each(valid)('[1.1.6] normalizeEmail turns %j into %j', (value, stored) => {
     expect(normalizeEmail(value)).toBe(stored)
   })
 
-  it.each(invalid)('[1.1.6] refuses %j', (value) => {
+  it.each(invalid)('[1.1.6] normalizeEmail refuses %j', (value) => {
     expect(normalizeEmail(value)).toBeNull()
   })
 
-  it('[1.1.6] gives its own result back and never throws', () => {
+  it('[1.1.6] normalizeEmail does not change its own result and never throws', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 })
     const spliced = fc.tuple(text, text).map(([left, right]) => `${left}@${right}.com`)
     fc.assert(
@@ -81,7 +81,7 @@ describe('normalizeEmail', () => {
     )
   })
 
-  it('[1.1.6] accepts every plain address in any case', () => {
+  it('[1.1.6] normalizeEmail accepts every plain address in upper and lower case', () => {
     const plainAddress = fc.emailAddress().filter((email) => email.length <= 254)
     fc.assert(
       fc.property(plainAddress, (email) => {
@@ -91,7 +91,7 @@ describe('normalizeEmail', () => {
   })
 
   it.each(['a', '.', 'a.', '@', 'a@', '-', ' ', '\t', '"', '+', 'ü', 'a@a.'])(
-    '[1.1.6] answers in linear time: pump %j',
+    '[1.1.6] normalizeEmail takes linear time for input that repeats %j',
     (unit) => {
       const text = unit.repeat(100_000)
       const values = [text, `${text}!`, `${text}@example.com`, `a@${text}`, `a@${text}.com`, `a@${text}!`]

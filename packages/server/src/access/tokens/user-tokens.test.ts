@@ -20,7 +20,7 @@ const folder = mkdtempSync(join(tmpdir(), 'plenum-user-tokens-'))
 const secrets = createSecrets('a secret key that only these tests use')
 let database: Database
 let tokens: UserTokens
-/** The key with which the server signs, and one of somebody else. */
+/** The key with which the server signs, and a foreign key. */
 let ours: { kid: string; key: CryptoKey; publicJwk: JWK }
 let foreign: { key: CryptoKey; publicJwk: JWK }
 let genuine: string
@@ -57,7 +57,7 @@ afterAll(async () => {
 const base64url = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** What the server would write. */
+/** The claims that the server would write. */
 const claims = () => ({
   iss: 'svc',
   aud: 'key_1',
@@ -67,7 +67,7 @@ const claims = () => ({
   userProperties: ada.userProperties,
   permissions: ada.permissions,
 })
-/** The claims that tell when. */
+/** The claims about time. */
 const issued = (at: number) => {
   const iat = Math.floor(at / 1000)
   return { iat, exp: iat + twoDays, issuedAtMs: at }
@@ -76,14 +76,14 @@ const header = () => ({ alg: 'ES256', kid: ours.kid, typ: 'JWT' })
 
 interface Differs {
   header?: Record<string, unknown>
-  /** Laid over what the server would write; undefined leaves a claim out. */
+  /** Replaces claims that the server would write; undefined removes a claim. */
   claims?: Record<string, unknown>
-  /** Instead of JSON of the claims. */
+  /** Replaces the JSON of the claims. */
   payload?: string
   key?: CryptoKey | Uint8Array
 }
 
-/** Signed with the server's own key, unless the test says otherwise. */
+/** A token that is signed with the server's own key by default. */
 const forge = ({ header: fields, claims: changed, payload, key = ours.key }: Differs = {}) =>
   new CompactSign(Buffer.from(payload ?? JSON.stringify({ ...claims(), ...changed })))
     .setProtectedHeader({ ...header(), ...fields })
@@ -107,7 +107,7 @@ const failure = (token: string, at = now) =>
 const isInvalid = 'TokenError: token_invalid'
 const isExpired = 'TokenError: token_expired'
 
-test('[7.1.2] a token gives the user, the key and the permissions it was issued with', async () => {
+test('[7.1.2] verify returns the user, the API key and the permissions that the token was issued with', async () => {
   const user = {
     apiKey: 'key_1',
     userId: 'u1',
@@ -123,11 +123,11 @@ test('[7.1.2] a token gives the user, the key and the permissions it was issued 
     expiresAt: seconds + twoDays,
   }
   expect(await tokens.verify(genuine, now)).toEqual(user)
-  // What the tests below change is all that is wrong with their tokens.
+  // So the tokens in the tests below are invalid only because of what each test changes.
   expect(await tokens.verify(await forge(), now)).toEqual(user)
 })
 
-test('[7.1.2] a token without a name, an address or permissions is one too', async () => {
+test('[7.1.2] verify accepts a token without a name, an email address or permissions', async () => {
   const bare = { ...ada, userProperties: { isAdmin: true }, permissions: { resources: [] } }
   expect(await tokens.verify(await tokens.sign(bare, now), now)).toEqual({
     apiKey: 'key_1',
@@ -140,7 +140,7 @@ test('[7.1.2] a token without a name, an address or permissions is one too', asy
   })
 })
 
-test('[7.1.2] a token is good until the second in which it ends', async () => {
+test('[7.1.2] a token is valid until the second in which it expires', async () => {
   const last = (seconds + twoDays) * 1000
   expect(await failure(genuine, last - 1)).toBe('accepted')
   expect(await failure(genuine, last)).toBe(isExpired)
@@ -148,11 +148,11 @@ test('[7.1.2] a token is good until the second in which it ends', async () => {
   expect(await failure(neverSeen, last)).toBe(isExpired)
 })
 
-describe('[7.1.2] refuses', () => {
+describe('[7.1.2] verify refuses a token that is or has', () => {
   const hostile: Record<string, () => string | Promise<string>> = {
     nothing: () => '',
-    'the name of a backend that connects': () => forge({ claims: { sub: 'server' } }),
-    'the name of a backend that calls operations': () => forge({ claims: { sub: 'rest-api' } }),
+    'the user id of a backend that connects': () => forge({ claims: { sub: 'server' } }),
+    'the user id of a backend that calls operations': () => forge({ claims: { sub: 'rest-api' } }),
     text: () => 'token',
     'two parts': () => genuine.split('.').slice(0, 2).join('.'),
     'four parts': () => `${genuine}.AAAA`,
@@ -266,7 +266,7 @@ describe('[7.1.2] refuses', () => {
     'issuedAtMs after iat': () => forge({ claims: { issuedAtMs: (seconds + 1) * 1000 } }),
     'no properties': () => forge({ claims: { userProperties: undefined } }),
     'properties as a list': () => forge({ claims: { userProperties: [] } }),
-    'a name that is none': () => forge({ claims: { userProperties: { name: { first: 'Ada' } } } }),
+    'a name that is an object': () => forge({ claims: { userProperties: { name: { first: 'Ada' } } } }),
     'isAdmin as text': () => forge({ claims: { userProperties: { isAdmin: 'true' } } }),
     'no permissions': () => forge({ claims: { permissions: undefined } }),
     'resources as an object': () => forge({ claims: { permissions: { resources: {} } } }),
@@ -286,8 +286,8 @@ describe('[7.1.2] refuses', () => {
     expect(await failure(await make())).toBe(isInvalid)
   })
 
-  test('one character changed at any place of a genuine token', async () => {
-    // The last character of a part may hold bits that count for nothing.
+  test('one character changed at any position', async () => {
+    // The last character of a part may contain unused bits.
     const places = Array.from({ length: genuine.length - 1 }, (_, index) => index)
     const accepted = []
     for (const at of places) {
@@ -298,13 +298,13 @@ describe('[7.1.2] refuses', () => {
   })
 })
 
-test('[7.1.2] a token whose signature is not ours is invalid, never expired', async () => {
+test('[7.1.2] a token with a foreign signature is reported as invalid, never as expired', async () => {
   const old = await forge({ claims: { iat: 1, exp: 1 + twoDays }, key: foreign.key })
   expect(await failure(old)).toBe(isInvalid)
   expect(await failure(await forge({ claims: { iat: 1, exp: 1 + twoDays } }))).toBe(isExpired)
 })
 
-test('[7.1.1] the largest token that is issued is read, a larger one is not issued', async () => {
+test('[7.1.1] the server accepts the largest token that it issues, and issues no larger one', async () => {
   const id = (prefix: string) => prefix.padEnd(256, 'x')
   const resources = Array.from({ length: 500 }, (_, index) => ({
     type: 'document',
@@ -324,8 +324,8 @@ test('[7.1.1] the largest token that is issued is read, a larger one is not issu
   })
 })
 
-test('[7.1.3] a key verifies as long as tokens of it can live, and no longer', async () => {
-  // Signed with a key that should be gone, as if it had been stolen.
+test('[7.1.3] a signing key verifies tokens until the last one it signed can expire, and no longer', async () => {
+  // Signed with a key that has been replaced, as if the key had been stolen.
   const at = now + 93 * day
   const stolen = await forge({ claims: issued(at) })
   expect(await failure(stolen, at)).toBe(isInvalid)
@@ -334,14 +334,14 @@ test('[7.1.3] a key verifies as long as tokens of it can live, and no longer', a
   expect(await failure(good, last + 2 * day - 1000)).toBe('accepted')
 })
 
-/** The database as the verifier sees it: counts the reads, and can be away. */
-function watched() {
-  const state = { reads: 0, away: false }
+/** The database as the verifier sees it: counts reads, and can be unavailable. */
+function watchedDatabase() {
+  const state = { reads: 0, isAway: false }
   const view = Object.create(database, {
     read: {
       get: () => {
         state.reads++
-        if (state.away) throw new Error('The database is away.')
+        if (state.isAway) throw new Error('The database is unavailable.')
         return database.read
       },
     },
@@ -349,8 +349,8 @@ function watched() {
   return { state, tokens: createUserTokens(view, secrets) }
 }
 
-test('[7.1.2] keys are kept; those that are unknown are looked for once a second', async () => {
-  const { state, tokens: other } = watched()
+test('[7.1.2] signing keys are cached, and unknown ones are looked up at most once a second', async () => {
+  const { state, tokens: other } = watchedDatabase()
   const unknown = await forge({ header: { kid: 'nobody' } })
   const tryAt = async (at: number) => {
     await Promise.allSettled(Array.from({ length: 20 }, () => other.verify(unknown, at)))
@@ -364,16 +364,16 @@ test('[7.1.2] keys are kept; those that are unknown are looked for once a second
   expect(await tryAt(now - day)).toBe(3)
 })
 
-test('[7.1.2] while the database is away a token is not called invalid', async () => {
-  const { state, tokens: other } = watched()
-  state.away = true
-  await expect(other.verify(genuine, now)).rejects.toThrow('The database is away.')
-  state.away = false
+test('[7.1.2] a token is not reported as invalid while the database is unavailable', async () => {
+  const { state, tokens: other } = watchedDatabase()
+  state.isAway = true
+  await expect(other.verify(genuine, now)).rejects.toThrow('The database is unavailable.')
+  state.isAway = false
   expect((await other.verify(genuine, now)).userId).toBe('u1')
 })
 
-test('[7.1.2] the signature of a token that was seen is not computed again', async () => {
-  const { tokens: other } = watched()
+test('[7.1.2] the signature of a known token is not computed again', async () => {
+  const { tokens: other } = watchedDatabase()
   const computed = vi.spyOn(crypto.subtle, 'verify')
   try {
     const first = await other.verify(genuine, now)

@@ -18,7 +18,7 @@ export interface Audience {
 
 /** Members that are read at once: an organization may have very many. */
 const membersPerPage = 200
-/** Members, and users with the named addresses, that one transaction notifies: about 15 ms on SQLite. */
+/** The limit for members, and for users with the named addresses, in one transaction: each takes about 15 ms on SQLite. */
 const maxPerTransaction = 500
 
 /** Whether there may be too many recipients for one transaction. */

@@ -17,11 +17,11 @@ test('[S5] long requests start one in each iteration of the event loop, callers 
   const count = (async () => {
     for (; !isOver; iteration++) await nextIteration()
   })()
-  const begun: string[] = []
+  const started: string[] = []
   const iterations: number[] = []
   const request = async (caller: string, name: string) => {
     await turns.enter(caller)
-    begun.push(name)
+    started.push(name)
     iterations.push(iteration)
     beBusy(10)
   }
@@ -37,7 +37,7 @@ test('[S5] long requests start one in each iteration of the event loop, callers 
   ])
   isOver = true
   await count
-  expect(begun).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
+  expect(started).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3'])
   expect(new Set(iterations).size).toBe(6)
 })
 
