@@ -12,7 +12,7 @@ export async function runDeletion(
   const { services, request, startedAt } = write
   const { deletions } = services
   const { apiKey } = request.caller as ApiKey
-  const scope = scopeOf(request.input as never, startedAt)
+  const scope = scopeOf(request.input, startedAt)
   if (!scope) return write.commit(remove)
   const begun = await deletions.begin(
     apiKey,

@@ -70,7 +70,7 @@ export const crdtHandlers: Handlers<Operations['crdt']> = {
     const unreadable: { id: string; isSlow: boolean }[] = []
     let bytes = 0
     for (const id of ids) {
-      // Small editors are rendered on the event loop, so other requests run in between.
+      // Small editors are rendered on the event loop. This lets other requests run between them.
       if (bytes > 0) await setImmediate()
       if (clock.elapsed() - startedAt > maxAnswer.ms) throw tooLong()
       const stored = await editorLog.read(db, apiKey, { ...input, editorId: id })

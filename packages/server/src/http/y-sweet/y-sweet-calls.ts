@@ -50,7 +50,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
   }
 
   /** Waits while the document is being deleted, as calls of the interface do. */
-  const settle = async (key: ApiKey, { organizationId, documentId }: Place) => {
+  const waitForDeletions = async (key: ApiKey, { organizationId, documentId }: Place) => {
     if (!deletions.mayMeet(key)) return
     const mention = { organizationIds: [organizationId], documentIds: [documentId], folderIds: [] }
     await deletions.settled(key.apiKey, mention)
@@ -77,7 +77,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
       checkNewDocument(input)
       const { docId = newId('doc') } = input as Static<typeof NewDocument>
       const place = placeOf(docId)
-      await settle(key, place)
+      await waitForDeletions(key, place)
       await openDocument(database, key, place.organizationId, place.documentId, clock.now())
       return { docId }
     },
@@ -92,7 +92,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
       } = input as Static<typeof Authorization>
       refuseBackendUserId(userId)
       const place = placeOf(docId)
-      await settle(key, place)
+      await waitForDeletions(key, place)
       await requireDocument(key, place)
       const { organizationId, documentId: id } = place
       const accessRole = authorization === 'full' ? 'editor' : 'viewer'
@@ -118,7 +118,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
 
     async asUpdate({ key, user }: Bearer, docId: string): Promise<Uint8Array> {
       const place = placeOf(docId)
-      await settle(key, place)
+      await waitForDeletions(key, place)
       const { organizationId, documentId } = place
       const seconds = Math.floor(clock.now() / 1000)
       const [decision] = await evaluate(database.read, key, organizationId, documentId, [user], seconds)

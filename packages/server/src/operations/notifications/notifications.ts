@@ -77,7 +77,7 @@ async function deleteNotifications(call: Call<Delete>) {
   if (!user) {
     for (const id of await notifications.remove(db, apiKey, filter, deferredDeletion(call))) deleted.add(id)
   } else if (!alreadyRemovedIds) {
-    // The steps before this transaction went through a long inbox. Going through it again would take too long here.
+    // Not if earlier steps already went through the inbox: a long one would take too long in this transaction.
     for (const id of await notifications.removeForUser(db, apiKey, { ...filter, user })) deleted.add(id)
   }
   return outcomes(filter.ids ?? deleted, (id) =>
