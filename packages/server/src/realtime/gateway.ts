@@ -116,14 +116,17 @@ export class Gateway {
       clock: this.#clock,
     })
     const { dialect, name, token } = endpoint
-    const fingerprint = fingerprintOf(this.#deps.addressOf(request), name, token ?? '')
+    const address = this.#deps.addressOf(request)
     const context: DialectContext = {
       connection,
       hub,
       log,
       clock: this.#clock,
       identify: (token) => identifyByToken(this.#deps, connection, token, page),
-      refuse: (reason, message) => this.#refusals.refuse(fingerprint, connection, reason, message),
+      refuse: (reason, message) => {
+        const fingerprint = fingerprintOf(address, name, token ?? '')
+        this.#refusals.refuse(fingerprint, connection, reason, message)
+      },
     }
     const client = dialects[dialect](context, name)
     const { headers } = request
