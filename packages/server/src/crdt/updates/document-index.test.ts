@@ -224,7 +224,7 @@ describe('[V2] an index', () => {
   const indexOf = (...parts: Uint8Array[]) => DocumentIndex.of(parts)
   const codeFor = (index: DocumentIndex, bytes: Uint8Array) => {
     const verdict = index.check(bytes)
-    return verdict.ok ? (verdict.value.isNews ? 'news' : 'known') : verdict.fault.code
+    return verdict.ok ? (verdict.value.hasChanges ? 'news' : 'known') : verdict.fault.code
   }
   const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
 

@@ -57,7 +57,7 @@ describe('[V1] the validation of content', () => {
     const bytes = struct(scene)
     const verdict = validateUpdate(bytes, nothing)
     if (!verdict.ok) throw new Error(verdict.fault.message)
-    expect(verdict.value).toMatchObject({ isNews: true, structs: 1, clients: [5] })
+    expect(verdict.value).toMatchObject({ hasChanges: true, structs: 1, clients: [5] })
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
@@ -81,7 +81,7 @@ describe('[V1] the validation of content', () => {
           [9, 3],
           [5, 3],
         ]),
-        isNews: true,
+        hasChanges: true,
         structs: 2,
         clients: [9],
         changes: [
@@ -91,10 +91,10 @@ describe('[V1] the validation of content', () => {
       },
     })
     Y.applyUpdate(doc, more)
-    expect(judge(doc, more)).toMatchObject({ value: { isNews: false, clients: [] } })
+    expect(judge(doc, more)).toMatchObject({ value: { hasChanges: false, clients: [] } })
     const other = update({ deletes: [{ client: 5, ranges: [[0, 2]] }] })
-    expect(judge(doc, other)).toMatchObject({ value: { isNews: true, clients: [], clocks: nothing } })
-    expect(validateUpdate(update({}), nothing)).toMatchObject({ value: { isNews: false, structs: 0 } })
+    expect(judge(doc, other)).toMatchObject({ value: { hasChanges: true, clients: [], clocks: nothing } })
+    expect(validateUpdate(update({}), nothing)).toMatchObject({ value: { hasChanges: false, structs: 0 } })
   })
 
   test.each<[string, Uint8Array]>([

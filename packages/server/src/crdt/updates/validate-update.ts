@@ -40,7 +40,7 @@ export interface Accepted {
   /** The next clock of each client that has structs in the update, after it. */
   clocks: Map<number, number>
   /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
-  isNews: boolean
+  hasChanges: boolean
   structs: number
   /** The clients with new structs. */
   clients: readonly number[]
@@ -104,7 +104,7 @@ class Validation {
   private deletes = 0
   /** Clients without structs that have new deletes. */
   private deleters = 0
-  private isNews = false
+  private hasChanges = false
   /** Whether the update has known structs. */
   private repeats = false
   private deletesAt = 0
@@ -162,7 +162,7 @@ class Validation {
     return {
       update: this.withoutKnown(),
       clocks,
-      isNews: this.isNews,
+      hasChanges: this.hasChanges,
       structs: this.structs,
       clients,
       changes,
@@ -259,7 +259,7 @@ class Validation {
     if (clock <= known) return
     client.end = clock
     client.to = reader.at
-    this.isNews = true
+    this.hasChanges = true
     if (this.options.mayWrite?.(id) === false) {
       reader.refuse('foreign_client', `The sender may not write as client ${id}.`)
     }
@@ -359,7 +359,7 @@ class Validation {
       const known = client?.known ?? this.clockOf(id)
       const ranges = this.readRanges(id, known, client?.end ?? known, count)
       if (ranges === undefined) continue
-      this.isNews = true
+      this.hasChanges = true
       if (client) client.deletes = ranges
       else if (this.deleters++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
     }

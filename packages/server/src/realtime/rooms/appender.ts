@@ -148,7 +148,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const senders: Sender[] = []
     for (const [, { entry, pending }] of batches) {
       if (entry) apiKeys.add(entry.apiKey)
-      for (const { isNews, from } of pending) if (isNews) senders.push(from)
+      for (const { hasChanges, from } of pending) if (hasChanges) senders.push(from)
     }
     return { apiKeys, senders }
   }

@@ -42,8 +42,8 @@ export interface Member extends Owner, Sender {
 
 /** Exactly one is called, unless the sender leaves or the room is dropped. */
 export interface Outcome {
-  /** The update is durable. Without `isNews` it is a duplicate of durable updates. */
-  saved(seq: number, isNews: boolean): void
+  /** The update is durable. Without `hasChanges` it is a duplicate of durable updates. */
+  saved(seq: number, hasChanges: boolean): void
   /** Nothing of the update is stored. After a `gap`, the client sends it again with the updates before it. */
   refused(fault: Fault): void
 }
@@ -55,7 +55,7 @@ export interface Pending {
   update: Uint8Array
   from: Member
   outcome: Outcome
-  isNews: boolean
+  hasChanges: boolean
   /** The client ids that got an owner by this update. */
   owners: readonly ClientOwner[]
 }
@@ -77,7 +77,7 @@ export interface Batch {
 
 /** Whether all senders of changes may still write. */
 export const isAllowed = ({ pending }: Pick<Batch, 'pending'>): boolean =>
-  pending.every(({ isNews, from }) => !isNews || from.mayStore === true)
+  pending.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)
 
 export const readOnly = {
   code: 'read_only',

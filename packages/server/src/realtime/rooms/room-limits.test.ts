@@ -7,7 +7,7 @@ import type { Accepted } from '../../crdt/updates/validate-update.ts'
 const accepted = (bytes: number, ...clients: number[]): Accepted => ({
   update: new Uint8Array(bytes),
   clocks: new Map(),
-  isNews: true,
+  hasChanges: true,
   structs: clients.length,
   clients,
   changes: [],

@@ -3,7 +3,7 @@ import { backendUserIds } from '../../access/backend-users.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Contents, Place } from '../../store/editors/editors.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
-import { createAwarenessBroadcast } from './awareness/awareness-broadcast.ts'
+import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
 import { ClientOwners } from './client-owners.ts'
 import { CommittedLog } from './committed-log.ts'
@@ -115,8 +115,8 @@ export class EditorRoom {
 
   #confirmNow(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     const verdict = this.#index.check(update)
-    if (!verdict.ok || verdict.value.isNews) return false
-    this.#acknowledgeDuplicate({ sent: update, update, from, outcome, isNews: false, owners: [] })
+    if (!verdict.ok || verdict.value.hasChanges) return false
+    this.#acknowledgeDuplicate({ sent: update, update, from, outcome, hasChanges: false, owners: [] })
     return true
   }
 
@@ -127,7 +127,7 @@ export class EditorRoom {
   }
 
   #submitNow(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const pending: Pending = { sent: update, update, from, outcome, isNews: true, owners: [] }
+    const pending: Pending = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
     const fault = this.#admit(pending)
     if (fault === undefined) return this.#retryOutOfOrder()
     if (!isEarly(fault)) return outcome.refused(fault)
@@ -177,13 +177,13 @@ export class EditorRoom {
       const own = withoutClients(pending.update, (client) => !mayWrite(client), this.#index.clocks)
       if (own === undefined) return verdict.fault
       verdict = this.#index.check(own, { mayWrite })
-      if (verdict.ok && !verdict.value.isNews) {
+      if (verdict.ok && !verdict.value.hasChanges) {
         return { code: 'foreign_client', message: 'The update contains no changes by this client.' }
       }
       pending.update = own
     }
     if (!verdict.ok) return verdict.fault
-    if (!verdict.value.isNews) {
+    if (!verdict.value.hasChanges) {
       this.#acknowledgeDuplicate(pending)
       return undefined
     }
@@ -205,7 +205,7 @@ export class EditorRoom {
 
   /** A duplicate is acknowledged once the original is durable. */
   #acknowledgeDuplicate(pending: Pending): void {
-    pending.isNews = false
+    pending.hasChanges = false
     if (this.#queue.length === 0 && this.#storing === 0) pending.outcome.saved(this.log.seq, false)
     else {
       this.#queue.push(pending)
@@ -252,17 +252,18 @@ export class EditorRoom {
     // A batch that is being stored is neither in the queue nor in the log.
     if (this.#storing > 0 || this.#postponed) return
     const undecided = new Set<Member>()
-    for (const { from, isNews } of this.#queue) if (isNews && from.mayStore === undefined) undecided.add(from)
+    for (const { from, hasChanges } of this.#queue)
+      if (hasChanges && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.decided()))
-    const lostAccess = ({ isNews, from }: Pending) => isNews && from.mayStore === false
+    const lostAccess = ({ hasChanges, from }: Pending) => hasChanges && from.mayStore === false
     if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(lostAccess)) return
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
     this.#postponed = postponed
-    for (const { sent, from, outcome, isNews } of waiting) {
+    for (const { sent, from, outcome, hasChanges } of waiting) {
       postponed.add(sent, () => {
-        if (isNews || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
+        if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
     const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq: this.log.seq })
@@ -271,7 +272,7 @@ export class EditorRoom {
     // Rows of others that were broadcast since the index was complete.
     for (const bytes of this.log.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
-      if (verdict.ok && verdict.value.isNews) index.take(verdict.value)
+      if (verdict.ok && verdict.value.hasChanges) index.take(verdict.value)
     }
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
@@ -286,7 +287,7 @@ export class EditorRoom {
     const pending = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
     this.#storing++
-    const news = pending.filter(({ isNews }) => isNews)
+    const news = pending.filter(({ hasChanges }) => hasChanges)
     const last = news.at(-1)
     if (last === undefined) return { entry: undefined, pending }
     return {
@@ -351,7 +352,7 @@ export class EditorRoom {
 
   async #addStoredRow(index: DocumentIndex, update: Uint8Array): Promise<boolean> {
     const verdict = await index.checkStored(update)
-    if (verdict.ok && verdict.value.isNews) this.#addToIndex(index, verdict.value)
+    if (verdict.ok && verdict.value.hasChanges) this.#addToIndex(index, verdict.value)
     return verdict.ok
   }
 
@@ -370,7 +371,7 @@ export class EditorRoom {
 
   settled({ pending }: Batch, seq: number): void {
     this.#storing--
-    for (const { outcome, isNews } of pending) outcome.saved(seq, isNews)
+    for (const { outcome, hasChanges } of pending) outcome.saved(seq, hasChanges)
   }
 
   awarenessChanged(): void {

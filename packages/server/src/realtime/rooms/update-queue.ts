@@ -7,7 +7,7 @@ const overheadBytes = 64
 interface Item {
   readonly update: Uint8Array
   /** Without changes, the update only waits to be acknowledged. */
-  readonly isNews: boolean
+  readonly hasChanges: boolean
 }
 
 /** The updates of a room that wait to be stored, in the order of their arrival. */
@@ -38,8 +38,8 @@ export class UpdateQueue<T extends Item> {
     if (this.#items.length <= 1) return this.#items
     let count = 0
     let bytes = 0
-    for (const { update, isNews } of this.#items) {
-      const more = isNews ? update.length : 0
+    for (const { update, hasChanges } of this.#items) {
+      const more = hasChanges ? update.length : 0
       if (count > 0 && (count === maxUpdatesPerBatch || bytes + more > maxBytesPerBatch)) break
       bytes += more
       count++

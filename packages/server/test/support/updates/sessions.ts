@@ -182,13 +182,13 @@ export class Session {
     const verdict = judge(server, bytes)
     if (!verdict.ok) return `refused: ${verdict.fault.message}`
     this.counts.accepted++
-    if (verdict.value.isNews) this.counts.news++
+    if (verdict.value.hasChanges) this.counts.news++
     this.onAccepted?.(server, bytes)
     const before = Y.encodeStateAsUpdate(server)
     const problem = disagreement(server, bytes, verdict.value)
     if (problem !== undefined) return problem
     const isChanged = Buffer.compare(before, Y.encodeStateAsUpdate(server)) !== 0
-    return isChanged === verdict.value.isNews ? undefined : `isNews is ${!isChanged}`
+    return isChanged === verdict.value.hasChanges ? undefined : `hasChanges is ${!isChanged}`
   }
 
   /** Before others on which it may depend: refused exactly if Yjs would keep some of it pending. */

@@ -1,7 +1,7 @@
-import type { AwarenessStates } from './awareness.ts'
-import { encodeOncePerKey } from '../broadcast.ts'
-import type { Member } from '../member.ts'
-import { type BroadcastPart, PacedBroadcast } from '../../../platform/turns/paced-broadcast.ts'
+import type { AwarenessStates } from './awareness/awareness.ts'
+import { encodeOncePerKey } from './broadcast.ts'
+import type { Member } from './member.ts'
+import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 
 /** Sends changed awareness states to all members of an editor. */
 export function createAwarenessBroadcast({
