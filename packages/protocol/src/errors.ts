@@ -1,20 +1,6 @@
-/** Every status of the interface and the HTTP code that carries it (spec 23). */
-export const httpStatusOf = {
-  INVALID_ARGUMENT: 400,
-  FAILED_PRECONDITION: 400,
-  UNAUTHENTICATED: 401,
-  PERMISSION_DENIED: 403,
-  NOT_FOUND: 404,
-  ALREADY_EXISTS: 409,
-  ABORTED: 409,
-  RESOURCE_EXHAUSTED: 429,
-  INTERNAL: 500,
-  UNIMPLEMENTED: 501,
-  UNAVAILABLE: 503,
-  DEADLINE_EXCEEDED: 504,
-} as const
+import { type ErrorStatus, httpStatusOf } from './base/error-statuses.ts'
 
-export type ErrorStatus = keyof typeof httpStatusOf
+export { type ErrorStatus, httpStatusOf } from './base/error-statuses.ts'
 
 export interface ErrorBody {
   error: { status: ErrorStatus; code?: ErrorStatus; message: string; details?: unknown }

@@ -1,4 +1,4 @@
-import type { Operation } from './operation.ts'
+import type { Operation } from './base/operation.ts'
 import { apiKeyConfig } from './operations/api-key-config.ts'
 import { apiKeys } from './operations/api-keys.ts'
 import { authTokens } from './operations/auth-tokens.ts'
@@ -44,12 +44,12 @@ export type Operations = typeof operations
 export type Family = keyof Operations
 
 export * from './errors.ts'
-export * from './events.ts'
-export * from './operation.ts'
-export * from './outcomes.ts'
+export * from './base/events.ts'
+export * from './base/operation.ts'
+export * from './resources/outcomes.ts'
 export * from './resources/crdt.ts'
 export * from './resources/documents.ts'
-export { ClientId, NotificationId } from './resources/fields.ts'
+export { ClientId, NotificationId } from './base/fields.ts'
 export * from './resources/folders.ts'
 export * from './resources/notifications.ts'
 export * from './resources/organizations.ts'

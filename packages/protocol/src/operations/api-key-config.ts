@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { AccessType, Flag } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { AccessType, Flag } from '../base/fields.ts'
 
 const Options = Type.Object({
   enablePrivateComments: Type.Optional(Flag),

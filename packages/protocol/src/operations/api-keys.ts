@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing } from '../outcomes.ts'
-import { ClientId, Email, Flag, FullName, PageToken } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing } from '../resources/outcomes.ts'
+import { ClientId, Email, Flag, FullName, PageToken } from '../base/fields.ts'
 import { EmailServiceConfigInput, WebhookServiceConfigInput } from '../resources/service-configs.ts'
 import { ApiKeySummary, DomainEntry, domainsPerCall, KeyType } from '../resources/workspaces.ts'
 

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
+import { operation } from '../base/operation.ts'
 import { AuthToken } from '../resources/workspaces.ts'
-import { ClientId } from '../resources/fields.ts'
+import { ClientId } from '../base/fields.ts'
 
 const apiKey = 'key_1b8d3q6z5w4f0m2k7c9x'
 const token = {

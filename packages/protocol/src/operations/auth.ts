@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { batchSize, ClientId, Email, Flag, Name, open } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { batchSize, ClientId, Email, Flag, Name, open } from '../base/fields.ts'
 import { PermissionResource } from '../resources/permissions.ts'
 
 const token =

@@ -1,8 +1,8 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing } from '../outcomes.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing } from '../resources/outcomes.ts'
 import { EditorPlace, EditorVersion } from '../resources/crdt.ts'
-import { ClientId, FullName, PageSize, PageToken } from '../resources/fields.ts'
+import { ClientId, FullName, PageSize, PageToken } from '../base/fields.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
 const version = {

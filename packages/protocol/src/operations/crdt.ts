@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing } from '../outcomes.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing } from '../resources/outcomes.ts'
 import { ContentKey, CrdtData, CrdtRecord, CrdtType, EditorPlace, EditorQuery } from '../resources/crdt.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing, Outcomes } from '../outcomes.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing, Outcomes } from '../resources/outcomes.ts'
 import { Document, DocumentInput, MigrationStatus } from '../resources/documents.ts'
 import {
   AccessType,
@@ -14,7 +14,7 @@ import {
   PageSize,
   PageToken,
   v2Only,
-} from '../resources/fields.ts'
+} from '../base/fields.ts'
 
 const id = '8121657101517513'
 const missing = { success: false, id: 'doc_2', message: 'Document does not exist', code: 'not-found' }

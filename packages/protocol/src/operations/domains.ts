@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
+import { operation } from '../base/operation.ts'
 import { DomainEntry, domainsPerCall } from '../resources/workspaces.ts'
 
 const Entries = Type.Object({

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing } from '../outcomes.ts'
-import { Flag } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing } from '../resources/outcomes.ts'
+import { Flag } from '../base/fields.ts'
 import { EmailConfig, EmailServiceConfigInput } from '../resources/service-configs.ts'
 
 export const emailConfig = {

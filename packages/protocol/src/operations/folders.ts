@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing, Outcomes } from '../outcomes.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing, Outcomes } from '../resources/outcomes.ts'
 import {
   AccessType,
   batch,
@@ -11,7 +11,7 @@ import {
   PageSize,
   PageToken,
   v2Only,
-} from '../resources/fields.ts'
+} from '../base/fields.ts'
 import { Folder, FolderChange, folderDepth, FolderInput } from '../resources/folders.ts'
 
 export const folders = {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Done } from '../outcomes.ts'
-import { ClientId, Flag, JsonObject } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Done } from '../resources/outcomes.ts'
+import { ClientId, Flag, JsonObject } from '../base/fields.ts'
 
 export const liveState = {
   broadcast: operation({

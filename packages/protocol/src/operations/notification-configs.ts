@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf, v2Only } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf, v2Only } from '../base/fields.ts'
 import { NotificationConfig, NotificationPreferences } from '../resources/notifications.ts'
 
 /** The part of `notifications` that is about users' preferences. */

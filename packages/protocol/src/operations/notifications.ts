@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Outcomes } from '../outcomes.ts'
+import { operation } from '../base/operation.ts'
+import { Outcomes } from '../resources/outcomes.ts'
 import {
   batch,
   batchSize,
@@ -16,7 +16,7 @@ import {
   PageSize,
   PageToken,
   v2Only,
-} from '../resources/fields.ts'
+} from '../base/fields.ts'
 import {
   LocationId,
   Notification,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Outcomes } from '../outcomes.ts'
-import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken, v2Only } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Outcomes } from '../resources/outcomes.ts'
+import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken, v2Only } from '../base/fields.ts'
 import { Organization, OrganizationInput } from '../resources/organizations.ts'
 
 const id = '02cf91f7a0dd4e22a3c5ad5a1f77384b'

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Nothing } from '../outcomes.ts'
-import { batch, ClientId, FilterIds, filterSize, Flag, mapOf } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Nothing } from '../resources/outcomes.ts'
+import { batch, ClientId, FilterIds, filterSize, Flag, mapOf } from '../base/fields.ts'
 import { PermissionResource, ResourceReference, UserPermissions } from '../resources/permissions.ts'
 
 /** It may stand in two places, so either is optional; it is required all the same. */

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Done } from '../outcomes.ts'
-import { batch, ClientId, ClientIds } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Done } from '../resources/outcomes.ts'
+import { batch, ClientId, ClientIds } from '../base/fields.ts'
 import { PresenceUser } from '../resources/presence.ts'
 
 const document = { organizationId: ClientId, documentId: ClientId }

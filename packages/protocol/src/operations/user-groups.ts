@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Outcomes } from '../outcomes.ts'
-import { batch, ClientId, ClientIds, Flag, mapOf, v2Only } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Outcomes } from '../resources/outcomes.ts'
+import { batch, ClientId, ClientIds, Flag, mapOf, v2Only } from '../base/fields.ts'
 
 /** What became of one user of a group. */
 const MemberOutcomes = mapOf(

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import type { ErrorExample } from '../operation.ts'
-import { operation } from '../operation.ts'
-import { Outcomes } from '../outcomes.ts'
+import type { ErrorExample } from '../base/operation.ts'
+import { operation } from '../base/operation.ts'
+import { Outcomes } from '../resources/outcomes.ts'
 import {
   batch,
   ClientId,
@@ -12,7 +12,7 @@ import {
   PageSize,
   PageToken,
   v2Only,
-} from '../resources/fields.ts'
+} from '../base/fields.ts'
 import { MemberInput, User } from '../resources/users.ts'
 
 const id = '4c250c058149f1ed2c1cd0b1e8d8c790'

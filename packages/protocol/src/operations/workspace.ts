@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { operation } from '../operation.ts'
-import { Email, FullName } from '../resources/fields.ts'
+import { operation } from '../base/operation.ts'
+import { Email, FullName } from '../base/fields.ts'
 import { Workspace } from '../resources/workspaces.ts'
 
 const workspaceExample = {

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { choice, ClientId, Timestamp } from './fields.ts'
+import { choice, ClientId, Timestamp } from '../base/fields.ts'
 
 export const CrdtType = choice(['text', 'map', 'array', 'xml'])
 

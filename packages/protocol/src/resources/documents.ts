@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { AccessType, choice, ClientId, Flag, Name, open, Timestamp } from './fields.ts'
+import { AccessType, choice, ClientId, Flag, Name, open, Timestamp } from '../base/fields.ts'
 
 /** A document as it is read; metadata of the caller's own stands beside these (spec 22.4). */
 export const Document = open(

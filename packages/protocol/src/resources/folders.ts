@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { AccessType, ClientId, Flag, JsonObject, Name, Timestamp } from './fields.ts'
+import { AccessType, ClientId, Flag, JsonObject, Name, Timestamp } from '../base/fields.ts'
 
 /** Levels of folders below `root` (spec 9.1). */
 export const folderDepth = 32

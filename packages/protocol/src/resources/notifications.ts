@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { choice, ClientId, JsonObject, mapOf, Name, open, Text, Timestamp } from './fields.ts'
+import { choice, ClientId, JsonObject, mapOf, Name, open, Text, Timestamp } from '../base/fields.ts'
 
 /** How much of what happens reaches a user on one channel (spec 18.6). */
 export const Preference = choice(['ALL', 'MINE', 'NONE'])

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ClientId, Name, open, Timestamp } from './fields.ts'
+import { ClientId, Name, open, Timestamp } from '../base/fields.ts'
 
 /** An organization as it is read; metadata of the caller's own stands beside these (spec 22.2). */
 export const Organization = open(

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { AccessRole, AccessType, choice, ClientId, ExpiresAt, mapOf } from './fields.ts'
+import { AccessRole, AccessType, choice, ClientId, ExpiresAt, mapOf } from '../base/fields.ts'
 
 /** Names what a permission is about (spec 22.12). */
 export const ResourceReference = Type.Object({

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { choice, ClientId, Email, Name } from './fields.ts'
+import { choice, ClientId, Email, Name } from '../base/fields.ts'
 
 export const PresenceStatus = choice(['online', 'away', 'offline'])
 export type PresenceStatus = Type.Static<typeof PresenceStatus>

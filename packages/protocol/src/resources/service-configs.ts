@@ -7,8 +7,8 @@ import {
   groupedNames,
   splitGroupedName,
   type Triggers,
-} from '../events.ts'
-import { choice, Flag } from './fields.ts'
+} from '../base/events.ts'
+import { choice, Flag } from '../base/fields.ts'
 
 /** One line of text that ends up in a mail or a header. */
 const Line = (maxLength: number) =>

@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { AccessRole, ClientId, Email, Flag, Name, open, v2Only } from './fields.ts'
+import { AccessRole, ClientId, Email, Flag, Name, open, v2Only } from '../base/fields.ts'
 
 /** A field of a profile: `null` removes it. */
 const field = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { choice, mapOf } from './fields.ts'
+import { choice, mapOf } from '../base/fields.ts'
 
 export const KeyType = choice(['testing', 'production'])
 

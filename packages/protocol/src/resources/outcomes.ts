@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { mapOf } from './resources/fields.ts'
+import { mapOf } from '../base/fields.ts'
 
 /** What became of one item of a batch; the batch itself is a success (spec 0.4). */
 export const Outcome = Type.Object({

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import type { ErrorStatus } from './errors.ts'
+import type { ErrorStatus } from './error-statuses.ts'
 
 export type Version = 'v1' | 'v2'
 
