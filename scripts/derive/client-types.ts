@@ -1,10 +1,9 @@
 import * as protocol from '@plenum/protocol'
 import { families } from '../../packages/server/src/http/openapi/families.ts'
 import { notesOf, pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
-import type { Field } from './fields.ts'
-import { unusedDescriptions } from './field-descriptions.ts'
+import type { Field } from './field-notes.ts'
 import { comment } from './js-doc.ts'
-import { interfaceText, resourceName, resources, typeText } from './type-text.ts'
+import { declarationText, shapeName, shapes, typeText } from './type-text.ts'
 
 export const clientTypesFolder = 'packages/client/src/operations'
 
@@ -17,22 +16,19 @@ const header = '// Derived from the table of operations by "npm run derive". Do 
 export function deriveClientTypes(): Record<string, string> {
   const all = Object.entries(protocol.operations as Record<string, Record<string, protocol.Operation>>)
   const homes = new Map<string, string>()
-  const files = Object.fromEntries([
+  return Object.fromEntries([
     ...all.map(([family, verbs]) => [
       `${clientTypesFolder}/${kebab(family)}.ts`,
       familyFile(family, verbs, homes),
     ]),
     [`${clientTypesFolder}/index.ts`, indexFile(all.map(([family]) => family))],
   ])
-  const unused = unusedDescriptions()
-  if (unused.length > 0) throw new Error(`No field has these descriptions: ${unused.join(', ')}.`)
-  return files
 }
 
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** A resource is declared in the file of the first family that uses it: `homes`. */
+/** A shape is declared in the file of the first family that uses it. `homes` holds these files by name of the shape. */
 function familyFile(
   family: string,
   verbs: Record<string, protocol.Operation>,
@@ -43,7 +39,7 @@ function familyFile(
   const methods = Object.entries(verbs).map(([verb, operation]) => {
     const name = capital(family) + capital(verb)
     const input = operation.input as Field
-    declarations.push(interfaceText(`${name}Input`, input, used))
+    declarations.push(inputText(`${name}Input`, input, used))
     const optional = input.required?.length ? '' : '?'
     const answer = answerText(`${name}Output`, operation.output, declarations, used)
     const parameters = `input${optional}: ${name}Input, options?: CallOptions`
@@ -53,12 +49,12 @@ function familyFile(
   const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`
   const shared: string[] = []
   const imports = new Map([['../call.ts', ['CallOptions', 'Result']]])
-  // A resource may use others, which join the set while it is walked.
+  // A shape may use others, which are added to the set during this loop.
   for (const name of used) {
     const home = homes.get(name)
     if (home === undefined) {
       homes.set(name, `./${kebab(family)}.ts`)
-      shared.push(interfaceText(name, resources.get(name) as Field, used))
+      shared.push(declarationText(name, shapes.get(name) as Field, used))
     } else imports.set(home, [...(imports.get(home) ?? []), name])
   }
   const importLines = [...imports].map(
@@ -67,10 +63,16 @@ function familyFile(
   return `${header}${importLines.join('')}\n${[...shared, ...declarations, api].join('\n')}`
 }
 
-/** An answer with fields of its own gets a name, anything else is written where it is used. */
+/** Every input has the name of its operation, also where several operations share a shape. */
+const inputText = (name: string, schema: Field, used: Set<string>): string =>
+  shapeName(schema) === undefined
+    ? declarationText(name, schema, used)
+    : `export type ${name} = ${typeText(name, schema, used)}\n`
+
+/** An answer with fields of its own gets the name of its operation. Other types are written where they are used. */
 function answerText(name: string, schema: Field, declarations: string[], used: Set<string>): string {
-  if (!schema.properties || resourceName(schema)) return typeText(schema, { used, path: name, indent: '' })
-  declarations.push(interfaceText(name, schema, used))
+  if (!schema.properties || shapeName(schema)) return typeText(name, schema, used)
+  declarations.push(declarationText(name, schema, used))
   return name
 }
 

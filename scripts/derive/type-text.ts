@@ -1,48 +1,43 @@
 import * as protocol from '@plenum/protocol'
-import { describe } from './field-descriptions.ts'
-import type { Field } from './fields.ts'
+import { type Field, typeNotes } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 
-/** Names that would hide those of browsers. */
+/** Names that would shadow types of browsers. */
 const renamed: Record<string, string> = { Document: 'DocumentRecord', Notification: 'NotificationRecord' }
 
-/** The objects that the protocol exports under a name, by that name; `Done` has but one field. */
-export const resources = new Map(
+/** The part of a shape that its copies share: optional and described fields are copies. */
+const anchorOf = (schema: Field): unknown => schema.properties ?? schema.enum ?? schema['x-typescript']
+
+/** The shapes that the protocol exports: objects, lists of choices and types written by hand, by name. */
+export const shapes = new Map(
   Object.entries(protocol as unknown as Record<string, Field>).flatMap(([name, schema]) =>
-    schema?.properties && name !== 'Done' ? [[renamed[name] ?? name, schema] as const] : [],
+    anchorOf(schema) === undefined ? [] : [[renamed[name] ?? name, schema] as const],
   ),
 )
-/** Optional fields hold a copy of their schema, but the same properties. */
-const names = new Map([...resources].map(([name, { properties }]) => [properties, name]))
-export const resourceName = ({ properties }: Field) => properties && names.get(properties)
+const names = new Map([...shapes].map(([name, schema]) => [anchorOf(schema), name]))
 
-interface Context {
-  /** Collects the names of resources that the text uses. */
-  used: Set<string>
-  /** Of the interface and its fields down to here, with dots. */
-  path: string
-  indent: string
-}
+export const shapeName = (schema: Field): string | undefined => names.get(anchorOf(schema))
 
-/** The declaration of an interface with the fields of the schema. */
-export function interfaceText(name: string, schema: Field, used: Set<string>): string {
-  const text = objectText(schema, { used, path: name, indent: '' })
+/** The declaration of a shape. Adds the names of the shapes that it uses to `used`. */
+export function declarationText(name: string, schema: Field, used: Set<string>): string {
+  if (!schema.properties)
+    return `${comment([schema.description ?? ''], '')}export type ${name} = ${writtenText(schema)}\n`
+  const text = objectText(name, schema, used)
   return typeof schema.additionalProperties === 'object'
     ? `export type ${name} = ${text}\n`
     : `export interface ${name} ${text}\n`
 }
 
-export function typeText(schema: Field, context: Context): string {
-  const { 'x-typescript': written, enum: choices, anyOf, type, items, additionalProperties } = schema
-  if (written !== undefined) return written
-  const name = resourceName(schema)
+/** The type of a field or an answer, with shapes by their names. `path` is for messages. */
+export function typeText(path: string, schema: Field, used: Set<string>): string {
+  const name = shapeName(schema)
   if (name !== undefined) {
-    context.used.add(name)
+    used.add(name)
     return name
   }
-  if (choices) return choices.map((choice) => `'${String(choice)}'`).join(' | ')
-  if (anyOf) return anyOf.map((one) => typeText(one, context)).join(' | ')
-  if (Array.isArray(type)) return type.map((one) => typeText({ type: one }, context)).join(' | ')
+  const { 'x-typescript': written, enum: choices, anyOf, type, items, additionalProperties } = schema
+  if (written !== undefined || choices) return writtenText(schema)
+  if (anyOf) return anyOf.map((one) => typeText(path, one, used)).join(' | ')
   switch (type) {
     case 'string':
     case 'boolean':
@@ -52,41 +47,40 @@ export function typeText(schema: Field, context: Context): string {
     case 'number':
       return 'number'
     case 'array':
-      return arrayText(items ?? {}, context)
+      return arrayText(path, items ?? {}, used)
     case 'object':
-      if (schema.properties) return objectText(schema, context)
+      if (schema.properties)
+        throw new Error(`${path} is an object without a name. Export its schema from packages/protocol.`)
       if (typeof additionalProperties === 'object')
-        return `Record<string, ${typeText(additionalProperties, context)}>`
+        return `Record<string, ${typeText(path, additionalProperties, used)}>`
       return 'Record<string, unknown>'
     default:
-      throw new Error(`There is no TypeScript type for ${JSON.stringify(schema)}. Give it x-typescript.`)
+      throw new Error(`${path} has no TypeScript type. Give its schema x-typescript.`)
   }
 }
 
-function arrayText(items: Field, context: Context): string {
-  if (items.type === undefined && !items.anyOf) return 'unknown[]'
-  const text = typeText(items, context)
-  return items.enum || items.anyOf || Array.isArray(items.type) ? `(${text})[]` : `${text}[]`
+const writtenText = ({ 'x-typescript': written, enum: choices = [] }: Field): string =>
+  written ?? choices.map((choice) => `'${String(choice)}'`).join(' | ')
+
+function arrayText(path: string, items: Field, used: Set<string>): string {
+  const text = typeText(path, items, used)
+  return text.includes(' | ') ? `(${text})[]` : `${text}[]`
 }
 
-function objectText(schema: Field, context: Context): string {
+function objectText(path: string, schema: Field, used: Set<string>): string {
   const { properties = {}, required = [], additionalProperties } = schema
-  const indent = `${context.indent}  `
   const fields = Object.entries(properties).map(([key, field]) => {
-    const path = `${context.path}.${key}`
     const name = /^\w+$/.test(key) ? key : `'${key}'`
     const mark = required.includes(key) ? '' : '?'
-    const type = typeText(field, { ...context, path, indent })
-    return `${comment([describe(path, field)], indent)}${indent}${name}${mark}: ${type}\n`
+    const type = typeText(`${path}.${key}`, field, used)
+    return `${comment([typeNotes(field)], '  ')}  ${name}${mark}: ${type}\n`
   })
   if (additionalProperties === true) {
-    fields.push(
-      `${comment(['Other keys are kept as they are sent.'], indent)}${indent}[key: string]: unknown\n`,
-    )
+    fields.push(`${comment(['Further keys are stored as sent.'], '  ')}  [key: string]: unknown\n`)
   }
-  const text = `{\n${fields.join('')}${context.indent}}`
-  // Not an index signature inside: it would have to allow undefined, because the fields may be absent.
+  const text = `{\n${fields.join('')}}`
+  // An index signature inside would have to allow undefined, because the fields are optional.
   return typeof additionalProperties === 'object'
-    ? `${text} & Record<string, ${typeText(additionalProperties, context)}>`
+    ? `${text} & Record<string, ${typeText(path, additionalProperties, used)}>`
     : text
 }

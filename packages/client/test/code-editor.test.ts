@@ -28,7 +28,7 @@ console.log(data.map(({ organizationName }) => organizationName))
   test('[K14] of a family, of a field of the input and of a field of the answer', async () => {
     expect(await hover('organizations')).toContain('folders, documents and users belong to an organization.')
     expect(await hover('pageSize')).toMatch(/pageSize\?: number \| undefined[^]*1 to 1,000\./)
-    expect(await hover('organizationName')).toContain('The id, unless a name was set.')
+    expect(await hover('organizationName')).toContain('Display name of the organization.')
   })
 })
 

@@ -1,60 +1,56 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
+import type { NoInput } from './workspace.ts'
 
-export interface ApiKeyConfigGetInput {
-}
-
-export interface ApiKeyConfigGetOutput {
+export interface ApiKeyConfig {
   /** Email address of the owner. */
   ownerEmail: string
   /** The plan of the API key. */
-  planInfo: {
-    /** Name of the plan. */
-    type: string
-  }
-  /** The `accessType` of documents and folders that have none of their own. */
-  defaultDocumentAccessType: 'public' | 'restricted' | 'organizationPrivate'
-  /** Whether comments may be private. */
+  planInfo: PlanInfo
+  /** The `accessType` of documents and folders that neither set nor inherit one. */
+  defaultDocumentAccessType: AccessType
+  /** Whether comments can be private. */
   isPrivateCommentsEnabled: boolean
-  /** Stored, and changes nothing: clients always need a valid user token. */
+  /** Stored without effect: clients always need a valid user token. */
   requireJwtToken: boolean
-  /** Whether users who sign in become members of the organizations that their token names. */
+  /** Whether users become members of the organizations that their token names when they connect. */
   requireAutoOrgUser: boolean
-  /** Whether operations that read lists may be called. */
+  /** Whether the operations that read lists can be called. */
   useAdvancedQueries: boolean
-  /** Whether notifications may be added and read. */
+  /** Whether notifications can be added and read. */
   useNotificationService: boolean
 }
 
-export interface ApiKeyConfigUpdateInput {
-  /** Whether comments may be private. */
+export interface ApiKeyOptions {
+  /** Whether comments can be private. */
   enablePrivateComments?: boolean
-  /** Stored, and changes nothing: clients always need a valid user token. */
+  /** Stored without effect: clients always need a valid user token. */
   requireJwtToken?: boolean
-  /** Whether users who sign in become members of the organizations that their token names. */
+  /** Whether users become members of the organizations that their token names when they connect. */
   requireAutoOrgUser?: boolean
-  /** The `accessType` of documents and folders that have none of their own. */
-  defaultDocumentAccessType?: 'public' | 'restricted' | 'organizationPrivate'
-  /** Whether operations that read lists may be called. */
+  /** The `accessType` of documents and folders that neither set nor inherit one. */
+  defaultDocumentAccessType?: AccessType
+  /** Whether the operations that read lists can be called. */
   useAdvancedQueries?: boolean
-  /** Whether notifications may be added and read. */
+  /** Whether notifications can be added and read. */
   useNotificationService?: boolean
 }
 
-export interface ApiKeyConfigUpdateOutput {
-  /** Whether comments may be private. */
-  enablePrivateComments?: boolean
-  /** Stored, and changes nothing: clients always need a valid user token. */
-  requireJwtToken?: boolean
-  /** Whether users who sign in become members of the organizations that their token names. */
-  requireAutoOrgUser?: boolean
-  /** The `accessType` of documents and folders that have none of their own. */
-  defaultDocumentAccessType?: 'public' | 'restricted' | 'organizationPrivate'
-  /** Whether operations that read lists may be called. */
-  useAdvancedQueries?: boolean
-  /** Whether notifications may be added and read. */
-  useNotificationService?: boolean
+export interface PlanInfo {
+  /** Name of the plan. */
+  type: string
 }
+
+/**
+ * Who has access. `public`: every user. `organizationPrivate`: users with a grant on the organization, the
+ * folder or the document. `restricted`: users with a grant on the folder or document where the type was set,
+ * or below it.
+ */
+export type AccessType = 'public' | 'restricted' | 'organizationPrivate'
+
+export type ApiKeyConfigGetInput = NoInput
+
+export type ApiKeyConfigUpdateInput = ApiKeyOptions
 
 /** The switches of an API key. */
 export interface ApiKeyConfigOperations {
@@ -63,7 +59,7 @@ export interface ApiKeyConfigOperations {
    *
    * `POST /v2/workspace/apikeyconfig/get`
    */
-  get(input?: ApiKeyConfigGetInput, options?: CallOptions): Promise<Result<ApiKeyConfigGetOutput>>
+  get(input?: ApiKeyConfigGetInput, options?: CallOptions): Promise<Result<ApiKeyConfig>>
   /**
    * Changes options of the API key. Only the sent options change, and only they are answered. Unlike
    * elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as
@@ -71,5 +67,5 @@ export interface ApiKeyConfigOperations {
    *
    * `POST /v2/workspace/apikeyconfig/update`
    */
-  update(input?: ApiKeyConfigUpdateInput, options?: CallOptions): Promise<Result<ApiKeyConfigUpdateOutput>>
+  update(input?: ApiKeyConfigUpdateInput, options?: CallOptions): Promise<Result<ApiKeyOptions>>
 }

@@ -1,49 +1,62 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
-import type { ApiKeySummary } from './workspace.ts'
+import type { KeyType, ApiKeySummary } from './workspace.ts'
 
 export interface EmailServiceConfigInput {
-  /** `default` and `custom` use the mail settings of the server, `sendgrid` that provider. */
-  type?: 'default' | 'sendgrid' | 'custom'
-  /** Key of the mail provider. At most 1,000 characters. */
+  /**
+   * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that
+   * provider.
+   */
+  type?: EmailServiceType
+  /** API key of the mail provider. An empty string removes it. At most 1,000 characters. */
   apiKey?: string
-  /** The address that mails come from. At most 320 characters. Must be one line. */
+  /** Sender address of emails. At most 320 characters. Must be one line. */
   fromEmail?: string
-  /** The company that mails name as their sender. At most 200 characters. Must be one line. */
+  /** Company name of the sender. At most 200 characters. Must be one line. */
   fromCompany?: string
-  /** Template of mails about comments, at the mail provider. At most 200 characters. Must be one line. */
+  /**
+   * Id of the template for emails about comments, at the mail provider. At most 200 characters. Must be one
+   * line.
+   */
   commentTemplateId?: string
-  /** Template of mails about mentions, at the mail provider. At most 200 characters. Must be one line. */
+  /**
+   * Id of the template for emails about mentions, at the mail provider. At most 200 characters. Must be one
+   * line.
+   */
   tagTemplateId?: string
-  /** Which events the service acts on, by the name of the event. */
+  /** The events that the service acts on, by name. */
   triggers?: TriggersInput
 }
 
 export interface WebhookServiceConfigInput {
-  /** Secret that your receiver checks. At most 1,000 characters. Must be one line. */
+  /** Secret that the receiver checks. At most 1,000 characters. Must be one line. */
   authToken?: string
-  /**
-   * Address for events as they happen. Stored; nothing is sent yet. At most 2,000 characters. Must be one
-   * line.
-   */
+  /** URL that receives unprocessed events. At most 2,000 characters. Must be one line. */
   rawNotificationUrl?: string
-  /**
-   * Address for processed events. Stored; nothing is sent yet. At most 2,000 characters. Must be one line.
-   */
+  /** URL that receives processed events. At most 2,000 characters. Must be one line. */
   processedNotificationUrl?: string
-  /** Setting of the webhook service. Stored; nothing is sent yet. */
+  /** Whether the payload is Base64-encoded. */
   encodeData?: boolean
-  /** Setting of the webhook service. Stored; nothing is sent yet. */
+  /** Whether the payload is encrypted with `publicKey`. */
   encryptData?: boolean
-  /**
-   * Key that encrypts what the webhook service sends. Stored; nothing is sent yet. At most 10,000 characters.
-   */
+  /** Public key that encrypts the payload. At most 10,000 characters. */
   publicKey?: string
-  /** Setting of the webhook service. Stored; nothing is sent yet. */
+  /** Whether the texts of comments and the names and email addresses of users are left out. */
   enableDataProtection?: boolean
-  /** Which events the service acts on, by the name of the event. */
+  /** The events that the service acts on, by name. */
   triggers?: TriggersInput
 }
+
+export interface NewApiKey {
+  /** Id of the new API key. */
+  apiKey: string
+}
+
+/**
+ * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that
+ * provider.
+ */
+export type EmailServiceType = 'default' | 'sendgrid' | 'custom'
 
 export interface TriggersInput {
   /** Whether the service acts on this event. */
@@ -133,127 +146,133 @@ export interface TriggersInput {
   /** Whether the service acts on this event. */
   'crdt.updateData'?: boolean
   /** The events of comments, by name. */
-  comment?: {
-    /** Whether the service acts on this event. */
-    newlyAdded?: boolean
-    /** Whether the service acts on this event. */
-    assigned?: boolean
-    /** Whether the service acts on this event. */
-    statusChanged?: boolean
-    /** Whether the service acts on this event. */
-    priorityChanged?: boolean
-    /** Whether the service acts on this event. */
-    customListChanged?: boolean
-    /** Whether the service acts on this event. */
-    accessModeChanged?: boolean
-    /** Whether the service acts on this event. */
-    subscribed?: boolean
-    /** Whether the service acts on this event. */
-    unsubscribed?: boolean
-    /** Whether the service acts on this event. */
-    accepted?: boolean
-    /** Whether the service acts on this event. */
-    rejected?: boolean
-    /** Whether the service acts on this event. */
-    approved?: boolean
-    /** Whether the service acts on this event. */
-    suggestionAccepted?: boolean
-    /** Whether the service acts on this event. */
-    suggestionRejected?: boolean
-    /** Whether the service acts on this event. */
-    added?: boolean
-    /** Whether the service acts on this event. */
-    updated?: boolean
-    /** Whether the service acts on this event. */
-    deleted?: boolean
-    /** Whether the service acts on this event. */
-    reactionAdded?: boolean
-    /** Whether the service acts on this event. */
-    reactionDeleted?: boolean
-  }
+  comment?: CommentTriggers
   /** The events of huddles, by name. */
-  huddle?: {
-    /** Whether the service acts on this event. */
-    created?: boolean
-    /** Whether the service acts on this event. */
-    join?: boolean
-  }
+  huddle?: HuddleTriggers
   /** The events of editors, by name. */
-  crdt?: {
-    /** Whether the service acts on this event. */
-    updateData?: boolean
-  }
+  crdt?: CrdtTriggers
   /** The events of recordings, by name. */
-  recorder?: {
-    /** Whether the service acts on this event. */
-    done?: boolean
-  }
+  recorder?: RecorderTriggers
+}
+
+export interface CommentTriggers {
+  /** Whether the service acts on this event. */
+  newlyAdded?: boolean
+  /** Whether the service acts on this event. */
+  assigned?: boolean
+  /** Whether the service acts on this event. */
+  statusChanged?: boolean
+  /** Whether the service acts on this event. */
+  priorityChanged?: boolean
+  /** Whether the service acts on this event. */
+  customListChanged?: boolean
+  /** Whether the service acts on this event. */
+  accessModeChanged?: boolean
+  /** Whether the service acts on this event. */
+  subscribed?: boolean
+  /** Whether the service acts on this event. */
+  unsubscribed?: boolean
+  /** Whether the service acts on this event. */
+  accepted?: boolean
+  /** Whether the service acts on this event. */
+  rejected?: boolean
+  /** Whether the service acts on this event. */
+  approved?: boolean
+  /** Whether the service acts on this event. */
+  suggestionAccepted?: boolean
+  /** Whether the service acts on this event. */
+  suggestionRejected?: boolean
+  /** Whether the service acts on this event. */
+  added?: boolean
+  /** Whether the service acts on this event. */
+  updated?: boolean
+  /** Whether the service acts on this event. */
+  deleted?: boolean
+  /** Whether the service acts on this event. */
+  reactionAdded?: boolean
+  /** Whether the service acts on this event. */
+  reactionDeleted?: boolean
+}
+
+export interface HuddleTriggers {
+  /** Whether the service acts on this event. */
+  created?: boolean
+  /** Whether the service acts on this event. */
+  join?: boolean
+}
+
+export interface CrdtTriggers {
+  /** Whether the service acts on this event. */
+  updateData?: boolean
+}
+
+export interface RecorderTriggers {
+  /** Whether the service acts on this event. */
+  done?: boolean
 }
 
 export interface ApiKeysCreateInput {
   /** Email address of the owner. At most 320 characters. */
   ownerEmail: string
-  /** A testing key is for development. */
-  type: 'testing' | 'production'
-  /** Name of the API key, for people. At most 200 characters. Must not be blank. */
+  /** Use a `testing` key for development. */
+  type: KeyType
+  /**
+   * Display name of the API key. Default: derived from `ownerEmail`. At most 200 characters. Must not be
+   * blank.
+   */
   apiKeyName?: string
-  /** Whether the key gets an auth token. Default: true. */
+  /** Whether to create an auth token for the key. Default: true. */
   createAuthToken?: boolean
   /**
-   * Region of the data. Stored for reference; it has no effect. At most 100 characters. Must consist of
-   * lower-case letters, digits and "-".
+   * Region of stored data. Stored without effect. At most 100 characters. Must consist of lower-case letters,
+   * digits and "-".
    */
   persistenceDBRegion?: string
   /**
-   * Region of live data. Stored for reference; it has no effect. At most 100 characters. Must consist of
-   * lower-case letters, digits and "-".
+   * Region of live data. Stored without effect. At most 100 characters. Must consist of lower-case letters,
+   * digits and "-".
    */
   realtimeDBRegion?: string
   /**
-   * The domains whose pages may use the API key. Empty: all may. At most 100 items. Each: at most 2,000
-   * characters.
+   * The domains whose pages may use the API key, as URLs or hosts. Empty: every domain may. At most 100
+   * items. Each: at most 2,000 characters.
    */
   allowedDomains?: string[]
-  /** Whether pages at `localhost` and `127.0.0.1` may use the key. Default: true for a testing key. */
+  /** Whether to allow `localhost` and `127.0.0.1`. Default: true for a testing key. */
   addLocalHostToAllowedDomains?: boolean
-  /** Whether emails are sent. Stored; nothing is sent yet. */
+  /** Whether emails are sent. Stored: the server does not send email yet. */
   useEmailService?: boolean
-  /** Whether webhooks are called. Stored; nothing is sent yet. */
+  /** Whether webhooks are called. Stored: the server does not call webhooks yet. */
   useWebhookService?: boolean
-  /** Whether notifications may be added and read. */
+  /** Whether notifications can be added and read. Default: true. */
   useNotificationService?: boolean
-  /** Whether the email service starts with the default events. */
+  /** Whether the email service starts with the default triggers. Default: false. */
   setDefaultEmailTriggers?: boolean
-  /** Whether the notification service starts with the default events. */
+  /** Whether the notification service starts with the default triggers. Default: false. */
   setDefaultNotificationTriggers?: boolean
-  /** Whether users who sign in become members of the organizations that their token names. */
+  /** Whether users become members of the organizations that their token names when they connect. */
   requireAutoOrgUser?: boolean
-  /** Whether comments may be private. */
+  /** Whether comments can be private. */
   enablePrivateComments?: boolean
-  /** How the email service sends. Settings are stored; nothing is sent yet. */
+  /** Settings of the email service. Stored: the server does not send email yet. */
   emailServiceConfig?: EmailServiceConfigInput
-  /** How the webhook service sends. Settings are stored; nothing is sent yet. */
+  /** Settings of the webhook service. Stored: the server does not call webhooks yet. */
   webhookServiceConfig?: WebhookServiceConfigInput
-}
-
-export interface ApiKeysCreateOutput {
-  /** Id of the API key. */
-  apiKey: string
 }
 
 export interface ApiKeysUpdateInput {
   /** Id of the API key. */
   apiKey: string
-  /** Name of the API key, for people. At most 200 characters. Must not be blank. */
+  /** Display name of the API key. At most 200 characters. Must not be blank. */
   apiKeyName: string
 }
 
 export interface ApiKeysGetInput {
   /** Ids of the API keys to read. Default: all. At most 100 items. */
   apiKeys?: string[]
-  /** How many are read at most. 1 to 100. */
+  /** Maximum number of items on the page. From 1 to 100. */
   pageSize?: number
-  /** `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. */
+  /** The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. */
   pageToken?: string
 }
 
@@ -267,7 +286,7 @@ export interface ApiKeysOperations {
    *
    * `POST /v2/workspace/apikey/create`
    */
-  create(input: ApiKeysCreateInput, options?: CallOptions): Promise<Result<ApiKeysCreateOutput>>
+  create(input: ApiKeysCreateInput, options?: CallOptions): Promise<Result<NewApiKey>>
   /**
    * Renames an API key.
    *

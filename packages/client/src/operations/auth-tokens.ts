@@ -1,38 +1,37 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
-export interface AuthToken {
-  /** The secret that is sent as `x-svc-auth-token`. */
-  token: string
-  /** Name of the token, for people. */
-  name: string
-  /** The domains whose pages may use the API key. */
-  domains: string[]
-}
-
-export interface AuthTokensGetInput {
+export interface ApiKeyReference {
   /** Id of the API key. */
   apiKey: string
 }
 
-export interface AuthTokensGetOutput {
+export interface ApiKeyAuthTokens {
   /** Id of the API key. */
   apiKey: string
   /** The auth tokens of the API key. */
   authTokens: AuthToken[]
 }
 
-export interface AuthTokensResetInput {
+export interface NewAuthToken {
   /** Id of the API key. */
   apiKey: string
-}
-
-export interface AuthTokensResetOutput {
-  /** Id of the API key. */
-  apiKey: string
-  /** The new auth token. Earlier ones are no longer accepted. */
+  /** The new auth token. The previous one is no longer accepted. */
   newAuthToken: AuthToken
 }
+
+export interface AuthToken {
+  /** Secret that is sent as `x-svc-auth-token`. */
+  token: string
+  /** Display name of the token. */
+  name: string
+  /** The domains whose pages may use the API key. */
+  domains: string[]
+}
+
+export type AuthTokensGetInput = ApiKeyReference
+
+export type AuthTokensResetInput = ApiKeyReference
 
 /** The secret that is sent together with an API key. */
 export interface AuthTokensOperations {
@@ -41,12 +40,12 @@ export interface AuthTokensOperations {
    *
    * `POST /v2/workspace/authtokens/get`
    */
-  get(input: AuthTokensGetInput, options?: CallOptions): Promise<Result<AuthTokensGetOutput>>
+  get(input: AuthTokensGetInput, options?: CallOptions): Promise<Result<ApiKeyAuthTokens>>
   /**
    * Replaces the auth token of an API key. The old token stops working at once. User tokens issued before
    * stay valid until they expire.
    *
    * `POST /v2/workspace/authtoken/reset`
    */
-  reset(input: AuthTokensResetInput, options?: CallOptions): Promise<Result<AuthTokensResetOutput>>
+  reset(input: AuthTokensResetInput, options?: CallOptions): Promise<Result<NewAuthToken>>
 }

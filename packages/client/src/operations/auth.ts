@@ -1,73 +1,86 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
+export interface UserProperties {
+  /** Display name of the user. At most 1,000 characters. Must not be blank. */
+  name: string
+  /** Email address of the user. At most 320 characters. Must not be blank. */
+  email: string
+  /** Whether the user is an administrator. Default: false. */
+  isAdmin?: boolean
+  /** Further keys are stored as sent. */
+  [key: string]: unknown
+}
+
+export interface TokenPermissions {
+  /** The organizations, folders and documents that the token permits. At most 500 items. */
+  resources: PermissionResource[]
+}
+
+export interface UserToken {
+  /** The signed token (JWT). It expires after 48 hours. */
+  token: string
+}
+
+export interface OrganizationUserProperties {
+  /** Id of the organization. */
+  organizationId: string
+  /** Whether the user is an administrator. Default: false. */
+  isAdmin?: boolean
+  /** Email address of the user. At most 320 characters. */
+  email?: string
+  /** Display name of the user. At most 1,000 characters. */
+  name?: string
+  /** Further keys are stored as sent. */
+  [key: string]: unknown
+}
+
 export interface PermissionResource {
   /** Kind of the resource. */
-  type: 'organization' | 'folder' | 'document'
+  type: ResourceType
   /** Id of the resource. */
   id: string
-  /** The organization that holds the folder or document; ignored on an organization. */
-  organizationId?: string
-  /** `editor` unless given. */
-  accessRole?: 'viewer' | 'editor'
   /**
-   * Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never expires. At
-   * least 1.
+   * Id of the organization that contains the folder or document. Required for both, ignored for an
+   * organization.
+   */
+  organizationId?: string
+  /** What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`. */
+  accessRole?: AccessRole
+  /**
+   * When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as
+   * milliseconds. Default: never. At least 1.
    */
   expiresAt?: number
 }
 
+/** Kind of the resource. */
+export type ResourceType = 'organization' | 'folder' | 'document'
+
+/** What the user may do: a `viewer` reads, an `editor` reads and writes. */
+export type AccessRole = 'viewer' | 'editor'
+
 export interface AuthGenerateTokenInput {
   /** Id of the user. */
   userId: string
-  /** How the user is shown. Other keys are kept as claims of the token. */
-  userProperties: {
-    /** Name of the user, for people. At most 1,000 characters. Must not be blank. */
-    name: string
-    /** Email address of the user. At most 320 characters. Must not be blank. */
-    email: string
-    /** `false` unless given. */
-    isAdmin?: boolean
-    /** Other keys are kept as they are sent. */
-    [key: string]: unknown
-  }
-  /** What is permitted. */
-  permissions: {
-    /** The organizations, folders and documents. At most 500 items. */
-    resources: PermissionResource[]
-  }
-}
-
-export interface AuthGenerateTokenOutput {
-  /** The signed token of the user (JWT). It ends after 48 hours. */
-  token: string
+  /** How the user is shown. Further keys are kept as claims of the token. */
+  userProperties: UserProperties
+  /** What the token permits. */
+  permissions: TokenPermissions
 }
 
 export interface AuthGetTokenInput {
-  /** May stand in the header instead. At most 4,096 characters. */
+  /** Id of the API key. May be sent in the header `x-svc-api-key` instead. At most 4,096 characters. */
   apiKey?: string
-  /** May stand in the header instead. At most 4,096 characters. */
+  /**
+   * Auth token of the API key. May be sent in the header `x-svc-auth-token` instead. At most 4,096
+   * characters.
+   */
   authToken?: string
   /** Id of the user. */
   userId: string
-  /** How the user is shown. Other keys are kept as claims of the token. */
-  userProperties: {
-    /** Id of the organization. */
-    organizationId: string
-    /** Whether the token is that of an administrator. Default: false. */
-    isAdmin?: boolean
-    /** Email address of the user. At most 320 characters. */
-    email?: string
-    /** Name of the user, for people. At most 1,000 characters. */
-    name?: string
-    /** Other keys are kept as they are sent. */
-    [key: string]: unknown
-  }
-}
-
-export interface AuthGetTokenOutput {
-  /** The signed token of the user (JWT). It ends after 48 hours. */
-  token: string
+  /** How the user is shown. Further keys are kept as claims of the token. */
+  userProperties: OrganizationUserProperties
 }
 
 /** Signed tokens that say who a user is and what the user may see and change. */
@@ -83,12 +96,12 @@ export interface AuthOperations {
    *
    * `POST /v2/auth/generate_token`
    */
-  generateToken(input: AuthGenerateTokenInput, options?: CallOptions): Promise<Result<AuthGenerateTokenOutput>>
+  generateToken(input: AuthGenerateTokenInput, options?: CallOptions): Promise<Result<UserToken>>
   /**
    * Issues a signed token for a user of one organization. The first form of token issue, with the credentials
    * in the body. The user becomes an editor of the organization.
    *
    * `POST /v1/auth/token/get`
    */
-  getToken(input: AuthGetTokenInput, options?: CallOptions): Promise<Result<AuthGetTokenOutput>>
+  getToken(input: AuthGetTokenInput, options?: CallOptions): Promise<Result<UserToken>>
 }

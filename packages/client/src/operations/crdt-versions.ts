@@ -1,25 +1,29 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
+import type { CrdtType, CrdtData } from './crdt.ts'
 
 export interface EditorVersion {
   /** Id of the version. */
   versionId: string
-  /** Name of the version, for people. */
+  /** Display name of the version. */
   name: string
-  /** What the editor holds. */
-  type: 'text' | 'map' | 'array' | 'xml'
-  /** When it was created, in milliseconds since 1970. */
+  /** Type of the content. */
+  type: CrdtType
+  /** When it was created, as Unix time in milliseconds. */
   createdAt: number
-  /** The user who saved the version. Absent if a backend saved it without naming one. */
+  /** The user who saved the version. Absent if a backend saved it without `userId`. */
   createdBy?: VersionUser
-  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
-  data?: string | Record<string, unknown> | unknown[]
+  /**
+   * The content: a string for `text` and `xml`, an object for `map`, an array for `array`. Present when the
+   * version is read by `versionId`.
+   */
+  data?: CrdtData
 }
 
 export interface VersionUser {
   /** Id of the user. */
   userId: string
-  /** Name of the user, for people. */
+  /** Display name of the user when the version was saved, if it was known. */
   name?: string
 }
 
@@ -30,9 +34,9 @@ export interface CrdtVersionsAddInput {
   documentId: string
   /** Id of the editor inside the document. */
   editorId: string
-  /** Name of the version, for people. At most 200 characters. Must not be blank. */
+  /** Display name of the version. At most 200 characters. Must not be blank. */
   name: string
-  /** The user who saves the version. Absent: nobody is named. */
+  /** Id of the user who saves the version. */
   userId?: string
 }
 
@@ -43,11 +47,11 @@ export interface CrdtVersionsGetInput {
   documentId: string
   /** Id of the editor inside the document. */
   editorId: string
-  /** Id of the version. */
+  /** Id of the version to read with its content. Default: list all versions. */
   versionId?: string
-  /** How many are read at most. 1 to 1,000. */
+  /** Maximum number of items on the page. From 1 to 1,000. */
   pageSize?: number
-  /** `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. */
+  /** The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. */
   pageToken?: string
 }
 

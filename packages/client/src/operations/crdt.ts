@@ -1,63 +1,55 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
+export interface EditorContent {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the editor inside the document. */
+  editorId: string
+  /** The content: a string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data: CrdtData
+  /** Type of the content. */
+  type: CrdtType
+  /**
+   * Name of the shared type inside the Yjs document. Default: `content`. At most 256 characters. Must not
+   * contain control characters.
+   */
+  contentKey?: string
+}
+
 export interface CrdtRecord {
-  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
-  data: string | Record<string, unknown> | unknown[]
+  /** The content: a string for `text` and `xml`, an object for `map`, an array for `array`. */
+  data: CrdtData
   /** Id of the editor. */
   id: string
   /** When the content was last changed, in ISO 8601. */
   lastUpdate: string
   /** Id of the user who made the last change. */
   lastUpdatedBy: string
-  /** Session of the last change; null if it came over REST. */
+  /** Session of the last change. `null` if it was made over REST. */
   sessionId: string | null
 }
 
-export interface CrdtAddInput {
-  /** Id of the organization. */
-  organizationId: string
-  /** Id of the document. */
-  documentId: string
-  /** Id of the editor inside the document. */
-  editorId: string
-  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
-  data: string | Record<string, unknown> | unknown[]
-  /** What the editor holds. */
-  type: 'text' | 'map' | 'array' | 'xml'
-  /**
-   * Name of the shared type inside the Yjs document. Default: `content`. At most 256 characters. Must not
-   * contain control characters.
-   */
-  contentKey?: string
-}
+/** The content: a string for `text` and `xml`, an object for `map`, an array for `array`. */
+export type CrdtData = string | Record<string, unknown> | unknown[]
+
+/** Type of the content. */
+export type CrdtType = 'text' | 'map' | 'array' | 'xml'
+
+export type CrdtAddInput = EditorContent
 
 export interface CrdtGetInput {
   /** Id of the organization. */
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** Id of the editor inside the document. */
+  /** Id of the editor inside the document. Default: all editors of the document. */
   editorId?: string
 }
 
-export interface CrdtUpdateInput {
-  /** Id of the organization. */
-  organizationId: string
-  /** Id of the document. */
-  documentId: string
-  /** Id of the editor inside the document. */
-  editorId: string
-  /** A string for `text` and `xml`, an object for `map`, an array for `array`. */
-  data: string | Record<string, unknown> | unknown[]
-  /** What the editor holds. */
-  type: 'text' | 'map' | 'array' | 'xml'
-  /**
-   * Name of the shared type inside the Yjs document. Default: `content`. At most 256 characters. Must not
-   * contain control characters.
-   */
-  contentKey?: string
-}
+export type CrdtUpdateInput = EditorContent
 
 /** The stored content of collaborative editors. */
 export interface CrdtOperations {

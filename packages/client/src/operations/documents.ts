@@ -1,69 +1,87 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
+import type { AccessType } from './api-key-config.ts'
 
 export interface DocumentInput {
   /** Id of the document. */
   documentId: string
-  /** Name of the document, for people. At most 1,000 characters. */
+  /** Display name of the document. At most 1,000 characters. */
   documentName?: string
   /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
+   * Who has access. `public`: every user. `organizationPrivate`: users with a grant on the organization, the
+   * folder or the document. `restricted`: users with a grant on the folder or document where the type was
+   * set, or below it.
    */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate'
-  /** Other keys are kept as they are sent. */
+  accessType?: AccessType
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface DocumentRecord {
   /** Id of the document. */
   id: string
-  /** Name of the document, for people. */
+  /** Display name of the document. */
   documentName?: string
-  /** Absent for a document in no folder. */
+  /** Id of the folder that contains the document. Absent if it is in no folder. */
   folderId?: string
-  /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
-   */
-  accessType: 'public' | 'restricted' | 'organizationPrivate'
-  /** While true, users can neither read nor write it. */
+  /** The access type that applies, set or inherited. */
+  accessType: AccessType
+  /** While true, users can neither read nor write the document. */
   disabled: boolean
-  /** When it was created, in milliseconds since 1970. */
+  /** When it was created, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, in milliseconds since 1970. */
+  /** When it was last changed, as Unix time in milliseconds. */
   lastUpdated: number
-  /** Other keys are kept as they are sent. */
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
+
+export interface DocumentAccessOutcome {
+  /** Whether the operation succeeded for this item. */
+  success: boolean
+  /** The new access type. */
+  accessType?: AccessType
+  /** What happened to this item. */
+  message: string
+}
+
+export interface DocumentDisableOutcome {
+  /** Whether the operation succeeded for this item. */
+  success: boolean
+  /** The new state. */
+  disabled?: boolean
+  /** What happened to this item. */
+  message: string
+}
+
+/** State of the migration. `completed` and `failed` are final. */
+export type MigrationStatus = 'pending' | 'in_progress' | 'completed' | 'failed'
 
 export interface DocumentsAddInput {
   /** Id of the organization. */
   organizationId: string
-  /** Whether to create an organization that does not exist. Ignored under v1. */
+  /** Whether to create the organization if it does not exist. Default: false. Ignored under v1. */
   createOrganization?: boolean
-  /** The documents. 1 to 500 items. */
+  /** The documents to add. From 1 to 500 items. */
   documents: DocumentInput[]
-  /** Id of the folder. */
+  /** Id of the folder that contains the documents. Default: `root`, no folder. */
   folderId?: string
-  /** Whether to create a folder that does not exist. Ignored under v1. */
+  /** Whether to create the folder if it does not exist. Default: false. Ignored under v1. */
   createFolder?: boolean
 }
 
 export interface DocumentsGetInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the documents. At most 30 items. */
+  /** Ids of the documents to read. Default: all. At most 30 items. */
   documentIds?: string[]
-  /** Id of the folder. Ignored under v1. */
+  /** Reads only the documents directly in this folder. `root`: those in no folder. Ignored under v1. */
   folderId?: string
-  /** How many are read at most. 1 to 1,000. Ignored under v1. */
+  /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number
   /**
-   * `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. Ignored under v1.
+   * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
   pageToken?: string
 }
@@ -71,45 +89,45 @@ export interface DocumentsGetInput {
 export interface DocumentsUpdateInput {
   /** Id of the organization. */
   organizationId: string
-  /** The documents. 1 to 500 items. */
+  /** The documents to change, with the keys to change. From 1 to 500 items. */
   documents: DocumentInput[]
 }
 
 export interface DocumentsDeleteInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the documents. 1 to 500 items. */
+  /** Ids of the documents to delete. From 1 to 500 items. */
   documentIds: string[]
 }
 
 export interface DocumentsMoveInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the documents. 1 to 30 items. */
+  /** Ids of the documents to move. From 1 to 30 items. */
   documentIds: string[]
-  /** Id of the folder. */
+  /** Id of the folder to move them into. `root`: no folder. */
   folderId: string
 }
 
 export interface DocumentsUpdateAccessInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the documents. 1 to 500 items. */
+  /** Ids of the documents to change. From 1 to 500 items. */
   documentIds: string[]
   /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
+   * Who has access. `public`: every user. `organizationPrivate`: users with a grant on the organization, the
+   * folder or the document. `restricted`: users with a grant on the folder or document where the type was
+   * set, or below it.
    */
-  accessType: 'public' | 'restricted' | 'organizationPrivate'
+  accessType: AccessType
 }
 
 export interface DocumentsUpdateDisableStateInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the documents. 1 to 500 items. */
+  /** Ids of the documents to change. From 1 to 500 items. */
   documentIds: string[]
-  /** While true, users can neither read nor write it. */
+  /** While true, users can neither read nor write the document. */
   disabled: boolean
 }
 
@@ -118,7 +136,7 @@ export interface DocumentsMigrateInput {
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** The id that the document gets. */
+  /** The new id of the document. */
   newDocumentId: string
 }
 
@@ -130,15 +148,15 @@ export interface DocumentsMigrateOutput {
 export interface DocumentsMigrateStatusInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the migration. */
+  /** Id of the migration, from `documents.migrate`. */
   migrationId: string
 }
 
 export interface DocumentsMigrateStatusOutput {
   /** Id of the migration. */
   migrationId: string
-  /** How far the migration is; `completed` and `failed` are final. */
-  status: 'pending' | 'in_progress' | 'completed' | 'failed'
+  /** State of the migration. `completed` and `failed` are final. */
+  status: MigrationStatus
 }
 
 /** What people work on together. Documents can be moved, shut and migrated to another id. */
@@ -189,32 +207,14 @@ export interface DocumentsOperations {
    *
    * `POST /v2/organizations/documents/access/update`
    */
-  updateAccess(input: DocumentsUpdateAccessInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
-   */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate'
-  /** What happened, for people. */
-  message: string
-}>>>
+  updateAccess(input: DocumentsUpdateAccessInput, options?: CallOptions): Promise<Result<Record<string, DocumentAccessOutcome>>>
   /**
    * Shuts documents for their users, or opens them again. While a document is disabled no user can read or
    * write it.
    *
    * `POST /v2/organizations/documents/access/disablestate/update`
    */
-  updateDisableState(input: DocumentsUpdateDisableStateInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /** While true, users can neither read nor write it. */
-  disabled?: boolean
-  /** What happened, for people. */
-  message: string
-}>>>
+  updateDisableState(input: DocumentsUpdateDisableStateInput, options?: CallOptions): Promise<Result<Record<string, DocumentDisableOutcome>>>
   /**
    * Starts to move a document with all its data to another id. Runs in the background; ask
    * `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both

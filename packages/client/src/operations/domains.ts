@@ -1,37 +1,33 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
+import type { NoInput } from './workspace.ts'
 
-export interface DomainsAddInput {
+export interface DomainsInput {
   /**
-   * Domains, as URLs or hosts; `*.` in front stands for everything below. 1 to 100 items. Each: at most 2,000
-   * characters.
+   * Domains, as URLs or hosts. `*.example.com` covers all subdomains of `example.com`. From 1 to 100 items.
+   * Each: at most 2,000 characters.
    */
   domains: string[]
 }
 
+export type DomainsAddInput = DomainsInput
+
 export interface DomainsAddOutput {
-  /** The domains that were added, in normal form. */
+  /** The domains that were added, normalized. */
   domainsAdded: string[]
 }
 
-export interface DomainsGetInput {
-}
+export type DomainsGetInput = NoInput
 
 export interface DomainsGetOutput {
-  /** The domains whose pages may use the API key. Empty: all may. */
+  /** The domains whose pages may use the API key. Empty: every domain may. */
   allowedDomains: string[]
 }
 
-export interface DomainsDeleteInput {
-  /**
-   * Domains, as URLs or hosts; `*.` in front stands for everything below. 1 to 100 items. Each: at most 2,000
-   * characters.
-   */
-  domains: string[]
-}
+export type DomainsDeleteInput = DomainsInput
 
 export interface DomainsDeleteOutput {
-  /** The domains that were removed, in normal form. */
+  /** The domains that were removed, normalized. */
   domainsRemoved: string[]
 }
 

@@ -1,27 +1,33 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
-import type { EmailServiceConfigInput } from './api-keys.ts'
+import type { NoInput } from './workspace.ts'
+import type { EmailServiceConfigInput, EmailServiceType } from './api-keys.ts'
 
 export interface EmailConfig {
-  /** Whether emails are sent. Stored; nothing is sent yet. */
+  /** Whether emails are sent. Stored: the server does not send email yet. */
   useEmailService: boolean
-  /** How the email service sends. Settings are stored; nothing is sent yet. */
-  emailServiceConfig: {
-    /** `default` and `custom` use the mail settings of the server, `sendgrid` that provider. */
-    type: 'default' | 'sendgrid' | 'custom'
-    /** Masked; empty when none is set. */
-    apiKey: string
-    /** The address that mails come from. */
-    fromEmail: string
-    /** The company that mails name as their sender. */
-    fromCompany: string
-    /** Template of mails about comments, at the mail provider. */
-    commentTemplateId: string
-    /** Template of mails about mentions, at the mail provider. */
-    tagTemplateId: string
-    /** Which events the service acts on, by the name of the event. */
-    triggers?: TriggersOutput
-  }
+  /** Settings of the email service. Stored: the server does not send email yet. */
+  emailServiceConfig: EmailServiceConfig
+}
+
+export interface EmailServiceConfig {
+  /**
+   * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that
+   * provider.
+   */
+  type: EmailServiceType
+  /** API key of the mail provider, masked. Empty if none is set. */
+  apiKey: string
+  /** Sender address of emails. */
+  fromEmail: string
+  /** Company name of the sender. */
+  fromCompany: string
+  /** Id of the template for emails about comments, at the mail provider. */
+  commentTemplateId: string
+  /** Id of the template for emails about mentions, at the mail provider. */
+  tagTemplateId: string
+  /** The events that the service acts on, by name. */
+  triggers?: TriggersOutput
 }
 
 export interface TriggersOutput {
@@ -73,13 +79,12 @@ export interface TriggersOutput {
   'message.attempt.exhausted'?: boolean
 }
 
-export interface EmailConfigGetInput {
-}
+export type EmailConfigGetInput = NoInput
 
 export interface EmailConfigUpdateInput {
-  /** Whether emails are sent. Stored; nothing is sent yet. */
+  /** Whether emails are sent. Stored: the server does not send email yet. */
   useEmailService?: boolean
-  /** How the email service sends. Settings are stored; nothing is sent yet. */
+  /** Settings of the email service. Stored: the server does not send email yet. */
   emailServiceConfig?: EmailServiceConfigInput
 }
 

@@ -1,6 +1,7 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
+import type { AccessType } from './api-key-config.ts'
 
 export interface FolderInput {
   /**
@@ -8,78 +9,85 @@ export interface FolderInput {
    * or "root".
    */
   folderId: string
-  /** Name of the folder, for people. At most 1,000 characters. */
+  /** Display name of the folder. Default: its id. At most 1,000 characters. */
   folderName?: string
-  /** Id of the folder above; `root` is the top. */
+  /** Id of the parent folder. Default: `root`, the top level. */
   parentFolderId?: string
   /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
+   * Who has access. `public`: every user. `organizationPrivate`: users with a grant on the organization, the
+   * folder or the document. `restricted`: users with a grant on the folder or document where the type was
+   * set, or below it.
    */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate'
+  accessType?: AccessType
 }
 
 export interface Folder {
   /** Id of the folder. */
   folderId: string
-  /** Name of the folder, for people. */
+  /** Display name of the folder. */
   folderName: string
   /** Id of the organization. */
   organizationId: string
-  /** `root` for a top-level folder. */
+  /** Id of the parent folder. `root` for a top-level folder. */
   parentFolderId: string
-  /** Id of the API key. */
+  /** Id of the API key that the folder belongs to. */
   apiKey: string
-  /** When it was created, in milliseconds since 1970. */
+  /** When it was created, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, in milliseconds since 1970. */
+  /** When it was last changed, as Unix time in milliseconds. */
   lastUpdated: number
-  /** From `root` down to the parent. */
+  /** Ids from `root` down to the parent folder. */
   ancestors: string[]
-  /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
-   */
-  accessType: 'public' | 'restricted' | 'organizationPrivate'
-  /** Whether the `accessType` comes from the folder above. */
+  /** The access type that applies, set or inherited. */
+  accessType: AccessType
+  /** Whether the folder inherits `accessType` from its parent. */
   inheritAccessFromParent: boolean
-  /** Folders of the same form. Absent where there are none. */
+  /** The subfolders, in the same form. Absent if there are none. */
   subFolders?: Folder[]
 }
 
 export interface FolderChange {
   /** Id of the folder. */
   folderId: string
-  /** Name of the folder, for people. At most 1,000 characters. */
+  /** New display name of the folder. At most 1,000 characters. */
   folderName?: string
-  /** Id of the folder above; `root` is the top. */
+  /** Id of the folder to move it into. `root` is the top level. */
   parentFolderId?: string
+}
+
+export interface FolderAccessOutcome {
+  /** Whether the operation succeeded for this item. */
+  success: boolean
+  /** The new access type. `null` if the folder inherits it. */
+  accessType?: AccessType | null
+  /** Whether the folder now inherits `accessType` from its parent. */
+  inheritFromParent?: boolean
+  /** What happened to this item. */
+  message: string
 }
 
 export interface FoldersAddInput {
   /** Id of the organization. */
   organizationId: string
-  /** Whether to create an organization that does not exist. */
+  /** Whether to create the organization if it does not exist. Default: false. */
   createOrganization?: boolean
-  /** The folders. 1 to 500 items. */
+  /** The folders to add, parents before their children. From 1 to 500 items. */
   folders: FolderInput[]
 }
 
 export interface FoldersGetInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the folder. */
+  /** Id of the folder to read with its subfolders. Default: all folders. */
   folderId?: string
-  /** How many levels of folders are read. 1 to 32. Ignored under v1. */
+  /** How many levels of subfolders to read. Default: 1. From 1 to 32. Ignored under v1. */
   maxDepth?: number
-  /** Reads only the folders at the top. Ignored under v1. */
+  /** Reads only the top-level folders. Ignored under v1. */
   rootFoldersOnly?: boolean
-  /** How many are read at most. 1 to 1,000. Ignored under v1. */
+  /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number
   /**
-   * `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. Ignored under v1.
+   * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
   pageToken?: string
 }
@@ -87,7 +95,7 @@ export interface FoldersGetInput {
 export interface FoldersUpdateInput {
   /** Id of the organization. */
   organizationId: string
-  /** The folders. 1 to 500 items. */
+  /** The folders to change. From 1 to 500 items. */
   folders: FolderChange[]
 }
 
@@ -101,16 +109,17 @@ export interface FoldersDeleteInput {
 export interface FoldersUpdateAccessInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the folders. 1 to 500 items. */
+  /** Ids of the folders to change. From 1 to 500 items. */
   folderIds: string[]
   /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
+   * Who has access. `public`: every user. `organizationPrivate`: users with a grant on the organization, the
+   * folder or the document. `restricted`: users with a grant on the folder or document where the type was
+   * set, or below it.
    */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate'
+  accessType?: AccessType
   /**
-   * True: the folder takes the `accessType` of its parent again. Wins over `accessType`. Ignored under v1.
+   * True: the folder inherits `accessType` from its parent again. Takes precedence over `accessType`. Ignored
+   * under v1.
    */
   inheritFromParent?: boolean
 }
@@ -156,18 +165,5 @@ export interface FoldersOperations {
    *
    * `POST /v2/organizations/folders/access/update`
    */
-  updateAccess(input: FoldersUpdateAccessInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type. One of `public`, `restricted`, `organizationPrivate`.
-   */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate' | null
-  /** True: the folder takes the `accessType` of its parent again. Wins over `accessType`. */
-  inheritFromParent?: boolean
-  /** What happened, for people. */
-  message: string
-}>>>
+  updateAccess(input: FoldersUpdateAccessInput, options?: CallOptions): Promise<Result<Record<string, FolderAccessOutcome>>>
 }

@@ -1,5 +1,6 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
+import type { Success } from './presence.ts'
 
 export interface LiveStateBroadcastInput {
   /** Id of the organization. */
@@ -8,15 +9,10 @@ export interface LiveStateBroadcastInput {
   documentId: string
   /** Id of the live state inside the document. */
   liveStateDataId: string
-  /** The value, or the keys to change. */
+  /** The new value, or with `merge` the keys to change. */
   data: Record<string, unknown>
-  /** True: the sent keys replace those of the stored value, the others stay. Default: false. */
+  /** True: the sent keys are merged into the stored value, one level deep. Default: false. */
   merge?: boolean
-}
-
-export interface LiveStateBroadcastOutput {
-  /** Whether it was done. */
-  success: boolean
 }
 
 /** Small shared state of a document, sent to everybody who has it open. */
@@ -29,5 +25,5 @@ export interface LiveStateOperations {
    *
    * `POST /v2/livestate/broadcast`
    */
-  broadcast(input: LiveStateBroadcastInput, options?: CallOptions): Promise<Result<LiveStateBroadcastOutput>>
+  broadcast(input: LiveStateBroadcastInput, options?: CallOptions): Promise<Result<Success>>
 }

@@ -1,153 +1,206 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
+import type { AccessRole } from './auth.ts'
 
 export interface UserInput {
   /** Id of the user. */
   userId: string
-  /** Name of the user, for people. At most 1,000 characters. */
+  /** Display name of the user. At most 1,000 characters. */
   name?: string | null
   /** Email address of the user. At most 320 characters. */
   email?: string | null
-  /** Address of a picture of the user. At most 2,000 characters. */
+  /** URL of a picture of the user. At most 2,000 characters. */
   photoUrl?: string | null
-  /** Letters in place of a picture. Default: the first letter of the name. At most 10 characters. */
+  /** Letters to show instead of a picture. Default: the first letter of the name. At most 10 characters. */
   initial?: string | null
   /** CSS color of the user. Default: derived from the user id. At most 50 characters. */
   color?: string | null
   /** CSS color of text on `color`. At most 50 characters. */
   textColor?: string | null
-  /** Whether the user only reads. Stored with the profile; it is not a permission. */
+  /** Whether the user only reads. Stored with the profile: it is not a permission. */
   isReadOnly?: boolean | null
-  /** Whether the user is not known by name. Stored with the profile. */
+  /** Whether the user is anonymous. Stored with the profile. */
   isAnonymous?: boolean | null
   /** Whether the user is a guest. Stored with the profile. */
   isGuest?: boolean | null
-  /** Plan of the user. Stored with the profile. At most 1,000 characters. */
+  /** Plan of the user in your application. Stored with the profile. At most 1,000 characters. */
   plan?: string | null
-  /** Id of the group. At most 1,000 characters. */
+  /** Group id in your application. Stored with the profile. Deprecated. At most 1,000 characters. */
   groupId?: string | null
-  /** A group id of your own. Stored with the profile. At most 1,000 characters. */
+  /** Group id in your application. Stored with the profile. Deprecated. At most 1,000 characters. */
   clientGroupId?: string | null
-  /** What the user may do there: `viewer` reads, `editor` reads and writes. */
-  accessRole?: 'viewer' | 'editor'
-  /** Other keys are kept as they are sent. */
+  /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
+  accessRole?: AccessRole
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface HeadlineData {
   /** The user who caused the notification. */
   actionUser?: NotificationUser
-  /** The user to whom the notification is addressed, or the name to show. At most 100,000 characters. */
+  /** The user who receives the notification, or the name to show. At most 100,000 characters. */
   recipientUser?: string | NotificationUser
-  /** Other keys are kept as they are sent. */
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface NotificationUser {
   /** Id of the user. */
   userId?: string
-  /** Name of the user, for people. At most 1,000 characters. */
+  /** Display name of the user. At most 1,000 characters. */
   name?: string
   /** Email address of the user. At most 320 characters. */
   email?: string
-  /** Other keys are kept as they are sent. */
+  /** Further keys are stored as sent. */
   [key: string]: unknown
+}
+
+/** The feature that the notification comes from. Default: `custom`. */
+export type NotificationSource = 'custom' | 'comment' | 'huddle' | 'crdt'
+
+export interface NotificationContext {
+  /** Access context of the notification, by name. Stored as sent, and not enforced. */
+  access?: Record<string, string | number>
+  /** Further keys are stored as sent. */
+  [key: string]: unknown
+}
+
+export interface NewNotification {
+  /** Always `true`: a failure is answered as an error. */
+  success: boolean
+  /** Id of the notification. */
+  id: string
+  /** The message of the answer. */
+  message: string
 }
 
 export interface NotificationRecord {
   /** Id of the notification. */
   id: string
-  /** The part of the application that it comes from. Default: `custom`. */
-  notificationSource: 'custom' | 'comment' | 'huddle' | 'crdt'
+  /** The feature that the notification comes from. Default: `custom`. */
+  notificationSource: NotificationSource
   /** The user who caused the notification. */
   actionUser: NotificationUser
-  /**
-   * Headline of the notification, with placeholders. Required unless `isNotificationResolverUsed` is true. At
-   * most 100,000 characters.
-   */
+  /** Headline of the notification, with placeholders such as `{actionUser}`. At most 100,000 characters. */
   displayHeadlineMessageTemplate?: string
-  /**
-   * Text of the notification. Required unless `isNotificationResolverUsed` is true. At most 100,000
-   * characters.
-   */
+  /** Text of the notification. At most 100,000 characters. */
   displayBodyMessage?: string
-  /** What fills the placeholders of the headline. */
+  /** Values for the placeholders of the headline. */
   displayHeadlineMessageTemplateData?: HeadlineData
-  /** Data of your own. Stored as it is sent. */
+  /** Data of your application. Stored as sent. */
   notificationSourceData?: Record<string, unknown>
-  /** True: your application builds the texts, so headline and body may be absent. */
+  /** True: your application provides the texts, so headline and body may be absent. */
   isNotificationResolverUsed?: boolean
-  /** Data that your notification resolver needs. Stored as it is sent. */
+  /** Data for your notification resolver. Stored as sent. */
   context?: Record<string, unknown>
-  /** Hashes of the email addresses of the named users. */
+  /** Hashes of the email addresses of the users in `notifyUsers`. */
   notifyUsers: Record<string, boolean>
-  /** Hashes of the ids of the named users. */
+  /** Hashes of the ids of the users in `notifyUsers`. */
   notifyUsersByUserId: Record<string, boolean>
-  /** Where the notification belongs. */
-  metadata: {
-    /** Id of the API key. */
-    apiKey: string
-    /** Id of the organization. */
-    organizationId: string
-    /** Id of the document. */
-    documentId: string
-    /** Id of a place inside the document, or the number that notifications carry for it. At least 0. */
-    locationId?: string | number
-    /** Place inside the document, in your own form. */
-    location?: Record<string, unknown>
-    /** The document with its metadata. */
-    documentMetadata: Record<string, unknown>
-    /** The organization with its metadata. */
-    organizationMetadata: Record<string, unknown>
-  }
-  /** When it was added, in milliseconds since 1970. */
+  /** The place that the notification is about. */
+  metadata: NotificationMetadata
+  /** When it was added, as Unix time in milliseconds. */
   timestamp: number
-  /** Whether the user has not read the notification. Present when it is read for a user. */
+  /** Whether the user has not read the notification. Present when `userId` was sent. */
   isUnread?: boolean
-  /** Whether the notification names this user. Present when it is read for a user. */
+  /** Whether the notification is in the personal list of the user. Present when `userId` was sent. */
   forYou?: boolean
 }
 
+export interface NotificationChange {
+  /** Id of the notification. */
+  id: string
+  /** The user who caused the notification. */
+  actionUser?: NotificationUser
+  /** Headline of the notification, with placeholders such as `{actionUser}`. At most 100,000 characters. */
+  displayHeadlineMessageTemplate?: string
+  /** Text of the notification. At most 100,000 characters. */
+  displayBodyMessage?: string
+  /** Values for the placeholders of the headline. */
+  displayHeadlineMessageTemplateData?: HeadlineData
+  /** Data of your application. Stored as sent. */
+  notificationSourceData?: Record<string, unknown>
+  /** Ids of the users for whom to mark the notification as read. At most 500 items. */
+  readByUserIds?: string[]
+  /** True: the notification stays in the personal list of the users who have read it. Default: false. */
+  persistReadForUsers?: boolean
+}
+
 export interface NotificationConfig {
-  /** How much reaches the user on each channel. */
+  /** The preferences of the user, by channel. */
   config: NotificationPreferences
-  /** What the setting belongs to. */
-  metadata: {
-    /** Id of the organization. */
-    organizationId: string
-    /** Id of the API key. */
-    apiKey: string
-    /** Id of the document. Empty for the organization’s own setting. */
-    documentId?: string
-    /** Id of the user. */
-    userId: string
-  }
+  /** The user and the document that the preferences apply to. */
+  metadata: NotificationConfigMetadata
 }
 
 export type NotificationPreferences = {
-  /** In the inbox: everything, what involves the user, or nothing. */
-  inbox?: 'ALL' | 'MINE' | 'NONE'
-  /** By email: everything, what involves the user, or nothing. */
-  email?: 'ALL' | 'MINE' | 'NONE'
-  /** In Slack: everything, what involves the user, or nothing. */
-  slack?: 'ALL' | 'MINE' | 'NONE'
-} & Record<string, 'ALL' | 'MINE' | 'NONE'>
+  /** Notifications in the inbox: all, only those that involve the user, or none. */
+  inbox?: Preference
+  /** Notifications by email: all, only those that involve the user, or none. */
+  email?: Preference
+  /** Notifications in Slack: all, only those that involve the user, or none. */
+  slack?: Preference
+} & Record<string, Preference>
+
+export interface NotificationConfigOutcome {
+  /** Whether the operation succeeded for this item. */
+  success: boolean
+  /** Id of the user. */
+  userId: string
+  /** Id of the first document that was sent. */
+  documentId?: string
+  /** Ids of all documents. Present if several were sent. */
+  documentIds?: string[]
+  /** What happened to this item. */
+  message: string
+}
+
+export interface NotificationMetadata {
+  /** Id of the API key. */
+  apiKey: string
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the document. */
+  documentId: string
+  /** Id of the location inside the document, or the number that notifications carry for it. At least 0. */
+  locationId?: string | number
+  /** Location inside the document, in the form of your application. */
+  location?: Record<string, unknown>
+  /** The document with its metadata. */
+  documentMetadata: Record<string, unknown>
+  /** The organization with its metadata. */
+  organizationMetadata: Record<string, unknown>
+}
+
+export interface NotificationConfigMetadata {
+  /** Id of the organization. */
+  organizationId: string
+  /** Id of the API key. */
+  apiKey: string
+  /** Id of the document. Empty for the default of the organization. */
+  documentId?: string
+  /** Id of the user. */
+  userId: string
+}
+
+/** Which notifications the user receives on this channel: all, only those that involve the user, or none. */
+export type Preference = 'ALL' | 'MINE' | 'NONE'
 
 export interface NotificationsAddInput {
   /** Id of the organization. */
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** Whether to create an organization that does not exist. */
+  /** Whether to create the organization if it does not exist. Default: false. */
   createOrganization?: boolean
-  /** Whether to create a document that does not exist. */
+  /** Whether to create the document if it does not exist. Default: false. */
   createDocument?: boolean
   /** The user who caused the notification. */
   actionUser: UserInput
   /**
-   * Headline of the notification, with placeholders. Required unless `isNotificationResolverUsed` is true. At
-   * most 100,000 characters.
+   * Headline of the notification, with placeholders such as `{actionUser}`. Required unless
+   * `isNotificationResolverUsed` is true. At most 100,000 characters.
    */
   displayHeadlineMessageTemplate?: string
   /**
@@ -155,66 +208,52 @@ export interface NotificationsAddInput {
    * characters.
    */
   displayBodyMessage?: string
-  /** What fills the placeholders of the headline. */
+  /** Values for the placeholders of the headline. */
   displayHeadlineMessageTemplateData?: HeadlineData
-  /** Data of your own. Stored as it is sent. */
+  /** Data of your application. Stored as sent. */
   notificationSourceData?: Record<string, unknown>
-  /**
-   * Users who also find the notification in their personal list, by id or email address. At most 500 items.
-   */
+  /** Users who get the notification in their personal list, by id or email address. At most 500 items. */
   notifyUsers: NotificationUser[]
   /** Whether all users of the organization are notified. Default: true. */
   notifyAll?: boolean
   /**
-   * Id of the notification. One that exists is overwritten. Default: a new id. At most 256 characters. May
-   * contain only letters, digits, "_" and "-".
+   * Id of the notification. An existing notification is overwritten. Default: a new id. At most 256
+   * characters. May contain only letters, digits, "_" and "-".
    */
   notificationId?: string
-  /** The part of the application that it comes from. Default: `custom`. Ignored under v1. */
-  notificationSource?: 'custom' | 'comment' | 'huddle' | 'crdt'
-  /** True: only users who may read the document are notified. Ignored under v1. */
+  /** The feature that the notification comes from. Default: `custom`. Ignored under v1. */
+  notificationSource?: NotificationSource
+  /** True: only users who can read the document are notified. Default: false. Ignored under v1. */
   verifyUserPermissions?: boolean
-  /** True: your application builds the texts, so headline and body may be absent. Ignored under v1. */
+  /** True: your application provides the texts, so headline and body may be absent. Ignored under v1. */
   isNotificationResolverUsed?: boolean
-  /** Data that your notification resolver needs. Stored as it is sent. Ignored under v1. */
-  context?: {
-    /** Names and values that decide who sees the notification. Stored as they are sent. */
-    access?: Record<string, string | number>
-    /** Other keys are kept as they are sent. */
-    [key: string]: unknown
-  }
-  /** Id of a place inside the document, or the number that notifications carry for it. At least 0. */
+  /** Data for your notification resolver. Stored as sent. Ignored under v1. */
+  context?: NotificationContext
+  /** Id of the location inside the document, or the number that notifications carry for it. At least 0. */
   locationId?: string | number
-  /** Place inside the document, in your own form. */
+  /** Location inside the document, in the form of your application. */
   location?: Record<string, unknown>
-}
-
-export interface NotificationsAddOutput {
-  /** Whether it was done. */
-  success: boolean
-  /** Id of the notification. */
-  id: string
-  /** What happened, for people. */
-  message: string
 }
 
 export interface NotificationsGetInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Only notifications of this document. */
   documentId?: string
-  /** Id of a place inside the document, or the number that notifications carry for it. At least 0. */
+  /**
+   * Only notifications of this location: its id, or the number that notifications carry for it. At least 0.
+   */
   locationId?: string | number
-  /** Id of the user. */
+  /** Only notifications for this user. */
   userId?: string
-  /** Ids of the notifications. At most 30 items. */
+  /** Only notifications with these ids. At most 30 items. */
   notificationIds?: string[]
-  /** By time: `desc` is newest first, the default. Ignored under v1. */
+  /** Order by time. Default: `desc`, newest first. Ignored under v1. */
   order?: 'asc' | 'desc'
-  /** How many are read at most. 1 to 1,000. Ignored under v1. */
+  /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number
   /**
-   * `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. Ignored under v1.
+   * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
   pageToken?: string
 }
@@ -222,74 +261,32 @@ export interface NotificationsGetInput {
 export interface NotificationsUpdateInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Only notifications of this document. */
   documentId?: string
-  /** Id of a place inside the document, or the number that notifications carry for it. At least 0. */
+  /**
+   * Only notifications of this location: its id, or the number that notifications carry for it. At least 0.
+   */
   locationId?: string | number
-  /** Id of the user. */
+  /** Only notifications for this user. */
   userId?: string
-  /** True: only users who may read the document keep the notification. Ignored under v1. */
+  /** True: recipients who cannot read the document are removed. Default: false. Ignored under v1. */
   verifyUserPermissions?: boolean
-  /** One change, or a list of changes. 1 to 500 items. */
-  notifications: {
-    /** Id of the notification. */
-    id: string
-    /** The user who caused the notification. */
-    actionUser?: NotificationUser
-    /**
-     * Headline of the notification, with placeholders. Required unless `isNotificationResolverUsed` is true.
-     * At most 100,000 characters.
-     */
-    displayHeadlineMessageTemplate?: string
-    /**
-     * Text of the notification. Required unless `isNotificationResolverUsed` is true. At most 100,000
-     * characters.
-     */
-    displayBodyMessage?: string
-    /** What fills the placeholders of the headline. */
-    displayHeadlineMessageTemplateData?: HeadlineData
-    /** Data of your own. Stored as it is sent. */
-    notificationSourceData?: Record<string, unknown>
-    /** Marks the notification as read for these users. At most 500 items. */
-    readByUserIds?: string[]
-    /** True: the notification stays in the personal list of users who have read it. */
-    persistReadForUsers?: boolean
-  } | {
-    /** Id of the notification. */
-    id: string
-    /** The user who caused the notification. */
-    actionUser?: NotificationUser
-    /**
-     * Headline of the notification, with placeholders. Required unless `isNotificationResolverUsed` is true.
-     * At most 100,000 characters.
-     */
-    displayHeadlineMessageTemplate?: string
-    /**
-     * Text of the notification. Required unless `isNotificationResolverUsed` is true. At most 100,000
-     * characters.
-     */
-    displayBodyMessage?: string
-    /** What fills the placeholders of the headline. */
-    displayHeadlineMessageTemplateData?: HeadlineData
-    /** Data of your own. Stored as it is sent. */
-    notificationSourceData?: Record<string, unknown>
-    /** Marks the notification as read for these users. At most 500 items. */
-    readByUserIds?: string[]
-    /** True: the notification stays in the personal list of users who have read it. */
-    persistReadForUsers?: boolean
-  }[]
+  /** One change, or a list of changes. From 1 to 500 items. */
+  notifications: NotificationChange | NotificationChange[]
 }
 
 export interface NotificationsDeleteInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Only notifications of this document. */
   documentId?: string
-  /** Id of a place inside the document, or the number that notifications carry for it. At least 0. */
+  /**
+   * Only notifications of this location: its id, or the number that notifications carry for it. At least 0.
+   */
   locationId?: string | number
-  /** Id of the user. */
+  /** Only notifications for this user. */
   userId?: string
-  /** Ids of the notifications. 1 to 500 items. */
+  /** Only notifications with these ids. From 1 to 500 items. */
   notificationIds?: string[]
 }
 
@@ -298,20 +295,20 @@ export interface NotificationsGetConfigInput {
   organizationId: string
   /** Id of the user. */
   userId: string
-  /** Ids of the documents. At most 30 items. */
+  /** Ids of the documents. Required unless `getOrganizationConfig` is true. At most 30 items. */
   documentIds?: string[]
-  /** Reads the setting of the organization instead of those of documents. Ignored under v1. */
+  /** True: reads the default of the organization instead of the documents. Ignored under v1. */
   getOrganizationConfig?: boolean
 }
 
 export interface NotificationsSetConfigInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the users. 1 to 500 items. */
+  /** Ids of the users. From 1 to 500 items. */
   userIds: string[]
-  /** Ids of the documents. 1 to 30 items. */
+  /** Ids of the documents. Default under v2: all documents of the organization. From 1 to 30 items. */
   documentIds?: string[]
-  /** How much reaches the users on each channel. */
+  /** The preferences to set, by channel. */
   config: NotificationPreferences
 }
 
@@ -325,7 +322,7 @@ export interface NotificationsOperations {
    *
    * `POST /v2/notifications/add`
    */
-  add(input: NotificationsAddInput, options?: CallOptions): Promise<Result<NotificationsAddOutput>>
+  add(input: NotificationsAddInput, options?: CallOptions): Promise<Result<NewNotification>>
   /**
    * Reads the notifications of a document or of a user. With `userId` only what is addressed to that user,
    * with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is
@@ -368,16 +365,5 @@ export interface NotificationsOperations {
    *
    * `POST /v2/notifications/config/set`
    */
-  setConfig(input: NotificationsSetConfigInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /** Id of the user. */
-  userId: string
-  /** Id of the document. */
-  documentId?: string
-  /** Ids of the documents. */
-  documentIds?: string[]
-  /** What happened, for people. */
-  message: string
-}>>>
+  setConfig(input: NotificationsSetConfigInput, options?: CallOptions): Promise<Result<Record<string, NotificationConfigOutcome>>>
 }

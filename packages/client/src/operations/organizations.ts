@@ -4,68 +4,68 @@ import type { CallOptions, Result } from '../call.ts'
 export interface OrganizationInput {
   /** Id of the organization. */
   organizationId: string
-  /** Name of the organization, for people. At most 1,000 characters. */
+  /** Display name of the organization. At most 1,000 characters. */
   organizationName?: string
-  /** Other keys are kept as they are sent. */
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface Outcome {
-  /** Whether it was done. */
+  /** Whether the operation succeeded for this item. */
   success: boolean
-  /** Id of the item at the server. */
+  /** Id of the item on the server. */
   id?: string
-  /** What happened, for people. */
+  /** What happened to this item. */
   message: string
-  /** Why it failed, as a word for programs. */
+  /** Reason for the failure, for programs: `not-found`, `already-exists` or `internal`. */
   code?: string
 }
 
 export interface Organization {
   /** Id of the organization. */
   id: string
-  /** The id, unless a name was set. */
+  /** Display name of the organization. Its id if no name was set. */
   organizationName: string
-  /** While true, users can neither read nor write it. */
+  /** While true, users can neither read nor write anything in the organization. */
   disabled: boolean
-  /** When it was created, in milliseconds since 1970. */
+  /** When it was created, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, in milliseconds since 1970. */
+  /** When it was last changed, as Unix time in milliseconds. */
   lastUpdated: number
-  /** Other keys are kept as they are sent. */
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface OrganizationsAddInput {
-  /** The organizations. 1 to 500 items. */
+  /** The organizations to add. From 1 to 500 items. */
   organizations: OrganizationInput[]
 }
 
 export interface OrganizationsGetInput {
-  /** Ids of the organizations. At most 30 items. */
+  /** Ids of the organizations to read. Default: all. At most 30 items. */
   organizationIds?: string[]
-  /** How many are read at most. 1 to 1,000. Ignored under v1. */
+  /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number
   /**
-   * `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. Ignored under v1.
+   * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
   pageToken?: string
 }
 
 export interface OrganizationsUpdateInput {
-  /** The organizations. 1 to 500 items. */
+  /** The organizations to change, with the keys to change. From 1 to 500 items. */
   organizations: OrganizationInput[]
 }
 
 export interface OrganizationsDeleteInput {
-  /** Ids of the organizations. 1 to 500 items. */
+  /** Ids of the organizations to delete. From 1 to 500 items. */
   organizationIds: string[]
 }
 
 export interface OrganizationsUpdateDisableStateInput {
-  /** Ids of the organizations. 1 to 500 items. */
+  /** Ids of the organizations to change. From 1 to 500 items. */
   organizationIds: string[]
-  /** While true, users can neither read nor write it. */
+  /** While true, users can neither read nor write anything in the organization. */
   disabled: boolean
 }
 

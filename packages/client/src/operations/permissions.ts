@@ -1,83 +1,92 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
-import type { PermissionResource } from './auth.ts'
+import type { PermissionResource, AccessRole, ResourceType } from './auth.ts'
+import type { AccessType } from './api-key-config.ts'
+
+export interface UserReference {
+  /** Id of the user. */
+  userId?: string
+}
+
+export interface PermissionsToAdd {
+  /** The organizations, folders and documents, with the roles to grant. From 1 to 500 items. */
+  resources: PermissionResource[]
+}
 
 export interface UserPermissions {
-  /** What the user may do with folders, by their ids. */
+  /** The permissions on the folders, by id. Present when `folderIds` was sent. */
   folders?: Record<string, Permission>
-  /** What the user may do with documents, by their ids. */
+  /** The permissions on the documents, by id. Present when `documentIds` was sent. */
   documents?: Record<string, Permission>
-  /** What the user may do in the organization, by its id. */
+  /** The permission on the organization, by id. */
   organization: Record<string, Permission>
+}
+
+export interface PermissionsToRemove {
+  /** The organizations, folders and documents whose grants to remove. From 1 to 500 items. */
+  resources: ResourceReference[]
+}
+
+export interface Permission {
+  /** What the user may do: a `viewer` reads, an `editor` reads and writes. */
+  accessRole?: AccessRole
+  /** The access type that applies, set or inherited. */
+  accessType?: AccessType
+  /** When the permission expires, in Unix seconds. Absent: never. */
+  expiresAt?: number
+  /** Why the user has no access, for people. */
+  error?: string
+  /** Why the user has no access, for programs. */
+  errorCode?: PermissionErrorCode
 }
 
 export interface ResourceReference {
   /** Kind of the resource. */
-  type: 'organization' | 'folder' | 'document'
+  type: ResourceType
   /** Id of the resource. */
   id: string
-  /** The organization that holds the folder or document; ignored on an organization. */
+  /**
+   * Id of the organization that contains the folder or document. Required for both, ignored for an
+   * organization.
+   */
   organizationId?: string
 }
 
-export interface Permission {
-  /** What the user may do there: `viewer` reads, `editor` reads and writes. */
-  accessRole?: 'viewer' | 'editor'
-  /**
-   * Who may enter. `public`: every user. `organizationPrivate`: users with a grant for the organization, the
-   * folder or the document. `restricted`: users with a grant at or below the folder or document that sets the
-   * type.
-   */
-  accessType?: 'public' | 'restricted' | 'organizationPrivate'
-  /** When the permission ends, in Unix seconds. Absent: never. */
-  expiresAt?: number
-  /** Why the user may not enter, for people. */
-  error?: string
-  /** Why the user may not enter, as a word for programs. */
-  errorCode?: 'does_not_exist' | 'permission_denied' | 'something_went_wrong'
-}
+/** Why the user has no access, for programs. */
+export type PermissionErrorCode = 'does_not_exist' | 'permission_denied' | 'something_went_wrong'
 
 export interface PermissionsAddInput {
-  /** The user. */
-  user?: {
-    /** Id of the user. */
-    userId?: string
-  }
-  /** May stand here instead of in `user`. */
+  /** The user, instead of `userId`. */
+  user?: UserReference
+  /** Id of the user, instead of `user`. */
   userId?: string
-  /** What is permitted. */
-  permissions: {
-    /** The organizations, folders and documents. 1 to 500 items. */
-    resources: PermissionResource[]
-  }
+  /** What to permit. */
+  permissions: PermissionsToAdd
 }
 
 export interface PermissionsGetInput {
   /** Id of the organization. */
   organizationId: string
-  /** Ids of the users. 1 to 30 items. */
+  /** Ids of the users. From 1 to 30 items. */
   userIds: string[]
-  /** Ids of the folders. At most 30 items. */
+  /** Ids of the folders. Default: none. At most 30 items. */
   folderIds?: string[]
-  /** Ids of the documents. At most 30 items. */
+  /** Ids of the documents. Default: none. At most 30 items. */
   documentIds?: string[]
-  /** True: a folder or document that does not exist has an error in its entry, and the call succeeds. */
+  /**
+   * True: the call succeeds if a folder or document does not exist, with an error in its entry. Default:
+   * false.
+   */
   skipResourceExistenceValidation?: boolean
 }
 
 export interface PermissionsRemoveInput {
-  /** Id of the user. */
+  /** Id of the user, instead of `user`. */
   userId?: string
-  /** May hold the `userId` instead. */
-  user?: {
-    /** Id of the user. */
-    userId?: string
-  }
-  /** What is permitted. */
-  permissions: {
-    /** The organizations, folders and documents. 1 to 500 items. */
-    resources: ResourceReference[]
-  }
+  /** The user, instead of `userId`. */
+  user?: UserReference
+  /** What to remove. */
+  permissions: PermissionsToRemove
 }
 
 /** What a user may do with organizations, folders and documents. */

@@ -4,26 +4,29 @@ import type { CallOptions, Result } from '../call.ts'
 export interface PresenceUser {
   /** Id of the user. */
   userId: string
-  /** Name of the user, for people. At most 1,000 characters. */
+  /** Display name of the user. At most 1,000 characters. */
   name?: string
   /** Email address of the user. At most 320 characters. */
   email?: string
-  /** What others see: `online`, `away` or `offline`. Default: `online`. */
-  status?: 'online' | 'away' | 'offline'
+  /** The status that others see. Default: `online`. */
+  status?: PresenceStatus
 }
+
+export interface Success {
+  /** Always `true`: a failure is answered as an error. */
+  success: boolean
+}
+
+/** The status that others see. Default: `online`. */
+export type PresenceStatus = 'online' | 'away' | 'offline'
 
 export interface PresenceAddInput {
   /** Id of the organization. */
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** The users. 1 to 500 items. */
+  /** The users to add. From 1 to 500 items. */
   users: PresenceUser[]
-}
-
-export interface PresenceAddOutput {
-  /** Whether it was done. */
-  success: boolean
 }
 
 export interface PresenceUpdateInput {
@@ -31,13 +34,8 @@ export interface PresenceUpdateInput {
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** The users. 1 to 500 items. */
+  /** The users to change, with the fields to change. From 1 to 500 items. */
   users: PresenceUser[]
-}
-
-export interface PresenceUpdateOutput {
-  /** Whether it was done. */
-  success: boolean
 }
 
 export interface PresenceDeleteInput {
@@ -45,13 +43,8 @@ export interface PresenceDeleteInput {
   organizationId: string
   /** Id of the document. */
   documentId: string
-  /** Ids of the users. 1 to 500 items. */
+  /** Ids of the users to remove. From 1 to 500 items. */
   userIds: string[]
-}
-
-export interface PresenceDeleteOutput {
-  /** Whether it was done. */
-  success: boolean
 }
 
 /** Who is at a document right now. */
@@ -63,18 +56,18 @@ export interface PresenceOperations {
    *
    * `POST /v2/presence/add`
    */
-  add(input: PresenceAddInput, options?: CallOptions): Promise<Result<PresenceAddOutput>>
+  add(input: PresenceAddInput, options?: CallOptions): Promise<Result<Success>>
   /**
    * Changes users who are present in a document. Only the sent fields change; a user with none is kept
    * present for another 24 hours. Users who are not present are ignored.
    *
    * `POST /v2/presence/update`
    */
-  update(input: PresenceUpdateInput, options?: CallOptions): Promise<Result<PresenceUpdateOutput>>
+  update(input: PresenceUpdateInput, options?: CallOptions): Promise<Result<Success>>
   /**
    * Removes users from the presence list of a document. Users who are not present are ignored.
    *
    * `POST /v2/presence/delete`
    */
-  delete(input: PresenceDeleteInput, options?: CallOptions): Promise<Result<PresenceDeleteOutput>>
+  delete(input: PresenceDeleteInput, options?: CallOptions): Promise<Result<Success>>
 }

@@ -2,37 +2,48 @@
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 
+export interface UserGroupInput {
+  /** Id of the user group. */
+  groupId: string
+  /** Display name of the user group. At most 200 characters. */
+  groupName: string
+}
+
+export interface GroupMemberOutcome {
+  /** Whether the operation succeeded for this item. */
+  success: boolean
+  /** Id of the user group. */
+  organizationUserGroupId: string
+  /** What happened to this item. */
+  message: string
+}
+
 export interface UserGroupsAddInput {
   /** Id of the organization. */
   organizationId: string
-  /** Whether to create an organization that does not exist. Ignored under v1. */
+  /** Whether to create the organization if it does not exist. Default: false. Ignored under v1. */
   createOrganization?: boolean
-  /** The groups. 1 to 500 items. */
-  organizationUserGroups: {
-    /** Id of the group. */
-    groupId: string
-    /** Name of the group, for people. At most 200 characters. */
-    groupName: string
-  }[]
+  /** The user groups to add. From 1 to 500 items. */
+  organizationUserGroups: UserGroupInput[]
 }
 
 export interface UserGroupsAddUsersInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the group. */
+  /** Id of the user group. */
   organizationUserGroupId: string
-  /** Ids of the users. 1 to 500 items. */
+  /** Ids of the users to add. From 1 to 500 items. */
   userIds: string[]
 }
 
 export interface UserGroupsDeleteUsersInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the group. */
+  /** Id of the user group. */
   organizationUserGroupId: string
-  /** Ids of the users. 1 to 500 items. */
+  /** Ids of the users to remove. Send either this or `deleteAll`. From 1 to 500 items. */
   userIds?: string[]
-  /** Removes all users from the group. Send either this or `userIds`. */
+  /** True: removes all users from the group. Send either this or `userIds`. */
   deleteAll?: boolean
 }
 
@@ -49,25 +60,11 @@ export interface UserGroupsOperations {
    *
    * `POST /v2/organizations/usergroups/users/add`
    */
-  addUsers(input: UserGroupsAddUsersInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /** Id of the group. */
-  organizationUserGroupId: string
-  /** What happened, for people. */
-  message: string
-}>>>
+  addUsers(input: UserGroupsAddUsersInput, options?: CallOptions): Promise<Result<Record<string, GroupMemberOutcome>>>
   /**
    * Removes users from a group, or all of them.
    *
    * `POST /v2/organizations/usergroups/users/delete`
    */
-  deleteUsers(input: UserGroupsDeleteUsersInput, options?: CallOptions): Promise<Result<Record<string, {
-  /** Whether it was done. */
-  success: boolean
-  /** Id of the group. */
-  organizationUserGroupId: string
-  /** What happened, for people. */
-  message: string
-}>>>
+  deleteUsers(input: UserGroupsDeleteUsersInput, options?: CallOptions): Promise<Result<Record<string, GroupMemberOutcome>>>
 }

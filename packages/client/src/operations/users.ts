@@ -1,97 +1,101 @@
 // Derived from the table of operations by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
+import type { AccessRole } from './auth.ts'
 
 export interface MemberInput {
   /** Id of the user. */
   userId: string
-  /** Name of the user, for people. At most 1,000 characters. */
+  /** Display name of the user. At most 1,000 characters. */
   name?: string | null
   /** Email address of the user. At most 320 characters. */
   email?: string | null
-  /** Address of a picture of the user. At most 2,000 characters. */
+  /** URL of a picture of the user. At most 2,000 characters. */
   photoUrl?: string | null
-  /** Letters in place of a picture. Default: the first letter of the name. At most 10 characters. */
+  /** Letters to show instead of a picture. Default: the first letter of the name. At most 10 characters. */
   initial?: string | null
   /** CSS color of the user. Default: derived from the user id. At most 50 characters. */
   color?: string | null
   /** CSS color of text on `color`. At most 50 characters. */
   textColor?: string | null
-  /** Whether the user only reads. Stored with the profile; it is not a permission. */
+  /** Whether the user only reads. Stored with the profile: it is not a permission. */
   isReadOnly?: boolean | null
-  /** Whether the user is not known by name. Stored with the profile. */
+  /** Whether the user is anonymous. Stored with the profile. */
   isAnonymous?: boolean | null
   /** Whether the user is a guest. Stored with the profile. */
   isGuest?: boolean | null
-  /** Plan of the user. Stored with the profile. At most 1,000 characters. */
+  /** Plan of the user in your application. Stored with the profile. At most 1,000 characters. */
   plan?: string | null
-  /** Id of the group. At most 1,000 characters. */
+  /** Group id in your application. Stored with the profile. Deprecated. At most 1,000 characters. */
   groupId?: string | null
-  /** A group id of your own. Stored with the profile. At most 1,000 characters. */
+  /** Group id in your application. Stored with the profile. Deprecated. At most 1,000 characters. */
   clientGroupId?: string | null
-  /** What the user may do there: `viewer` reads, `editor` reads and writes. Ignored under v1. */
-  accessRole?: 'viewer' | 'editor'
-  /** Other keys are kept as they are sent. */
+  /**
+   * What the user may do on this level: a `viewer` reads, an `editor` reads and writes. Default for a new
+   * user: `editor`. Ignored under v1.
+   */
+  accessRole?: AccessRole
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface User {
   /** Id of the user. */
   userId: string
-  /** Name of the user, for people. */
+  /** Display name of the user. The server derives one if none was set. */
   name: string
   /** Email address of the user. */
   email?: string
-  /** Address of a picture of the user. */
+  /** URL of a picture of the user. */
   photoUrl?: string
-  /** Letters in place of a picture. Default: the first letter of the name. */
+  /** Letters to show instead of a picture. */
   initial: string
-  /** CSS color of the user. Default: derived from the user id. */
+  /** CSS color of the user. */
   color: string
   /** CSS color of text on `color`. */
   textColor?: string
-  /** What the user may do there: `viewer` reads, `editor` reads and writes. */
-  accessRole?: 'viewer' | 'editor'
-  /** Other keys are kept as they are sent. */
+  /** What the user may do on this level: a `viewer` reads, an `editor` reads and writes. */
+  accessRole?: AccessRole
+  /** Further keys are stored as sent. */
   [key: string]: unknown
 }
 
 export interface UsersAddInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Id of the document. Default: the users belong to the organization. */
   documentId?: string
-  /** Id of the folder. */
+  /** Id of the folder. Send either this or `documentId`. */
   folderId?: string
-  /** Whether to create an organization that does not exist. Ignored under v1. */
+  /** Whether to create the organization if it does not exist. Default: true. Ignored under v1. */
   createOrganization?: boolean
-  /** Whether to create a document that does not exist. Ignored under v1. */
+  /** Whether to create the document if it does not exist. Default: false. Ignored under v1. */
   createDocument?: boolean
-  /** Whether to create a folder that does not exist. Ignored under v1. */
+  /** Whether to create the folder if it does not exist. Default: false. Ignored under v1. */
   createFolder?: boolean
-  /** The users. 1 to 500 items. */
+  /** The users to add. From 1 to 500 items. */
   users: MemberInput[]
 }
 
 export interface UsersGetInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Only users of this document. */
   documentId?: string
-  /** Id of the folder. Ignored under v1. */
+  /** Only users of this folder. Ignored under v1. */
   folderId?: string
-  /** Ids of the users. At most 30 items. */
+  /** Only users with these ids. At most 30 items. */
   userIds?: string[]
-  /** Only users in one of these groups. At most 30 items. */
+  /** Only users in one of these user groups. At most 30 items. */
   organizationUserGroupIds?: string[]
-  /** Reads the users of every document, each once and without `accessRole`. Ignored under v1. */
+  /** True: reads the users of every document, each once, without `accessRole`. Ignored under v1. */
   allDocuments?: boolean
-  /** Lists the users by document. Ignored under v1. */
+  /** True: lists the users by document. Requires `allDocuments`. Ignored under v1. */
   groupByDocumentId?: boolean
-  /** How many are read at most. 1 to 1,000. Ignored under v1. */
+  /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number
   /**
-   * `nextPageToken` of the answer before, to read the next page. At most 4,096 characters. Ignored under v1.
+   * The page to read: the `nextPageToken` of the previous page. At most 4,096 characters. Ignored under v1.
    */
   pageToken?: string
 }
@@ -99,22 +103,22 @@ export interface UsersGetInput {
 export interface UsersUpdateInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Id of the document. Default: the users belong to the organization. */
   documentId?: string
-  /** Id of the folder. */
+  /** Id of the folder. Send either this or `documentId`. */
   folderId?: string
-  /** The users. 1 to 500 items. */
+  /** The users to change, with the fields to change. From 1 to 500 items. */
   users: MemberInput[]
 }
 
 export interface UsersDeleteInput {
   /** Id of the organization. */
   organizationId: string
-  /** Id of the document. */
+  /** Id of the document. Default: the users belong to the organization. */
   documentId?: string
-  /** Id of the folder. */
+  /** Id of the folder. Send either this or `documentId`. */
   folderId?: string
-  /** Ids of the users. 1 to 500 items. */
+  /** Ids of the users to remove. From 1 to 500 items. */
   userIds: string[]
 }
 

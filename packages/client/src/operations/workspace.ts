@@ -4,47 +4,56 @@ import type { CallOptions, Result } from '../call.ts'
 export interface Workspace {
   /** Id of the workspace. */
   id: string
-  /** Name of the workspace, for people. */
+  /** Display name of the workspace. */
   name: string
-  /** The person to whom the workspace belongs. */
-  owner: {
-    /** Email address of the owner. */
-    email: string
-    /** Id of the owner. */
-    id: string
-    /** Name of the owner, for people. */
-    name: string
-    /** Address of a picture of the owner. */
-    avatar: string
-  }
-  /** The secret of the workspace. */
+  /** The person who owns the workspace. */
+  owner: WorkspaceOwner
+  /** Secret token for the workspace-level operations. */
   authToken: string
   /** The API keys of the workspace, by id. */
   apiKeyList: Record<string, ApiKeySummary>
 }
 
+export interface NoInput {
+}
+
+export interface WorkspaceOwner {
+  /** Email address of the owner. */
+  email: string
+  /** Id of the owner. */
+  id: string
+  /** Display name of the owner. */
+  name: string
+  /** URL of a picture of the owner. Empty if none was sent. */
+  avatar: string
+}
+
 export interface ApiKeySummary {
-  /** Name of the API key, for people. */
+  /** Display name of the API key. */
   apiKeyName: string
   /** Id of the API key. */
   id: string
-  /** A testing key is for development. */
-  type: 'testing' | 'production'
+  /** Use a `testing` key for development. */
+  type: KeyType
 }
+
+/** Use a `testing` key for development. */
+export type KeyType = 'testing' | 'production'
 
 export interface WorkspaceCreateInput {
   /** Email address of the owner. At most 320 characters. */
   ownerEmail: string
-  /** Name of the owner, for people. At most 200 characters. Must not be blank. */
+  /** Display name of the owner. Default: the email address. At most 200 characters. Must not be blank. */
   name?: string
-  /** Name of the workspace, for people. At most 200 characters. Must not be blank. */
+  /**
+   * Display name of the workspace. Default: derived from `name`. At most 200 characters. Must not be blank.
+   */
   workspaceName?: string
-  /** Address of a picture of the owner. At most 2,000 characters. */
+  /** URL of a picture of the owner. At most 2,000 characters. */
   avatar?: string
 }
 
-export interface WorkspaceGetInput {
-}
+export type WorkspaceGetInput = NoInput
 
 /** A workspace belongs to an owner and holds API keys. Creating one gives the first credentials. */
 export interface WorkspaceOperations {

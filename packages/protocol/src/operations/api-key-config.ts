@@ -1,17 +1,6 @@
-import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { AccessType, Flag } from '../base/fields.ts'
-
-const Options = Type.Object({
-  enablePrivateComments: Type.Optional(Flag),
-  requireJwtToken: Type.Optional(
-    Type.Boolean({ description: 'Stored, and changes nothing: clients always need a valid user token.' }),
-  ),
-  requireAutoOrgUser: Type.Optional(Flag),
-  defaultDocumentAccessType: Type.Optional(AccessType),
-  useAdvancedQueries: Type.Optional(Flag),
-  useNotificationService: Type.Optional(Flag),
-})
+import { NoInput } from '../resources/outcomes.ts'
+import { ApiKeyConfig, ApiKeyOptions } from '../resources/workspaces.ts'
 
 export const apiKeyConfig = {
   get: operation({
@@ -24,17 +13,8 @@ export const apiKeyConfig = {
     body: 'optional',
     title: 'Get API Key Config',
     summary: 'Reads the options of the API key.',
-    input: Type.Object({}),
-    output: Type.Object({
-      ownerEmail: Type.String(),
-      planInfo: Type.Object({ type: Type.String() }),
-      defaultDocumentAccessType: AccessType,
-      isPrivateCommentsEnabled: Type.Boolean(),
-      requireJwtToken: Type.Boolean(),
-      requireAutoOrgUser: Type.Boolean(),
-      useAdvancedQueries: Type.Boolean(),
-      useNotificationService: Type.Boolean(),
-    }),
+    input: NoInput,
+    output: ApiKeyConfig,
     message: 'API key metadata retrieved successfully.',
     example: {
       input: {},
@@ -61,8 +41,8 @@ export const apiKeyConfig = {
     summary: 'Changes options of the API key.',
     description:
       'Only the sent options change, and only they are answered. Unlike elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as `isPrivateCommentsEnabled`.',
-    input: Options,
-    output: Options,
+    input: ApiKeyOptions,
+    output: ApiKeyOptions,
     message: 'API key configuration updated successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'At least one field must be provided for update' }],
     example: { input: { requireJwtToken: true }, output: { requireJwtToken: true } },

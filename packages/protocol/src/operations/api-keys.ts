@@ -1,18 +1,39 @@
 import Type from 'typebox'
+import { emailAddress, nonBlankName, PageToken } from '../base/fields.ts'
+import { ApiKeyId, ClientId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Nothing } from '../resources/outcomes.ts'
-import { ClientId, Email, Flag, FullName, PageToken } from '../base/fields.ts'
-import { EmailServiceConfigInput, WebhookServiceConfigInput } from '../resources/service-configs.ts'
-import { ApiKeySummary, DomainEntry, domainsPerCall, KeyType } from '../resources/workspaces.ts'
+import { described, flag } from '../base/schemas.ts'
+import { NoData } from '../resources/outcomes.ts'
+import {
+  EmailServiceConfigInput,
+  emailServiceDescription,
+  UseEmailService,
+  UseWebhookService,
+  WebhookServiceConfigInput,
+  webhookServiceDescription,
+} from '../resources/service-configs.ts'
+import {
+  AllowedDomains,
+  ApiKeySummary,
+  EnablePrivateComments,
+  KeyType,
+  NewApiKey,
+  RequireAutoOrgUser,
+  UseNotificationService,
+} from '../resources/workspaces.ts'
 
-const Region = Type.String({
-  maxLength: 100,
-  pattern: '^[a-z0-9-]+$',
-  'x-invalid': 'must consist of lower-case letters, digits and "-".',
-})
+const region = (description: string) =>
+  Type.String({
+    maxLength: 100,
+    pattern: '^[a-z0-9-]+$',
+    'x-invalid': 'must consist of lower-case letters, digits and "-".',
+    description,
+  })
 
-/** Keys of one page, and ids of one filter (spec 0.5). */
-const pageSize = 100
+const apiKeyName = 'Display name of the API key.'
+
+/** Limits the keys of one page, and the ids of one filter (spec 0.5). */
+const maxPageSize = 100
 
 export const apiKeys = {
   create: operation({
@@ -26,25 +47,33 @@ export const apiKeys = {
     description:
       'Read its auth token with Get Auth Tokens. A testing key allows `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect. `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config changes it.',
     input: Type.Object({
-      ownerEmail: Email,
+      ownerEmail: emailAddress('Email address of the owner.'),
       type: KeyType,
-      apiKeyName: Type.Optional(FullName),
-      createAuthToken: Type.Optional(Flag),
-      persistenceDBRegion: Type.Optional(Region),
-      realtimeDBRegion: Type.Optional(Region),
-      allowedDomains: Type.Optional(Type.Array(DomainEntry, { maxItems: domainsPerCall })),
-      addLocalHostToAllowedDomains: Type.Optional(Flag),
-      useEmailService: Type.Optional(Flag),
-      useWebhookService: Type.Optional(Flag),
-      useNotificationService: Type.Optional(Flag),
-      setDefaultEmailTriggers: Type.Optional(Flag),
-      setDefaultNotificationTriggers: Type.Optional(Flag),
-      requireAutoOrgUser: Type.Optional(Flag),
-      enablePrivateComments: Type.Optional(Flag),
-      emailServiceConfig: Type.Optional(EmailServiceConfigInput),
-      webhookServiceConfig: Type.Optional(WebhookServiceConfigInput),
+      apiKeyName: Type.Optional(nonBlankName(`${apiKeyName} Default: derived from \`ownerEmail\`.`)),
+      createAuthToken: Type.Optional(flag('Whether to create an auth token for the key. Default: true.')),
+      persistenceDBRegion: Type.Optional(region('Region of stored data. Stored without effect.')),
+      realtimeDBRegion: Type.Optional(region('Region of live data. Stored without effect.')),
+      allowedDomains: Type.Optional(AllowedDomains),
+      addLocalHostToAllowedDomains: Type.Optional(
+        flag('Whether to allow `localhost` and `127.0.0.1`. Default: true for a testing key.'),
+      ),
+      useEmailService: Type.Optional(UseEmailService),
+      useWebhookService: Type.Optional(UseWebhookService),
+      useNotificationService: Type.Optional(
+        described(UseNotificationService, 'Whether notifications can be added and read. Default: true.'),
+      ),
+      setDefaultEmailTriggers: Type.Optional(
+        flag('Whether the email service starts with the default triggers. Default: false.'),
+      ),
+      setDefaultNotificationTriggers: Type.Optional(
+        flag('Whether the notification service starts with the default triggers. Default: false.'),
+      ),
+      requireAutoOrgUser: Type.Optional(RequireAutoOrgUser),
+      enablePrivateComments: Type.Optional(EnablePrivateComments),
+      emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),
+      webhookServiceConfig: Type.Optional(described(WebhookServiceConfigInput, webhookServiceDescription)),
     }),
-    output: Type.Object({ apiKey: Type.String() }),
+    output: NewApiKey,
     message: 'API key created successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'ownerEmail must be a valid email address.' },
@@ -75,8 +104,8 @@ export const apiKeys = {
     effect: 'write',
     title: 'Update API Key',
     summary: 'Renames an API key.',
-    input: Type.Object({ apiKey: ClientId, apiKeyName: FullName }),
-    output: Nothing,
+    input: Type.Object({ apiKey: ApiKeyId, apiKeyName: nonBlankName(apiKeyName) }),
+    output: NoData,
     message: 'API key updated successfully.',
     errors: [{ status: 'NOT_FOUND', message: 'API key not found.' }],
     example: { input: { apiKey: 'key_1b8d3q6z5w4f0m2k7c9x', apiKeyName: 'Staging' }, output: null },
@@ -92,8 +121,19 @@ export const apiKeys = {
     summary: 'Reads the API keys of the workspace, all or by id.',
     description: 'Ids that do not exist, or are of another workspace, are left out.',
     input: Type.Object({
-      apiKeys: Type.Optional(Type.Array(ClientId, { maxItems: pageSize })),
-      pageSize: Type.Optional(Type.Integer({ minimum: 1, maximum: pageSize })),
+      apiKeys: Type.Optional(
+        Type.Array(ClientId, {
+          maxItems: maxPageSize,
+          description: 'Ids of the API keys to read. Default: all.',
+        }),
+      ),
+      pageSize: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxPageSize,
+          description: 'Maximum number of items on the page.',
+        }),
+      ),
       pageToken: Type.Optional(PageToken),
     }),
     output: Type.Array(ApiKeySummary),

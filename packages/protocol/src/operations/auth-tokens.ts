@@ -1,7 +1,5 @@
-import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { AuthToken } from '../resources/workspaces.ts'
-import { ClientId } from '../base/fields.ts'
+import { ApiKeyAuthTokens, ApiKeyReference, NewAuthToken } from '../resources/workspaces.ts'
 
 const apiKey = 'key_1b8d3q6z5w4f0m2k7c9x'
 const token = {
@@ -19,8 +17,8 @@ export const authTokens = {
     effect: 'read',
     title: 'Get Auth Tokens',
     summary: 'Reads the auth tokens of an API key.',
-    input: Type.Object({ apiKey: ClientId }),
-    output: Type.Object({ apiKey: Type.String(), authTokens: Type.Array(AuthToken) }),
+    input: ApiKeyReference,
+    output: ApiKeyAuthTokens,
     message: 'Auth tokens retrieved successfully.',
     errors: [{ status: 'NOT_FOUND', message: 'API key not found.' }],
     example: { input: { apiKey }, output: { apiKey, authTokens: [token] } },
@@ -35,8 +33,8 @@ export const authTokens = {
     summary: 'Replaces the auth token of an API key.',
     description:
       'The old token stops working at once. User tokens issued before stay valid until they expire.',
-    input: Type.Object({ apiKey: ClientId }),
-    output: Type.Object({ apiKey: Type.String(), newAuthToken: AuthToken }),
+    input: ApiKeyReference,
+    output: NewAuthToken,
     message: 'Auth token reset successfully.',
     errors: [{ status: 'NOT_FOUND', message: 'API key not found.' }],
     example: { input: { apiKey }, output: { apiKey, newAuthToken: token } },

@@ -1,14 +1,15 @@
 import Type from 'typebox'
+import { UserId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { batchSize, ClientId, Email, Flag, Name, open } from '../base/fields.ts'
-import { PermissionResource } from '../resources/permissions.ts'
+import { described } from '../base/schemas.ts'
+import { TokenPermissions } from '../resources/permissions.ts'
+import { OrganizationUserProperties, UserProperties, UserToken } from '../resources/user-tokens.ts'
 
 const token =
   'eyJhbGciOiJFUzI1NiIsImtpZCI6ImtleV8xIiwidHlwIjoiSldUIn0.eyJpc3MiOiJzdmMiLCJzdWIiOiJ1c2VyXzEifQ.c2lnbmF0dXJl'
 
-const Token = Type.Object({ token: Type.String() })
-
-const spoken = { minLength: 1, pattern: '\\S', 'x-invalid': 'must not be blank.' }
+const userProperties = 'How the user is shown. Further keys are kept as claims of the token.'
+const credential = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }))
 
 const invalidEmail = {
   status: 'INVALID_ARGUMENT',
@@ -41,17 +42,11 @@ export const auth = {
       'later. Documents are `public` at first: then every user token of the API key opens all of its documents, also ' +
       'those that the token does not name. `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` are no names of users: the writes of your backend are stored under them.',
     input: Type.Object({
-      userId: ClientId,
-      userProperties: open(
-        Type.Object({
-          name: Type.String({ ...spoken, maxLength: 1000 }),
-          email: Type.String({ ...spoken, maxLength: 320 }),
-          isAdmin: Type.Optional({ ...Flag, description: '`false` unless given.' }),
-        }),
-      ),
-      permissions: Type.Object({ resources: Type.Array(PermissionResource, { maxItems: batchSize }) }),
+      userId: UserId,
+      userProperties: described(UserProperties, userProperties),
+      permissions: described(TokenPermissions, 'What the token permits.'),
     }),
-    output: Token,
+    output: UserToken,
     message: 'Token generated successfully.',
     errors: [
       reservedName,
@@ -90,23 +85,14 @@ export const auth = {
     description:
       'The first form of token issue, with the credentials in the body. The user becomes an editor of the organization.',
     input: Type.Object({
-      apiKey: Type.Optional(
-        Type.String({ maxLength: 4096, description: 'May stand in the header instead.' }),
+      apiKey: credential('Id of the API key. May be sent in the header `x-svc-api-key` instead.'),
+      authToken: credential(
+        'Auth token of the API key. May be sent in the header `x-svc-auth-token` instead.',
       ),
-      authToken: Type.Optional(
-        Type.String({ maxLength: 4096, description: 'May stand in the header instead.' }),
-      ),
-      userId: ClientId,
-      userProperties: open(
-        Type.Object({
-          organizationId: ClientId,
-          isAdmin: Type.Optional(Flag),
-          email: Type.Optional(Email),
-          name: Type.Optional(Name),
-        }),
-      ),
+      userId: UserId,
+      userProperties: described(OrganizationUserProperties, userProperties),
     }),
-    output: Token,
+    output: UserToken,
     message: 'Token generated successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Auth token not found.' },

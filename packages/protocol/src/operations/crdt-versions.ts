@@ -1,8 +1,10 @@
 import Type from 'typebox'
+import { nonBlankName, PageSize, PageToken } from '../base/fields.ts'
+import { ClientId, VersionId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Nothing } from '../resources/outcomes.ts'
-import { EditorPlace, EditorVersion } from '../resources/crdt.ts'
-import { ClientId, FullName, PageSize, PageToken } from '../base/fields.ts'
+import { described } from '../base/schemas.ts'
+import { editorRef, EditorVersion } from '../resources/crdt.ts'
+import { NoData } from '../resources/outcomes.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
 const version = {
@@ -35,7 +37,11 @@ export const crdtVersions = {
     summary: 'Keeps the content of an editor, as it is now, under a name.',
     description:
       'Names need not differ. An editor has at most 1,000 versions. `userId` names the user who saves the version; without it the version has no `createdBy`.',
-    input: Type.Object({ ...EditorPlace, name: FullName, userId: Type.Optional(ClientId) }),
+    input: Type.Object({
+      ...editorRef,
+      name: nonBlankName('Display name of the version.'),
+      userId: Type.Optional(described(ClientId, 'Id of the user who saves the version.')),
+    }),
     output: EditorVersion,
     message: 'Version added successfully.',
     errors: [
@@ -56,8 +62,10 @@ export const crdtVersions = {
     description:
       'The newest come first, without content. With `versionId` only that one comes, with `data`. What does not exist is left out.',
     input: Type.Object({
-      ...EditorPlace,
-      versionId: Type.Optional(ClientId),
+      ...editorRef,
+      versionId: Type.Optional(
+        described(ClientId, 'Id of the version to read with its content. Default: list all versions.'),
+      ),
       pageSize: Type.Optional(PageSize),
       pageToken: Type.Optional(PageToken),
     }),
@@ -85,8 +93,8 @@ export const crdtVersions = {
     summary: 'Gives an editor the content of a version back.',
     description:
       'Written as one change of the stored Yjs document that keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version first to be able to return.',
-    input: Type.Object({ ...EditorPlace, versionId: ClientId }),
-    output: Nothing,
+    input: Type.Object({ ...editorRef, versionId: VersionId }),
+    output: NoData,
     message: 'Version restored successfully.',
     errors: [
       noEditor,

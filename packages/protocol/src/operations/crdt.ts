@@ -1,16 +1,9 @@
 import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { Nothing } from '../resources/outcomes.ts'
-import { ContentKey, CrdtData, CrdtRecord, CrdtType, EditorPlace, EditorQuery } from '../resources/crdt.ts'
+import { CrdtRecord, EditorContent, editorFilter } from '../resources/crdt.ts'
+import { NoData } from '../resources/outcomes.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
-
-const content = Type.Object({
-  ...EditorPlace,
-  data: CrdtData,
-  type: CrdtType,
-  contentKey: Type.Optional(ContentKey),
-})
 
 const wrongData = [
   { status: 'INVALID_ARGUMENT', message: 'Data must be a string for type text.' },
@@ -44,8 +37,8 @@ export const crdt = {
     summary: 'Stores the first content of an editor.',
     description:
       'The content becomes a Yjs document with a root of that type at `contentKey`, which is `content` unless sent. Organization and document are created when they do not exist.',
-    input: content,
-    output: Nothing,
+    input: EditorContent,
+    output: NoData,
     message: 'CRDT data added successfully.',
     errors: [
       { status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' },
@@ -67,7 +60,7 @@ export const crdt = {
     summary: 'Reads the content of one editor, or of every editor of a document.',
     description:
       'In the order of the editor ids. What does not exist is left out. When nobody has ever written at the declared `contentKey`, the content is read where the binding of the editor writes it by default, such as `default` for Tiptap.',
-    input: Type.Object(EditorQuery),
+    input: Type.Object(editorFilter),
     output: Type.Array(CrdtRecord),
     message: 'CRDT data retrieved successfully.',
     errors: [
@@ -108,8 +101,8 @@ export const crdt = {
     summary: 'Replaces the content of an editor.',
     description:
       'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. Without `contentKey` the content that Get CRDT Data shows is replaced. `type` must be that of the content, and another `contentKey` than the declared one is accepted only while that one is empty.',
-    input: content,
-    output: Nothing,
+    input: EditorContent,
+    output: NoData,
     message: 'CRDT data updated successfully.',
     errors: [
       { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' },

@@ -1,22 +1,20 @@
 import Type from 'typebox'
+import { AccessType, CreateFolder, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
+import { ClientId, DocumentId, idBatch, idFilter, OrganizationId, requiredIdFilter } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Nothing, Outcomes } from '../resources/outcomes.ts'
-import { Document, DocumentInput, MigrationStatus } from '../resources/documents.ts'
+import { batch, described, mapOf, text, v2Only } from '../base/schemas.ts'
 import {
-  AccessType,
-  batch,
-  ClientId,
-  ClientIds,
-  FilterIds,
-  filterSize,
-  Flag,
-  mapOf,
-  PageSize,
-  PageToken,
-  v2Only,
-} from '../base/fields.ts'
+  Document,
+  DocumentAccessOutcome,
+  DocumentDisabled,
+  DocumentDisableOutcome,
+  DocumentInput,
+  MigrationStatus,
+} from '../resources/documents.ts'
+import { NoData, Outcomes } from '../resources/outcomes.ts'
 
 const id = '8121657101517513'
+const migrationId = text('Id of the migration.')
 const missing = { success: false, id: 'doc_2', message: 'Document does not exist', code: 'not-found' }
 
 export const documents = {
@@ -32,11 +30,13 @@ export const documents = {
     description:
       'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
     input: Type.Object({
-      organizationId: ClientId,
-      createOrganization: v2Only(Flag),
-      documents: batch(DocumentInput),
-      folderId: Type.Optional(ClientId),
-      createFolder: v2Only(Flag),
+      organizationId: OrganizationId,
+      createOrganization: v2Only(CreateOrganization),
+      documents: batch(DocumentInput, 'The documents to add.'),
+      folderId: Type.Optional(
+        described(ClientId, 'Id of the folder that contains the documents. Default: `root`, no folder.'),
+      ),
+      createFolder: v2Only(CreateFolder),
     }),
     output: Outcomes,
     message: 'Document(s) added successfully.',
@@ -69,9 +69,11 @@ export const documents = {
     description:
       '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 returns up to 10,000 documents at once.',
     input: Type.Object({
-      organizationId: ClientId,
-      documentIds: Type.Optional(FilterIds),
-      folderId: v2Only(ClientId),
+      organizationId: OrganizationId,
+      documentIds: Type.Optional(idFilter('Ids of the documents to read. Default: all.')),
+      folderId: v2Only(
+        described(ClientId, 'Reads only the documents directly in this folder. `root`: those in no folder.'),
+      ),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),
     }),
@@ -107,7 +109,10 @@ export const documents = {
     summary: 'Changes the name, the access type and the metadata of documents.',
     description:
       'Sent keys are merged into the stored ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
-    input: Type.Object({ organizationId: ClientId, documents: batch(DocumentInput) }),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documents: batch(DocumentInput, 'The documents to change, with the keys to change.'),
+    }),
     output: Outcomes,
     message: 'Document(s) updated successfully.',
     errors: [{ status: 'INTERNAL', message: 'Error updating document(s).', details: { doc_2: missing } }],
@@ -127,7 +132,10 @@ export const documents = {
     summary: 'Deletes documents and everything inside them.',
     description:
       'If one does not exist the others are deleted, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
-    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds }),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documentIds: idBatch('Ids of the documents to delete.'),
+    }),
     output: Outcomes,
     message: 'Document(s) deleted successfully.',
     errors: [{ status: 'INTERNAL', message: 'Error deleting document(s).', details: { doc_2: missing } }],
@@ -147,11 +155,11 @@ export const documents = {
     summary: 'Moves documents into a folder, all of them or none.',
     description: '`folderId: "root"` takes them out of any folder. Inherited access follows the new folder.',
     input: Type.Object({
-      organizationId: ClientId,
-      documentIds: Type.Array(ClientId, { minItems: 1, maxItems: filterSize }),
-      folderId: ClientId,
+      organizationId: OrganizationId,
+      documentIds: requiredIdFilter('Ids of the documents to move.'),
+      folderId: described(ClientId, 'Id of the folder to move them into. `root`: no folder.'),
     }),
-    output: Nothing,
+    output: NoData,
     message: 'Documents moved successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
@@ -172,10 +180,12 @@ export const documents = {
     title: 'Update Document Access',
     summary: 'Sets who may enter documents.',
     description: 'The type is then the document’s own and no longer inherited from its folder.',
-    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, accessType: AccessType }),
-    output: mapOf(
-      Type.Object({ success: Flag, accessType: Type.Optional(AccessType), message: Type.String() }),
-    ),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documentIds: idBatch('Ids of the documents to change.'),
+      accessType: AccessType,
+    }),
+    output: mapOf(DocumentAccessOutcome),
     message: 'Updated access for documents successfully.',
     example: {
       input: { organizationId: 'org_1', documentIds: ['doc_1'], accessType: 'organizationPrivate' },
@@ -194,8 +204,12 @@ export const documents = {
     title: 'Update Disable State of Documents',
     summary: 'Shuts documents for their users, or opens them again.',
     description: 'While a document is disabled no user can read or write it.',
-    input: Type.Object({ organizationId: ClientId, documentIds: ClientIds, disabled: Flag }),
-    output: mapOf(Type.Object({ success: Flag, disabled: Type.Optional(Flag), message: Type.String() })),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documentIds: idBatch('Ids of the documents to change.'),
+      disabled: DocumentDisabled,
+    }),
+    output: mapOf(DocumentDisableOutcome),
     message: 'Updated disable state for documents successfully.',
     example: {
       input: { organizationId: 'org_1', documentIds: ['doc_1'], disabled: true },
@@ -212,8 +226,12 @@ export const documents = {
     summary: 'Starts to move a document with all its data to another id.',
     description:
       'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was. Clients that have the document open are closed with 4404 and the reason "The document was moved to another id.": tell them the new id.',
-    input: Type.Object({ organizationId: ClientId, documentId: ClientId, newDocumentId: ClientId }),
-    output: Type.Object({ migrationId: Type.String() }),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      documentId: DocumentId,
+      newDocumentId: described(ClientId, 'The new id of the document.'),
+    }),
+    output: Type.Object({ migrationId }),
     message: 'Document migration started successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
@@ -235,8 +253,11 @@ export const documents = {
     title: 'Migrate Documents Status',
     summary: 'Tells how far a migration is.',
     description: '`completed` and `failed` are final. Migrations that ended are known for at least 30 days.',
-    input: Type.Object({ organizationId: ClientId, migrationId: ClientId }),
-    output: Type.Object({ migrationId: Type.String(), status: MigrationStatus }),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      migrationId: described(ClientId, 'Id of the migration, from `documents.migrate`.'),
+    }),
+    output: Type.Object({ migrationId, status: MigrationStatus }),
     message: 'Migration status retrieved successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'Migration does not exist.' }],
     example: {

@@ -1,10 +1,9 @@
 import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { DomainEntry, domainsPerCall } from '../resources/workspaces.ts'
+import { NoInput } from '../resources/outcomes.ts'
+import { DomainsInput } from '../resources/workspaces.ts'
 
-const Entries = Type.Object({
-  domains: Type.Array(DomainEntry, { minItems: 1, maxItems: domainsPerCall }),
-})
+const domainList = (description: string) => Type.Array(Type.String(), { description })
 
 export const domains = {
   add: operation({
@@ -17,8 +16,8 @@ export const domains = {
     summary: 'Allows browsers of further domains to use the API key.',
     description:
       'Entries may be URLs or hosts; protocol, `www`, port and path are stripped. `*.example.com` allows everything below `example.com`. Domains that are on the list already are skipped: the answer is then an error that names them, and the others are added all the same. An invalid entry refuses the whole call.',
-    input: Entries,
-    output: Type.Object({ domainsAdded: Type.Array(Type.String()) }),
+    input: DomainsInput,
+    output: Type.Object({ domainsAdded: domainList('The domains that were added, normalized.') }),
     message: 'Domain(s) added successfully to allowed domains.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Invalid domain: exa mple.com' },
@@ -43,8 +42,10 @@ export const domains = {
     title: 'Get Domains',
     summary: 'Reads the domains whose browsers may use the API key.',
     description: 'In the order in which they were added. An empty list means that every domain may.',
-    input: Type.Object({}),
-    output: Type.Object({ allowedDomains: Type.Array(Type.String()) }),
+    input: NoInput,
+    output: Type.Object({
+      allowedDomains: domainList('The domains whose pages may use the API key. Empty: every domain may.'),
+    }),
     message: 'Allowed domains retrieved successfully.',
     example: { input: {}, output: { allowedDomains: ['localhost', '127.0.0.1', 'example.com'] } },
   }),
@@ -58,8 +59,8 @@ export const domains = {
     summary: 'Takes domains off the list.',
     description:
       'Entries are read as when adding, and removed by that exact form: removing `x.com` leaves `*.x.com`. Domains that are not on the list are skipped: the answer is then an error that names them, and the others are removed all the same. Removing the last domain lets every domain in.',
-    input: Entries,
-    output: Type.Object({ domainsRemoved: Type.Array(Type.String()) }),
+    input: DomainsInput,
+    output: Type.Object({ domainsRemoved: domainList('The domains that were removed, normalized.') }),
     message: 'Domain(s) removed successfully from allowed domains.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Invalid domain: exa mple.com' },

@@ -1,8 +1,13 @@
 import Type from 'typebox'
 import { operation } from '../base/operation.ts'
-import { Nothing } from '../resources/outcomes.ts'
-import { Flag } from '../base/fields.ts'
-import { EmailConfig, EmailServiceConfigInput } from '../resources/service-configs.ts'
+import { described } from '../base/schemas.ts'
+import { NoData, NoInput } from '../resources/outcomes.ts'
+import {
+  EmailConfig,
+  EmailServiceConfigInput,
+  emailServiceDescription,
+  UseEmailService,
+} from '../resources/service-configs.ts'
 
 export const emailConfig = {
   get: operation({
@@ -16,7 +21,7 @@ export const emailConfig = {
     summary: 'Reads how the API key sends email.',
     description:
       'The server does not send email yet; the configuration is only stored. The credential of the provider is masked. `triggers` is there once it was set.',
-    input: Type.Object({}),
+    input: NoInput,
     output: EmailConfig,
     message: 'Email configuration retrieved successfully.',
     example: {
@@ -45,10 +50,10 @@ export const emailConfig = {
     description:
       'The server does not send email yet; the configuration is only stored. Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
     input: Type.Object({
-      useEmailService: Type.Optional(Flag),
-      emailServiceConfig: Type.Optional(EmailServiceConfigInput),
+      useEmailService: Type.Optional(UseEmailService),
+      emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),
     }),
-    output: Nothing,
+    output: NoData,
     message: 'Email configuration updated successfully.',
     errors: [
       {

@@ -1,18 +1,16 @@
 import Type from 'typebox'
+import { AccessType, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
+import { ClientId, FolderId, idBatch, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Nothing, Outcomes } from '../resources/outcomes.ts'
+import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import {
-  AccessType,
-  batch,
-  ClientId,
-  ClientIds,
-  Flag,
-  mapOf,
-  PageSize,
-  PageToken,
-  v2Only,
-} from '../base/fields.ts'
-import { Folder, FolderChange, folderDepth, FolderInput } from '../resources/folders.ts'
+  Folder,
+  FolderAccessOutcome,
+  FolderChange,
+  FolderInput,
+  maxFolderDepth,
+} from '../resources/folders.ts'
+import { NoData, Outcomes } from '../resources/outcomes.ts'
 
 export const folders = {
   add: operation({
@@ -26,9 +24,9 @@ export const folders = {
     description:
       'Folders are added in the order given, so a parent may stand before its children in the same call. Without `accessType` a folder inherits from its parent; at the top it has the default of the API key. Folders nest 32 levels deep.',
     input: Type.Object({
-      organizationId: ClientId,
-      createOrganization: Type.Optional(Flag),
-      folders: batch(FolderInput),
+      organizationId: OrganizationId,
+      createOrganization: Type.Optional(CreateOrganization),
+      folders: batch(FolderInput, 'The folders to add, parents before their children.'),
     }),
     output: Outcomes,
     message: 'Folder created successfully.',
@@ -59,10 +57,18 @@ export const folders = {
     description:
       'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. Everything that is asked for comes in one answer, unless `pageSize` is sent: then a page has that many folders of the outermost list, which is the list of all folders, of the top-level ones, or with `folderId` of its direct subfolders. An answer of more than 100,000 folders or 64 MiB is refused.',
     input: Type.Object({
-      organizationId: ClientId,
-      folderId: Type.Optional(ClientId),
-      maxDepth: v2Only(Type.Integer({ minimum: 1, maximum: folderDepth })),
-      rootFoldersOnly: v2Only(Flag),
+      organizationId: OrganizationId,
+      folderId: Type.Optional(
+        described(ClientId, 'Id of the folder to read with its subfolders. Default: all folders.'),
+      ),
+      maxDepth: v2Only(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxFolderDepth,
+          description: 'How many levels of subfolders to read. Default: 1.',
+        }),
+      ),
+      rootFoldersOnly: v2Only(flag('Reads only the top-level folders.')),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),
     }),
@@ -127,7 +133,10 @@ export const folders = {
     summary: 'Renames folders and moves them.',
     description:
       'A moved folder takes everything inside it along; what inherits access follows the new parent. `parentFolderId: "root"` moves it to the top.',
-    input: Type.Object({ organizationId: ClientId, folders: batch(FolderChange) }),
+    input: Type.Object({
+      organizationId: OrganizationId,
+      folders: batch(FolderChange, 'The folders to change.'),
+    }),
     output: Outcomes,
     message: 'Folder Updated successfully.',
     example: {
@@ -144,8 +153,8 @@ export const folders = {
     changesAccess: 'organizations',
     title: 'Delete Folder',
     summary: 'Deletes a folder with its subfolders and their documents.',
-    input: Type.Object({ organizationId: ClientId, folderId: ClientId }),
-    output: Nothing,
+    input: Type.Object({ organizationId: OrganizationId, folderId: FolderId }),
+    output: NoData,
     message: 'Folder deletion initiated successfully.',
     errors: [{ status: 'NOT_FOUND', message: 'Folder not found.' }],
     example: { input: { organizationId: 'org_1', folderId: 'drafts' }, output: null },
@@ -162,19 +171,16 @@ export const folders = {
     description:
       'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`.',
     input: Type.Object({
-      organizationId: ClientId,
-      folderIds: ClientIds,
+      organizationId: OrganizationId,
+      folderIds: idBatch('Ids of the folders to change.'),
       accessType: Type.Optional(AccessType),
-      inheritFromParent: v2Only(Flag),
+      inheritFromParent: v2Only(
+        flag(
+          'True: the folder inherits `accessType` from its parent again. Takes precedence over `accessType`.',
+        ),
+      ),
     }),
-    output: mapOf(
-      Type.Object({
-        success: Flag,
-        accessType: Type.Optional(Type.Union([AccessType, Type.Null()])),
-        inheritFromParent: Type.Optional(Flag),
-        message: Type.String(),
-      }),
-    ),
+    output: mapOf(FolderAccessOutcome),
     message: 'Updated access for folders successfully.',
     v2Message: { message: 'Folder access type updated.', when: 'with `inheritFromParent`' },
     errors: [{ status: 'INVALID_ARGUMENT', message: 'accessType is required.' }],

@@ -1,7 +1,8 @@
 import Type from 'typebox'
+import { ClientId, DocumentId, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Done } from '../resources/outcomes.ts'
-import { ClientId, Flag, JsonObject } from '../base/fields.ts'
+import { described, flag, jsonObject } from '../base/schemas.ts'
+import { Success } from '../resources/outcomes.ts'
 
 export const liveState = {
   broadcast: operation({
@@ -16,13 +17,15 @@ export const liveState = {
     description:
       'Replaces the stored value, or with `merge` lays the sent keys over it, one level deep. The stored value holds at most 1 MiB of JSON. The fields may also stand at the top level of the body, without `data` around them. Organization and document are created when they do not exist.',
     input: Type.Object({
-      organizationId: ClientId,
-      documentId: ClientId,
-      liveStateDataId: ClientId,
-      data: JsonObject,
-      merge: Type.Optional(Flag),
+      organizationId: OrganizationId,
+      documentId: DocumentId,
+      liveStateDataId: described(ClientId, 'Id of the live state inside the document.'),
+      data: jsonObject('The new value, or with `merge` the keys to change.'),
+      merge: Type.Optional(
+        flag('True: the sent keys are merged into the stored value, one level deep. Default: false.'),
+      ),
     }),
-    output: Done,
+    output: Success,
     message: 'Event broadcasted successfully.',
     errorCode: true,
     errors: [

@@ -1,7 +1,12 @@
 import Type from 'typebox'
+import { idBatch, idFilter, OrganizationId, requiredIdFilter, UserId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { ClientId, ClientIds, FilterIds, filterSize, Flag, mapOf, v2Only } from '../base/fields.ts'
-import { NotificationConfig, NotificationPreferences } from '../resources/notifications.ts'
+import { described, flag, mapOf, v2Only } from '../base/schemas.ts'
+import {
+  NotificationConfig,
+  NotificationConfigOutcome,
+  NotificationPreferences,
+} from '../resources/notifications.ts'
 
 /** The part of `notifications` that is about users' preferences. */
 export const notificationConfigs = {
@@ -17,10 +22,14 @@ export const notificationConfigs = {
     description:
       'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig` the one entry of the organization instead.',
     input: Type.Object({
-      organizationId: ClientId,
-      userId: ClientId,
-      documentIds: Type.Optional(FilterIds),
-      getOrganizationConfig: v2Only(Flag),
+      organizationId: OrganizationId,
+      userId: UserId,
+      documentIds: Type.Optional(
+        idFilter('Ids of the documents. Required unless `getOrganizationConfig` is true.'),
+      ),
+      getOrganizationConfig: v2Only(
+        flag('True: reads the default of the organization instead of the documents.'),
+      ),
     }),
     output: Type.Array(NotificationConfig),
     message: 'User config fetched successfully.',
@@ -47,20 +56,14 @@ export const notificationConfigs = {
     description:
       '`ALL` is everything on the document, `MINE` what involves the user, `NONE` nothing. Without `documentIds`, under v2, the setting is the default for every document of the organization. Channels that are not sent keep their value.',
     input: Type.Object({
-      organizationId: ClientId,
-      userIds: ClientIds,
-      documentIds: Type.Optional(Type.Array(ClientId, { minItems: 1, maxItems: filterSize })),
-      config: NotificationPreferences,
+      organizationId: OrganizationId,
+      userIds: idBatch('Ids of the users.'),
+      documentIds: Type.Optional(
+        requiredIdFilter('Ids of the documents. Default under v2: all documents of the organization.'),
+      ),
+      config: described(NotificationPreferences, 'The preferences to set, by channel.'),
     }),
-    output: mapOf(
-      Type.Object({
-        success: Type.Boolean(),
-        userId: Type.String(),
-        documentId: Type.Optional(Type.String()),
-        documentIds: Type.Optional(Type.Array(Type.String())),
-        message: Type.String(),
-      }),
-    ),
+    output: mapOf(NotificationConfigOutcome),
     message: 'User config set successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'documentIds is required.' },

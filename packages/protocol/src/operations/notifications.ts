@@ -1,46 +1,37 @@
 import Type from 'typebox'
+import { CreateDocument, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
+import { ClientId, DocumentId, idBatch, idFilter, NotificationId, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Outcomes } from '../resources/outcomes.ts'
+import { batch, choice, described, flag, maxBatchItems, v2Only } from '../base/schemas.ts'
 import {
-  batch,
-  batchSize,
-  choice,
-  ClientId,
-  ClientIds,
-  FilterIds,
-  Flag,
-  JsonObject,
-  mapOf,
-  NotificationId,
-  open,
-  PageSize,
-  PageToken,
-  v2Only,
-} from '../base/fields.ts'
-import {
+  IsNotificationResolverUsed,
+  Location,
   LocationId,
+  NewNotification,
   Notification,
+  NotificationChange,
   notificationContent,
+  NotificationContext,
   NotificationSource,
   NotificationUser,
 } from '../resources/notifications.ts'
+import { Outcomes } from '../resources/outcomes.ts'
 import { UserInput } from '../resources/users.ts'
 import { notificationConfigs } from './notification-configs.ts'
 
 /** Filters that a notification must all meet. */
 const filters = {
-  documentId: Type.Optional(ClientId),
-  locationId: Type.Optional(LocationId),
-  userId: Type.Optional(ClientId),
+  documentId: Type.Optional(described(ClientId, 'Only notifications of this document.')),
+  locationId: Type.Optional(
+    described(
+      LocationId,
+      'Only notifications of this location: its id, or the number that notifications carry for it.',
+    ),
+  ),
+  userId: Type.Optional(described(ClientId, 'Only notifications for this user.')),
 }
 
-const Change = Type.Object({
-  id: ClientId,
-  actionUser: Type.Optional(NotificationUser),
-  ...notificationContent,
-  readByUserIds: Type.Optional(Type.Array(ClientId, { maxItems: batchSize })),
-  persistReadForUsers: Type.Optional(Flag),
-})
+const changes = 'One change, or a list of changes.'
 
 const notification = {
   displayHeadlineMessageTemplate: '{actionUser} finished {task}',
@@ -61,29 +52,41 @@ export const notifications = {
     description:
       'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten.',
     input: Type.Object({
-      organizationId: ClientId,
-      documentId: ClientId,
-      createOrganization: Type.Optional(Flag),
-      createDocument: Type.Optional(Flag),
-      actionUser: UserInput,
+      organizationId: OrganizationId,
+      documentId: DocumentId,
+      createOrganization: Type.Optional(CreateOrganization),
+      createDocument: Type.Optional(CreateDocument),
+      actionUser: described(UserInput, 'The user who caused the notification.'),
       ...notificationContent,
-      notifyUsers: Type.Array(NotificationUser, { maxItems: batchSize }),
-      notifyAll: Type.Optional(Flag),
-      notificationId: Type.Optional(NotificationId),
-      notificationSource: v2Only(NotificationSource),
-      verifyUserPermissions: v2Only(Flag),
-      isNotificationResolverUsed: v2Only(Flag),
-      context: v2Only(
-        open(
-          Type.Object({
-            access: Type.Optional(mapOf(Type.Union([Type.String({ maxLength: 1000 }), Type.Number()]))),
-          }),
+      displayHeadlineMessageTemplate: described(
+        notificationContent.displayHeadlineMessageTemplate,
+        'Headline of the notification, with placeholders such as `{actionUser}`. Required unless `isNotificationResolverUsed` is true.',
+      ),
+      displayBodyMessage: described(
+        notificationContent.displayBodyMessage,
+        'Text of the notification. Required unless `isNotificationResolverUsed` is true.',
+      ),
+      notifyUsers: Type.Array(NotificationUser, {
+        maxItems: maxBatchItems,
+        description: 'Users who get the notification in their personal list, by id or email address.',
+      }),
+      notifyAll: Type.Optional(flag('Whether all users of the organization are notified. Default: true.')),
+      notificationId: Type.Optional(
+        described(
+          NotificationId,
+          'Id of the notification. An existing notification is overwritten. Default: a new id.',
         ),
       ),
+      notificationSource: v2Only(NotificationSource),
+      verifyUserPermissions: v2Only(
+        flag('True: only users who can read the document are notified. Default: false.'),
+      ),
+      isNotificationResolverUsed: v2Only(IsNotificationResolverUsed),
+      context: v2Only(described(NotificationContext, 'Data for your notification resolver. Stored as sent.')),
       locationId: Type.Optional(LocationId),
-      location: Type.Optional(JsonObject),
+      location: Type.Optional(Location),
     }),
-    output: Type.Object({ success: Type.Boolean(), id: Type.String(), message: Type.String() }),
+    output: NewNotification,
     message: 'Notification added successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' },
@@ -117,10 +120,10 @@ export const notifications = {
     description:
       'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, and everything is returned at once, up to 10,000 notifications.',
     input: Type.Object({
-      organizationId: ClientId,
+      organizationId: OrganizationId,
       ...filters,
-      notificationIds: Type.Optional(FilterIds),
-      order: v2Only(choice(['asc', 'desc'])),
+      notificationIds: Type.Optional(idFilter('Only notifications with these ids.')),
+      order: v2Only(choice(['asc', 'desc'], 'Order by time. Default: `desc`, newest first.')),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),
     }),
@@ -166,10 +169,14 @@ export const notifications = {
     description:
       'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions` recipients who may not read the document are dropped.',
     input: Type.Object({
-      organizationId: ClientId,
+      organizationId: OrganizationId,
       ...filters,
-      verifyUserPermissions: v2Only(Flag),
-      notifications: Type.Union([Change, batch(Change)]),
+      verifyUserPermissions: v2Only(
+        flag('True: recipients who cannot read the document are removed. Default: false.'),
+      ),
+      notifications: Type.Union([NotificationChange, batch(NotificationChange, changes)], {
+        description: changes,
+      }),
     }),
     output: Outcomes,
     message: 'Notification(s) updated successfully.',
@@ -199,9 +206,9 @@ export const notifications = {
     description:
       'With `userId` they are removed for that user only, and deleted when nobody else is left. The answer has one outcome for each id that was sent, or for each notification that was found when none was.',
     input: Type.Object({
-      organizationId: ClientId,
+      organizationId: OrganizationId,
       ...filters,
-      notificationIds: Type.Optional(ClientIds),
+      notificationIds: Type.Optional(idBatch('Only notifications with these ids.')),
     }),
     output: Outcomes,
     message: 'Notification(s) deleted successfully.',

@@ -1,8 +1,10 @@
 import Type from 'typebox'
+import { PageSize, PageToken } from '../base/fields.ts'
+import { idBatch, idFilter } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
+import { batch, v2Only } from '../base/schemas.ts'
+import { Organization, OrganizationDisabled, OrganizationInput } from '../resources/organizations.ts'
 import { Outcomes } from '../resources/outcomes.ts'
-import { batch, ClientIds, FilterIds, Flag, PageSize, PageToken, v2Only } from '../base/fields.ts'
-import { Organization, OrganizationInput } from '../resources/organizations.ts'
 
 const id = '02cf91f7a0dd4e22a3c5ad5a1f77384b'
 
@@ -17,7 +19,7 @@ export const organizations = {
     summary: 'Adds organizations.',
     description:
       'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
-    input: Type.Object({ organizations: batch(OrganizationInput) }),
+    input: Type.Object({ organizations: batch(OrganizationInput, 'The organizations to add.') }),
     output: Outcomes,
     message: 'Organization(s) added successfully.',
     example: {
@@ -37,7 +39,7 @@ export const organizations = {
     description:
       'Ids that do not exist are left out. Under v1 everything is returned at once, up to 10,000 organizations.',
     input: Type.Object({
-      organizationIds: Type.Optional(FilterIds),
+      organizationIds: Type.Optional(idFilter('Ids of the organizations to read. Default: all.')),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),
     }),
@@ -68,7 +70,9 @@ export const organizations = {
     summary: 'Changes the name and the metadata of organizations.',
     description:
       'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
-    input: Type.Object({ organizations: batch(OrganizationInput) }),
+    input: Type.Object({
+      organizations: batch(OrganizationInput, 'The organizations to change, with the keys to change.'),
+    }),
     output: Outcomes,
     message: 'Organization(s) updated successfully.',
     example: {
@@ -85,7 +89,7 @@ export const organizations = {
     changesAccess: 'organizations',
     title: 'Delete Organizations',
     summary: 'Deletes organizations and everything inside them.',
-    input: Type.Object({ organizationIds: ClientIds }),
+    input: Type.Object({ organizationIds: idBatch('Ids of the organizations to delete.') }),
     output: Outcomes,
     message: 'Organization(s) deleted successfully.',
     example: {
@@ -111,7 +115,10 @@ export const organizations = {
     summary: 'Shuts organizations for their users, or opens them again.',
     description:
       'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',
-    input: Type.Object({ organizationIds: ClientIds, disabled: Flag }),
+    input: Type.Object({
+      organizationIds: idBatch('Ids of the organizations to change.'),
+      disabled: OrganizationDisabled,
+    }),
     output: Outcomes,
     message: 'Updated disable state for Organization(s) successfully.',
     example: {

@@ -1,12 +1,22 @@
 import Type from 'typebox'
+import { idFilter, OrganizationId, requiredIdFilter, UserId as AnyUserId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Nothing } from '../resources/outcomes.ts'
-import { batch, ClientId, FilterIds, filterSize, Flag, mapOf } from '../base/fields.ts'
-import { PermissionResource, ResourceReference, UserPermissions } from '../resources/permissions.ts'
+import { described, flag, mapOf } from '../base/schemas.ts'
+import { NoData } from '../resources/outcomes.ts'
+import {
+  PermissionsToAdd,
+  PermissionsToRemove,
+  UserPermissions,
+  UserReference,
+} from '../resources/permissions.ts'
 
-/** It may stand in two places, so either is optional; it is required all the same. */
-const UserId = { ...ClientId, 'x-missing': 'userId is required.' }
-const User = Type.Object({ userId: Type.Optional({ ...ClientId, 'x-missing': 'user.userId is required.' }) })
+/** Each is optional because either can name the user, but one of them is required. */
+const user = Type.Optional(described(UserReference, 'The user, instead of `userId`.'))
+const userId = Type.Optional({
+  ...AnyUserId,
+  'x-missing': 'userId is required.',
+  description: 'Id of the user, instead of `user`.',
+})
 
 const noOrganizationId = {
   status: 'INVALID_ARGUMENT',
@@ -27,11 +37,11 @@ export const permissions = {
       'One grant for each user and resource: a second one replaces role and expiry, also those of tokens that were ' +
       'issued before. The resources need not exist yet, and a user who is unknown is created.',
     input: Type.Object({
-      user: Type.Optional(User),
-      userId: Type.Optional({ ...UserId, description: 'May stand here instead of in `user`.' }),
-      permissions: Type.Object({ resources: batch(PermissionResource) }),
+      user,
+      userId,
+      permissions: described(PermissionsToAdd, 'What to permit.'),
     }),
-    output: Nothing,
+    output: NoData,
     message: 'Permissions added successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'user.userId is required.' }, noOrganizationId],
     example: {
@@ -66,11 +76,15 @@ export const permissions = {
       'call succeeds. A folder or document that does not exist fails the call, with all entries in `details`, unless ' +
       '`skipResourceExistenceValidation` is `true`: then the entry alone says so.',
     input: Type.Object({
-      organizationId: ClientId,
-      userIds: Type.Array(ClientId, { minItems: 1, maxItems: filterSize }),
-      folderIds: Type.Optional(FilterIds),
-      documentIds: Type.Optional(FilterIds),
-      skipResourceExistenceValidation: Type.Optional(Flag),
+      organizationId: OrganizationId,
+      userIds: requiredIdFilter('Ids of the users.'),
+      folderIds: Type.Optional(idFilter('Ids of the folders. Default: none.')),
+      documentIds: Type.Optional(idFilter('Ids of the documents. Default: none.')),
+      skipResourceExistenceValidation: Type.Optional(
+        flag(
+          'True: the call succeeds if a folder or document does not exist, with an error in its entry. Default: false.',
+        ),
+      ),
     }),
     output: mapOf(UserPermissions),
     message: 'User permissions retrieved successfully.',
@@ -126,11 +140,11 @@ export const permissions = {
       'otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to ' +
       '`restricted` with `documents.updateAccess` to keep users without a grant out.',
     input: Type.Object({
-      userId: Type.Optional(UserId),
-      user: Type.Optional({ ...User, description: 'May hold the `userId` instead.' }),
-      permissions: Type.Object({ resources: batch(ResourceReference) }),
+      userId,
+      user,
+      permissions: described(PermissionsToRemove, 'What to remove.'),
     }),
-    output: Nothing,
+    output: NoData,
     message: 'Permissions removed successfully.',
     errors: [{ status: 'INVALID_ARGUMENT', message: 'userId is required.' }, noOrganizationId],
     example: {

@@ -1,11 +1,12 @@
 import Type from 'typebox'
+import { DocumentId, idBatch, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
-import { Done } from '../resources/outcomes.ts'
-import { batch, ClientId, ClientIds } from '../base/fields.ts'
+import { batch } from '../base/schemas.ts'
+import { Success } from '../resources/outcomes.ts'
 import { PresenceUser } from '../resources/presence.ts'
 
-const document = { organizationId: ClientId, documentId: ClientId }
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: OrganizationId, documentId: DocumentId }
+const document = { organizationId: 'org_1', documentId: 'doc_1' }
 
 export const presence = {
   add: operation({
@@ -18,8 +19,8 @@ export const presence = {
     summary: 'Shows users as present in a document.',
     description:
       'A user who is present already is overwritten. `status` is `online` unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most 1,000 of them. Organization and document are created when they do not exist.',
-    input: Type.Object({ ...document, users: batch(PresenceUser) }),
-    output: Done,
+    input: Type.Object({ ...documentRef, users: batch(PresenceUser, 'The users to add.') }),
+    output: Success,
     message: 'Presence added successfully.',
     errors: [
       {
@@ -29,7 +30,7 @@ export const presence = {
     ],
     example: {
       input: {
-        ...place,
+        ...document,
         users: [{ userId: 'user_1', name: 'Ada', email: 'ada@example.com', status: 'online' }],
       },
       output: { success: true },
@@ -45,11 +46,14 @@ export const presence = {
     summary: 'Changes users who are present in a document.',
     description:
       'Only the sent fields change; a user with none is kept present for another 24 hours. Users who are not present are ignored.',
-    input: Type.Object({ ...document, users: batch(PresenceUser) }),
-    output: Done,
+    input: Type.Object({
+      ...documentRef,
+      users: batch(PresenceUser, 'The users to change, with the fields to change.'),
+    }),
+    output: Success,
     message: 'Presence updated successfully.',
     example: {
-      input: { ...place, users: [{ userId: 'user_1', status: 'away' }] },
+      input: { ...document, users: [{ userId: 'user_1', status: 'away' }] },
       output: { success: true },
     },
   }),
@@ -62,9 +66,9 @@ export const presence = {
     title: 'Delete Presence',
     summary: 'Removes users from the presence list of a document.',
     description: 'Users who are not present are ignored.',
-    input: Type.Object({ ...document, userIds: ClientIds }),
-    output: Done,
+    input: Type.Object({ ...documentRef, userIds: idBatch('Ids of the users to remove.') }),
+    output: Success,
     message: 'Presence deleted successfully.',
-    example: { input: { ...place, userIds: ['user_1'] }, output: { success: true } },
+    example: { input: { ...document, userIds: ['user_1'] }, output: { success: true } },
   }),
 }

@@ -1,15 +1,12 @@
 import Type from 'typebox'
+import { CreateOrganization } from '../base/fields.ts'
+import { idBatch, OrganizationId, UserGroupId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
+import { batch, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
-import { batch, ClientId, ClientIds, Flag, mapOf, v2Only } from '../base/fields.ts'
+import { GroupMemberOutcome, UserGroupInput } from '../resources/user-groups.ts'
 
-/** What became of one user of a group. */
-const MemberOutcomes = mapOf(
-  Type.Object({ success: Type.Boolean(), organizationUserGroupId: Type.String(), message: Type.String() }),
-)
-
-const GroupName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
-const group = { organizationId: ClientId, organizationUserGroupId: ClientId }
+const group = { organizationId: OrganizationId, organizationUserGroupId: UserGroupId }
 const organizationUserGroupId = 'engineering'
 const unknownGroup = {
   status: 'INVALID_ARGUMENT',
@@ -27,9 +24,9 @@ export const userGroups = {
     summary: 'Adds groups of users to an organization.',
     description: 'A group that exists already gets the new name.',
     input: Type.Object({
-      organizationId: ClientId,
-      createOrganization: v2Only(Flag),
-      organizationUserGroups: batch(Type.Object({ groupId: ClientId, groupName: GroupName })),
+      organizationId: OrganizationId,
+      createOrganization: v2Only(CreateOrganization),
+      organizationUserGroups: batch(UserGroupInput, 'The user groups to add.'),
     }),
     output: Outcomes,
     message: 'Organization User Groups added successfully.',
@@ -56,8 +53,8 @@ export const userGroups = {
     effect: 'write',
     title: 'Add Users to Group',
     summary: 'Adds users of the organization to a group.',
-    input: Type.Object({ ...group, userIds: ClientIds }),
-    output: MemberOutcomes,
+    input: Type.Object({ ...group, userIds: idBatch('Ids of the users to add.') }),
+    output: mapOf(GroupMemberOutcome),
     message: 'Added organization users to group successfully.',
     errors: [unknownGroup],
     example: {
@@ -76,8 +73,14 @@ export const userGroups = {
     effect: 'write',
     title: 'Delete Users from Group',
     summary: 'Removes users from a group, or all of them.',
-    input: Type.Object({ ...group, userIds: Type.Optional(ClientIds), deleteAll: Type.Optional(Flag) }),
-    output: MemberOutcomes,
+    input: Type.Object({
+      ...group,
+      userIds: Type.Optional(idBatch('Ids of the users to remove. Send either this or `deleteAll`.')),
+      deleteAll: Type.Optional(
+        flag('True: removes all users from the group. Send either this or `userIds`.'),
+      ),
+    }),
+    output: mapOf(GroupMemberOutcome),
     message: 'Deleted users from group successfully.',
     errors: [unknownGroup, { status: 'INVALID_ARGUMENT', message: 'Provide either userIds or deleteAll.' }],
     example: {

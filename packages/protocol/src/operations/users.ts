@@ -1,27 +1,20 @@
 import Type from 'typebox'
-import type { ErrorExample } from '../base/operation.ts'
-import { operation } from '../base/operation.ts'
+import { CreateDocument, CreateFolder, PageSize, PageToken } from '../base/fields.ts'
+import { ClientId, idBatch, idFilter, OrganizationId } from '../base/ids.ts'
+import { type ErrorExample, operation } from '../base/operation.ts'
+import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
-import {
-  batch,
-  ClientId,
-  ClientIds,
-  FilterIds,
-  Flag,
-  mapOf,
-  PageSize,
-  PageToken,
-  v2Only,
-} from '../base/fields.ts'
 import { MemberInput, User } from '../resources/users.ts'
 
 const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
 
 /** One level is addressed: the document, else the folder, else the organization itself (spec 12). */
 const level = {
-  organizationId: ClientId,
-  documentId: Type.Optional(ClientId),
-  folderId: Type.Optional(ClientId),
+  organizationId: OrganizationId,
+  documentId: Type.Optional(
+    described(ClientId, 'Id of the document. Default: the users belong to the organization.'),
+  ),
+  folderId: Type.Optional(described(ClientId, 'Id of the folder. Send either this or `documentId`.')),
 }
 const twoLevels: ErrorExample = {
   status: 'INVALID_ARGUMENT',
@@ -42,10 +35,12 @@ export const users = {
       'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false.',
     input: Type.Object({
       ...level,
-      createOrganization: v2Only(Flag),
-      createDocument: v2Only(Flag),
-      createFolder: v2Only(Flag),
-      users: batch(MemberInput),
+      createOrganization: v2Only(
+        flag('Whether to create the organization if it does not exist. Default: true.'),
+      ),
+      createDocument: v2Only(CreateDocument),
+      createFolder: v2Only(CreateFolder),
+      users: batch(MemberInput, 'The users to add.'),
     }),
     output: Outcomes,
     message: 'User(s) processed successfully.',
@@ -75,13 +70,13 @@ export const users = {
     description:
       'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 returns up to 10,000 users at once.',
     input: Type.Object({
-      organizationId: ClientId,
-      documentId: Type.Optional(ClientId),
-      folderId: v2Only(ClientId),
-      userIds: Type.Optional(FilterIds),
-      organizationUserGroupIds: Type.Optional(FilterIds),
-      allDocuments: v2Only(Flag),
-      groupByDocumentId: v2Only(Flag),
+      organizationId: OrganizationId,
+      documentId: Type.Optional(described(ClientId, 'Only users of this document.')),
+      folderId: v2Only(described(ClientId, 'Only users of this folder.')),
+      userIds: Type.Optional(idFilter('Only users with these ids.')),
+      organizationUserGroupIds: Type.Optional(idFilter('Only users in one of these user groups.')),
+      allDocuments: v2Only(flag('True: reads the users of every document, each once, without `accessRole`.')),
+      groupByDocumentId: v2Only(flag('True: lists the users by document. Requires `allDocuments`.')),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),
     }),
@@ -119,7 +114,10 @@ export const users = {
     summary: 'Changes the profiles of users.',
     description:
       'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only.',
-    input: Type.Object({ ...level, users: batch(MemberInput) }),
+    input: Type.Object({
+      ...level,
+      users: batch(MemberInput, 'The users to change, with the fields to change.'),
+    }),
     output: Outcomes,
     message: 'User(s) processed successfully.',
     errors: [twoLevels],
@@ -148,7 +146,7 @@ export const users = {
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
       'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too. Removing a user does not close a `public` document to that user, and documents are `public` unless set otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to `restricted` with `documents.updateAccess` to keep users without a grant out.',
-    input: Type.Object({ ...level, userIds: ClientIds }),
+    input: Type.Object({ ...level, userIds: idBatch('Ids of the users to remove.') }),
     output: Outcomes,
     message: 'User(s) deleted successfully.',
     errors: [twoLevels],

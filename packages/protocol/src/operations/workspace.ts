@@ -1,6 +1,7 @@
 import Type from 'typebox'
+import { emailAddress, nonBlankName } from '../base/fields.ts'
 import { operation } from '../base/operation.ts'
-import { Email, FullName } from '../base/fields.ts'
+import { NoInput } from '../resources/outcomes.ts'
 import { Workspace } from '../resources/workspaces.ts'
 
 const workspaceExample = {
@@ -30,10 +31,12 @@ export const workspace = {
     description:
       'Needs no credentials. Limited by client address; disposable email domains are refused. Keep `authToken`: it opens the workspace-level operations.',
     input: Type.Object({
-      ownerEmail: Email,
-      name: Type.Optional(FullName),
-      workspaceName: Type.Optional(FullName),
-      avatar: Type.Optional(Type.String({ maxLength: 2000 })),
+      ownerEmail: emailAddress('Email address of the owner.'),
+      name: Type.Optional(nonBlankName('Display name of the owner. Default: the email address.')),
+      workspaceName: Type.Optional(
+        nonBlankName('Display name of the workspace. Default: derived from `name`.'),
+      ),
+      avatar: Type.Optional(Type.String({ maxLength: 2000, description: 'URL of a picture of the owner.' })),
     }),
     output: Workspace,
     message: 'Workspace created successfully',
@@ -62,7 +65,7 @@ export const workspace = {
     effect: 'read',
     title: 'Get Workspace',
     summary: 'Reads the workspace.',
-    input: Type.Object({}),
+    input: NoInput,
     output: Workspace,
     message: 'Workspace retrieved successfully',
     errors: [

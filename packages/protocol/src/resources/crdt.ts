@@ -1,65 +1,89 @@
 import Type from 'typebox'
-import { choice, ClientId, Timestamp } from '../base/fields.ts'
+import { CreatedAt } from '../base/fields.ts'
+import { ClientId, DocumentId, EditorId, OrganizationId, visibleCharacters } from '../base/ids.ts'
+import { choice, described, text } from '../base/schemas.ts'
 
-export const CrdtType = choice(['text', 'map', 'array', 'xml'])
+export const CrdtType = choice(['text', 'map', 'array', 'xml'], 'Type of the content.')
 
-/** What an editor holds: a string for text and xml, an object for map, an array for array. */
-export type CrdtData = string | Record<string, unknown> | unknown[]
-const description = 'A string for `text` and `xml`, an object for `map`, an array for `array`.'
-/** As it is sent: operations have messages of their own for data that does not fit the type of the editor. */
-export const CrdtData = Type.Unsafe<CrdtData>({
-  description,
+const crdtData = {
+  description: 'The content: a string for `text` and `xml`, an object for `map`, an array for `array`.',
   'x-typescript': 'string | Record<string, unknown> | unknown[]',
-})
-/** As it is read. */
-const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array'], description })
+}
+export type CrdtData = string | Record<string, unknown> | unknown[]
+/** Any value in a request: the operations have their own messages for data that does not match the type. */
+export const CrdtData = Type.Unsafe<CrdtData>(crdtData)
+/** The content in an answer. */
+const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array'], ...crdtData })
 
-/** Name of the root inside the shared document, as front ends give it to Yjs. */
+/** Name of the shared type inside the Yjs document. */
 export const ContentKey = Type.String({
   minLength: 1,
   maxLength: 256,
-  pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
+  pattern: `^${visibleCharacters}`,
   'x-invalid': 'must not contain control characters.',
+  description: 'Name of the shared type inside the Yjs document. Default: `content`.',
 })
 
-const required = (sentence: string) => Type.String({ ...ClientId, 'x-missing': sentence })
+const withMissingMessage = (id: typeof ClientId, message: string) =>
+  Type.String({ ...id, 'x-missing': message })
 
-/** Names an editor; CRDT operations have sentences of their own for missing ids (spec 0.3). */
-export const EditorPlace = {
-  organizationId: required('Organization ID is required.'),
-  documentId: required('Document ID is required.'),
-  editorId: required('Editor ID is required.'),
+/** Names an editor. CRDT operations have their own messages for missing ids (spec 0.3). */
+export const editorRef = {
+  organizationId: withMissingMessage(OrganizationId, 'Organization ID is required.'),
+  documentId: withMissingMessage(DocumentId, 'Document ID is required.'),
+  editorId: withMissingMessage(EditorId, 'Editor ID is required.'),
 }
 
-/** The same where the sentence for the organization has no full stop, and every editor may be meant. */
-export const EditorQuery = {
-  organizationId: required('Organization ID is required'),
-  documentId: EditorPlace.documentId,
-  editorId: Type.Optional(ClientId),
+/** Names one editor, or all editors of a document. Here the message for the organization has no full stop. */
+export const editorFilter = {
+  organizationId: withMissingMessage(OrganizationId, 'Organization ID is required'),
+  documentId: editorRef.documentId,
+  editorId: Type.Optional(
+    described(ClientId, 'Id of the editor inside the document. Default: all editors of the document.'),
+  ),
 }
+
+/** The content of an editor as it is written. */
+export const EditorContent = Type.Object({
+  ...editorRef,
+  data: CrdtData,
+  type: CrdtType,
+  contentKey: Type.Optional(ContentKey),
+})
 
 /** The content of an editor as it is read. */
 export const CrdtRecord = Type.Object({
   data: StoredCrdtData,
-  id: Type.String(),
-  /** ISO 8601. */
-  lastUpdate: Type.String(),
-  lastUpdatedBy: Type.String(),
-  sessionId: Type.Union([Type.String(), Type.Null()]),
+  id: text('Id of the editor.'),
+  lastUpdate: text('When the content was last changed, in ISO 8601.'),
+  lastUpdatedBy: text('Id of the user who made the last change.'),
+  sessionId: Type.Union([Type.String(), Type.Null()], {
+    description: 'Session of the last change. `null` if it was made over REST.',
+  }),
 })
 export type CrdtRecord = Type.Static<typeof CrdtRecord>
 
-/** A user who saved or restored a version; the name as it was then, if it was known. */
-export const VersionUser = Type.Object({ userId: Type.String(), name: Type.Optional(Type.String()) })
+/** A user who saved or restored a version. */
+export const VersionUser = Type.Object({
+  userId: text('Id of the user.'),
+  name: Type.Optional(text('Display name of the user when the version was saved, if it was known.')),
+})
 export type VersionUser = Type.Static<typeof VersionUser>
 
-/** A saved state of an editor; its content is there when it was asked for. */
+/** A saved state of an editor. */
 export const EditorVersion = Type.Object({
-  versionId: Type.String(),
-  name: Type.String(),
+  versionId: text('Id of the version.'),
+  name: text('Display name of the version.'),
   type: CrdtType,
-  createdAt: Timestamp,
-  createdBy: Type.Optional(VersionUser),
-  data: Type.Optional(StoredCrdtData),
+  createdAt: CreatedAt,
+  createdBy: Type.Optional(
+    described(VersionUser, 'The user who saved the version. Absent if a backend saved it without `userId`.'),
+  ),
+  data: Type.Optional(
+    described(
+      StoredCrdtData,
+      'The content: a string for `text` and `xml`, an object for `map`, an array for `array`. Present when the version is read by `versionId`.',
+    ),
+  ),
 })
 export type EditorVersion = Type.Static<typeof EditorVersion>

@@ -1,28 +1,50 @@
 import Type from 'typebox'
-import { AccessType, choice, ClientId, Flag, Name, open, Timestamp } from '../base/fields.ts'
+import { AccessType, CreatedAt, displayName, EffectiveAccessType, LastUpdated } from '../base/fields.ts'
+import { DocumentId } from '../base/ids.ts'
+import { choice, described, flag, openObject, text } from '../base/schemas.ts'
+import { outcome } from './outcomes.ts'
 
-/** A document as it is read; metadata of the caller's own stands beside these (spec 22.4). */
-export const Document = open(
+export const DocumentDisabled = flag('While true, users can neither read nor write the document.')
+
+/** A document as it is read. Its metadata are further keys (spec 22.4). */
+export const Document = openObject(
   Type.Object({
-    id: Type.String(),
-    documentName: Type.Optional(Type.String()),
-    folderId: Type.Optional(Type.String({ description: 'Absent for a document in no folder.' })),
-    accessType: AccessType,
-    disabled: Flag,
-    createdAt: Timestamp,
-    lastUpdated: Timestamp,
+    id: text('Id of the document.'),
+    documentName: Type.Optional(text('Display name of the document.')),
+    folderId: Type.Optional(
+      text('Id of the folder that contains the document. Absent if it is in no folder.'),
+    ),
+    accessType: EffectiveAccessType,
+    disabled: DocumentDisabled,
+    createdAt: CreatedAt,
+    lastUpdated: LastUpdated,
   }),
 )
 export type Document = Type.Static<typeof Document>
 
 /** A document as it is written. */
-export const DocumentInput = open(
+export const DocumentInput = openObject(
   Type.Object({
-    documentId: ClientId,
-    documentName: Type.Optional(Name),
+    documentId: DocumentId,
+    documentName: Type.Optional(displayName('Display name of the document.')),
     accessType: Type.Optional(AccessType),
   }),
 )
 
-export const MigrationStatus = choice(['pending', 'in_progress', 'completed', 'failed'])
+export const DocumentAccessOutcome = Type.Object({
+  success: outcome.success,
+  accessType: Type.Optional(described(AccessType, 'The new access type.')),
+  message: outcome.message,
+})
+
+export const DocumentDisableOutcome = Type.Object({
+  success: outcome.success,
+  disabled: Type.Optional(flag('The new state.')),
+  message: outcome.message,
+})
+
+export const MigrationStatus = choice(
+  ['pending', 'in_progress', 'completed', 'failed'],
+  'State of the migration. `completed` and `failed` are final.',
+)
 export type MigrationStatus = Type.Static<typeof MigrationStatus>

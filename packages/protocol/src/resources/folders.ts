@@ -1,28 +1,23 @@
 import Type from 'typebox'
-import { AccessType, ClientId, Flag, JsonObject, Name, Timestamp } from '../base/fields.ts'
+import { AccessType, CreatedAt, displayName, EffectiveAccessType, LastUpdated } from '../base/fields.ts'
+import { ClientId, FolderId, NewFolderId } from '../base/ids.ts'
+import { described, flag, text } from '../base/schemas.ts'
+import { outcome } from './outcomes.ts'
 
-/** Levels of folders below `root` (spec 9.1). */
-export const folderDepth = 32
-
-/** `root` is the place above all folders, so no folder has that id (spec 0.6). */
-export const FolderId = Type.String({
-  minLength: 1,
-  maxLength: 256,
-  pattern: '^(?!root$)(?!\\s*$)(?!\\.{1,2}$)[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$',
-  'x-invalid': 'must not contain control characters and must not be ".", ".." or "root".',
-})
+/** Limits the levels of folders below `root` (spec 9.1). */
+export const maxFolderDepth = 32
 
 const fields = {
-  folderId: Type.String(),
-  folderName: Type.String(),
-  organizationId: Type.String(),
-  parentFolderId: Type.String({ description: '`root` for a top-level folder.' }),
-  apiKey: Type.String(),
-  createdAt: Timestamp,
-  lastUpdated: Timestamp,
-  ancestors: Type.Array(Type.String(), { description: 'From `root` down to the parent.' }),
-  accessType: AccessType,
-  inheritAccessFromParent: Flag,
+  folderId: text('Id of the folder.'),
+  folderName: text('Display name of the folder.'),
+  organizationId: text('Id of the organization.'),
+  parentFolderId: text('Id of the parent folder. `root` for a top-level folder.'),
+  apiKey: text('Id of the API key that the folder belongs to.'),
+  createdAt: CreatedAt,
+  lastUpdated: LastUpdated,
+  ancestors: Type.Array(Type.String(), { description: 'Ids from `root` down to the parent folder.' }),
+  accessType: EffectiveAccessType,
+  inheritAccessFromParent: flag('Whether the folder inherits `accessType` from its parent.'),
 }
 const Fields = Type.Object(fields)
 
@@ -33,8 +28,8 @@ export const Folder = Type.Unsafe<Folder>(
     ...fields,
     subFolders: Type.Optional(
       Type.Array(
-        { ...JsonObject, 'x-typescript': 'Folder' },
-        { description: 'Folders of the same form. Absent where there are none.' },
+        { type: 'object', additionalProperties: true, 'x-typescript': 'Folder' },
+        { description: 'The subfolders, in the same form. Absent if there are none.' },
       ),
     ),
   }),
@@ -42,15 +37,30 @@ export const Folder = Type.Unsafe<Folder>(
 
 /** A folder as it is added. */
 export const FolderInput = Type.Object({
-  folderId: FolderId,
-  folderName: Type.Optional(Name),
-  parentFolderId: Type.Optional(ClientId),
+  folderId: NewFolderId,
+  folderName: Type.Optional(displayName('Display name of the folder. Default: its id.')),
+  parentFolderId: Type.Optional(
+    described(ClientId, 'Id of the parent folder. Default: `root`, the top level.'),
+  ),
   accessType: Type.Optional(AccessType),
 })
 
-/** What may be changed of a folder; its access has an operation of its own. */
+/** What can change of a folder. Its access type has an operation of its own. */
 export const FolderChange = Type.Object({
-  folderId: ClientId,
-  folderName: Type.Optional(Name),
-  parentFolderId: Type.Optional(ClientId),
+  folderId: FolderId,
+  folderName: Type.Optional(displayName('New display name of the folder.')),
+  parentFolderId: Type.Optional(
+    described(ClientId, 'Id of the folder to move it into. `root` is the top level.'),
+  ),
+})
+
+export const FolderAccessOutcome = Type.Object({
+  success: outcome.success,
+  accessType: Type.Optional(
+    Type.Union([AccessType, Type.Null()], {
+      description: 'The new access type. `null` if the folder inherits it.',
+    }),
+  ),
+  inheritFromParent: Type.Optional(flag('Whether the folder now inherits `accessType` from its parent.')),
+  message: outcome.message,
 })

@@ -1,22 +1,28 @@
 import Type from 'typebox'
-import { ClientId, Name, open, Timestamp } from '../base/fields.ts'
+import { CreatedAt, displayName, LastUpdated } from '../base/fields.ts'
+import { OrganizationId } from '../base/ids.ts'
+import { flag, openObject, text } from '../base/schemas.ts'
 
-/** An organization as it is read; metadata of the caller's own stands beside these (spec 22.2). */
-export const Organization = open(
+export const OrganizationDisabled = flag(
+  'While true, users can neither read nor write anything in the organization.',
+)
+
+/** An organization as it is read. Its metadata are further keys (spec 22.2). */
+export const Organization = openObject(
   Type.Object({
-    id: Type.String(),
-    organizationName: Type.String({ description: 'The id, unless a name was set.' }),
-    disabled: Type.Boolean(),
-    createdAt: Timestamp,
-    lastUpdated: Timestamp,
+    id: text('Id of the organization.'),
+    organizationName: text('Display name of the organization. Its id if no name was set.'),
+    disabled: OrganizationDisabled,
+    createdAt: CreatedAt,
+    lastUpdated: LastUpdated,
   }),
 )
 export type Organization = Type.Static<typeof Organization>
 
 /** An organization as it is written. */
-export const OrganizationInput = open(
+export const OrganizationInput = openObject(
   Type.Object({
-    organizationId: ClientId,
-    organizationName: Type.Optional(Name),
+    organizationId: OrganizationId,
+    organizationName: Type.Optional(displayName('Display name of the organization.')),
   }),
 )

@@ -1,12 +1,20 @@
 import Type from 'typebox'
-import { mapOf } from '../base/fields.ts'
+import { flag, mapOf, text } from '../base/schemas.ts'
 
-/** What became of one item of a batch; the batch itself is a success (spec 0.4). */
+/** Shared by the outcomes of all operations: one item can fail while the batch succeeds (spec 0.4). */
+export const outcome = {
+  success: flag('Whether the operation succeeded for this item.'),
+  message: text('What happened to this item.'),
+}
+
+/** The result of one item of a batch. */
 export const Outcome = Type.Object({
-  success: Type.Boolean(),
-  id: Type.Optional(Type.String()),
-  message: Type.String(),
-  code: Type.Optional(Type.String()),
+  success: outcome.success,
+  id: Type.Optional(text('Id of the item on the server.')),
+  message: outcome.message,
+  code: Type.Optional(
+    text('Reason for the failure, for programs: `not-found`, `already-exists` or `internal`.'),
+  ),
 })
 export type Outcome = Type.Static<typeof Outcome>
 
@@ -14,7 +22,11 @@ export type Outcome = Type.Static<typeof Outcome>
 export const Outcomes = mapOf(Outcome)
 export type Outcomes = Record<string, Outcome>
 
-/** The only answer of operations that either do it all or fail. */
-export const Done = Type.Object({ success: Type.Boolean() })
+/** The answer of operations that succeed or fail as a whole. */
+export const Success = Type.Object({ success: flag('Always `true`: a failure is answered as an error.') })
 
-export const Nothing = Type.Null()
+/** The answer of operations that return no data. */
+export const NoData = Type.Null()
+
+/** The input of operations without fields. */
+export const NoInput = Type.Object({})

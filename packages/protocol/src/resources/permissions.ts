@@ -1,43 +1,88 @@
 import Type from 'typebox'
-import { AccessRole, AccessType, choice, ClientId, ExpiresAt, mapOf } from '../base/fields.ts'
+import { AccessRole, EffectiveAccessType } from '../base/fields.ts'
+import { ClientId, UserId } from '../base/ids.ts'
+import { batch, choice, described, mapOf, maxBatchItems, text } from '../base/schemas.ts'
 
-/** Names what a permission is about (spec 22.12). */
+export const ResourceType = choice(['organization', 'folder', 'document'], 'Kind of the resource.')
+
+/** Names the resource of a permission (spec 22.12). */
 export const ResourceReference = Type.Object({
-  type: choice(['organization', 'folder', 'document']),
-  id: ClientId,
-  organizationId: Type.Optional({
-    ...ClientId,
-    description: 'The organization that holds the folder or document; ignored on an organization.',
-  }),
+  type: ResourceType,
+  id: described(ClientId, 'Id of the resource.'),
+  organizationId: Type.Optional(
+    described(
+      ClientId,
+      'Id of the organization that contains the folder or document. Required for both, ignored for an organization.',
+    ),
+  ),
 })
 export type ResourceReference = Type.Static<typeof ResourceReference>
 
-/** A reference with what it permits, and until when. */
+/** A resource with a role on it and the time when it expires. */
 export const PermissionResource = Type.Object({
   ...ResourceReference.properties,
-  accessRole: Type.Optional({ ...AccessRole, description: '`editor` unless given.' }),
-  expiresAt: Type.Optional({
-    ...ExpiresAt,
-    description:
-      'Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never expires.',
-  }),
+  accessRole: Type.Optional(
+    described(
+      AccessRole,
+      'What the user may do: a `viewer` reads, an `editor` reads and writes. Default: `editor`.',
+    ),
+  ),
+  expiresAt: Type.Optional(
+    Type.Number({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description:
+        'When the permission expires, in Unix seconds, rounded down. Values from 10^12 on are read as milliseconds. Default: never.',
+    }),
+  ),
 })
 export type PermissionResource = Type.Static<typeof PermissionResource>
 
-/** What a user may do with one resource: a role, or the reason why nothing. */
+export const TokenPermissions = Type.Object({
+  resources: Type.Array(PermissionResource, {
+    maxItems: maxBatchItems,
+    description: 'The organizations, folders and documents that the token permits.',
+  }),
+})
+
+export const PermissionsToAdd = Type.Object({
+  resources: batch(PermissionResource, 'The organizations, folders and documents, with the roles to grant.'),
+})
+
+export const PermissionsToRemove = Type.Object({
+  resources: batch(ResourceReference, 'The organizations, folders and documents whose grants to remove.'),
+})
+
+/** Optional because `userId` may be sent beside it; one of the two is required. */
+export const UserReference = Type.Object({
+  userId: Type.Optional({ ...UserId, 'x-missing': 'user.userId is required.' }),
+})
+
+export const PermissionErrorCode = choice(
+  ['does_not_exist', 'permission_denied', 'something_went_wrong'],
+  'Why the user has no access, for programs.',
+)
+
+/** What a user may do with one resource: a role, or the reason for having no access. */
 export const Permission = Type.Object({
   accessRole: Type.Optional(AccessRole),
-  accessType: Type.Optional(AccessType),
-  expiresAt: Type.Optional(Type.Integer()),
-  error: Type.Optional(Type.String()),
-  errorCode: Type.Optional(choice(['does_not_exist', 'permission_denied', 'something_went_wrong'])),
+  accessType: Type.Optional(EffectiveAccessType),
+  expiresAt: Type.Optional(
+    Type.Integer({ description: 'When the permission expires, in Unix seconds. Absent: never.' }),
+  ),
+  error: Type.Optional(text('Why the user has no access, for people.')),
+  errorCode: Type.Optional(PermissionErrorCode),
 })
 export type Permission = Type.Static<typeof Permission>
 
-/** The permissions of one user by resource id; `folders` and `documents` only when they were asked for. */
+/** The permissions of one user. */
 export const UserPermissions = Type.Object({
-  folders: Type.Optional(mapOf(Permission)),
-  documents: Type.Optional(mapOf(Permission)),
-  organization: mapOf(Permission),
+  folders: Type.Optional(
+    mapOf(Permission, 'The permissions on the folders, by id. Present when `folderIds` was sent.'),
+  ),
+  documents: Type.Optional(
+    mapOf(Permission, 'The permissions on the documents, by id. Present when `documentIds` was sent.'),
+  ),
+  organization: mapOf(Permission, 'The permission on the organization, by id.'),
 })
 export type UserPermissions = Type.Static<typeof UserPermissions>

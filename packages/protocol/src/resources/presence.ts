@@ -1,14 +1,19 @@
 import Type from 'typebox'
-import { choice, ClientId, Email, Name } from '../base/fields.ts'
+import { displayName, emailAddress } from '../base/fields.ts'
+import { UserId } from '../base/ids.ts'
+import { choice } from '../base/schemas.ts'
 
-export const PresenceStatus = choice(['online', 'away', 'offline'])
+export const PresenceStatus = choice(
+  ['online', 'away', 'offline'],
+  'The status that others see. Default: `online`.',
+)
 export type PresenceStatus = Type.Static<typeof PresenceStatus>
 
-/** A user in a document's presence list, as it is written. */
+/** A user in the presence list of a document, as it is written. */
 export const PresenceUser = Type.Object({
-  userId: ClientId,
-  name: Type.Optional(Name),
-  email: Type.Optional(Email),
+  userId: UserId,
+  name: Type.Optional(displayName('Display name of the user.')),
+  email: Type.Optional(emailAddress('Email address of the user.')),
   status: Type.Optional(PresenceStatus),
 })
 export type PresenceUser = Type.Static<typeof PresenceUser>

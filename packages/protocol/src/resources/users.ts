@@ -1,44 +1,71 @@
 import Type, { type TSchema } from 'typebox'
-import { AccessRole, ClientId, Email, Flag, Name, open, v2Only } from '../base/fields.ts'
+import { AccessRole, displayName, emailAddress } from '../base/fields.ts'
+import { UserId } from '../base/ids.ts'
+import { described, flag, openObject, text, v2Only } from '../base/schemas.ts'
 
-/** A field of a profile: `null` removes it. */
-const field = <T extends TSchema>(schema: T) => Type.Optional(Type.Union([schema, Type.Null()]))
+/** A field of a profile. `null` removes it. */
+const profileField = <T extends TSchema & { description?: string }>({ description, ...schema }: T) =>
+  Type.Optional(Type.Union([schema as T, Type.Null()], { description }))
 
-const Color = Type.String({ maxLength: 50 })
+const cssColor = (description: string) => Type.String({ maxLength: 50, description })
 
-/** A user as it is written (spec 22.1); further keys are kept, those that the server sets are ignored. */
+/** A user as it is written (spec 22.1). Further keys are stored; the keys that only the server sets are ignored. */
 const profile = {
-  userId: ClientId,
-  name: field(Name),
-  email: field(Email),
-  photoUrl: field(Type.String({ maxLength: 2000 })),
-  initial: field(Type.String({ maxLength: 10 })),
-  color: field(Color),
-  textColor: field(Color),
-  isReadOnly: field(Flag),
-  isAnonymous: field(Flag),
-  isGuest: field(Flag),
-  plan: field(Name),
-  groupId: field(Name),
-  clientGroupId: field(Name),
+  userId: UserId,
+  name: profileField(displayName('Display name of the user.')),
+  email: profileField(emailAddress('Email address of the user.')),
+  photoUrl: profileField(Type.String({ maxLength: 2000, description: 'URL of a picture of the user.' })),
+  initial: profileField(
+    Type.String({
+      maxLength: 10,
+      description: 'Letters to show instead of a picture. Default: the first letter of the name.',
+    }),
+  ),
+  color: profileField(cssColor('CSS color of the user. Default: derived from the user id.')),
+  textColor: profileField(cssColor('CSS color of text on `color`.')),
+  isReadOnly: profileField(
+    flag('Whether the user only reads. Stored with the profile: it is not a permission.'),
+  ),
+  isAnonymous: profileField(flag('Whether the user is anonymous. Stored with the profile.')),
+  isGuest: profileField(flag('Whether the user is a guest. Stored with the profile.')),
+  plan: profileField(displayName('Plan of the user in your application. Stored with the profile.')),
+  groupId: profileField(displayName('Group id in your application. Stored with the profile. Deprecated.')),
+  clientGroupId: profileField(
+    displayName('Group id in your application. Stored with the profile. Deprecated.'),
+  ),
 }
-export const UserInput = open(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))
+export const UserInput = openObject(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))
 export type UserInput = Type.Static<typeof UserInput>
 
-/** A user with a role at the level that is addressed. */
-export const MemberInput = open(Type.Object({ ...profile, accessRole: v2Only(AccessRole) }))
-
-/** A user as it is read. Name, initial and color are always there: the server chooses those that nobody set. */
-export const User = open(
+/** A user with a role on the addressed level. */
+export const MemberInput = openObject(
   Type.Object({
-    userId: Type.String(),
-    name: Type.String(),
-    email: Type.Optional(Type.String()),
-    photoUrl: Type.Optional(Type.String()),
-    initial: Type.String(),
-    color: Type.String(),
-    textColor: Type.Optional(Type.String()),
-    accessRole: Type.Optional(AccessRole),
+    ...profile,
+    accessRole: v2Only(
+      described(
+        AccessRole,
+        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
+      ),
+    ),
+  }),
+)
+
+/** A user as it is read. */
+export const User = openObject(
+  Type.Object({
+    userId: text('Id of the user.'),
+    name: text('Display name of the user. The server derives one if none was set.'),
+    email: Type.Optional(text('Email address of the user.')),
+    photoUrl: Type.Optional(text('URL of a picture of the user.')),
+    initial: text('Letters to show instead of a picture.'),
+    color: text('CSS color of the user.'),
+    textColor: Type.Optional(text('CSS color of text on `color`.')),
+    accessRole: Type.Optional(
+      described(
+        AccessRole,
+        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes.',
+      ),
+    ),
   }),
 )
 export type User = Type.Static<typeof User>

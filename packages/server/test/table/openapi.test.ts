@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type Operation, operations } from '@plenum/protocol'
 import JsonSchema from 'typebox/schema'
 import { describe, expect, test } from 'vitest'
+import { clientTypesFolder } from '../../../../scripts/derive/client-types.ts'
 import { compare, derivedFiles, repair } from '../../../../scripts/derive/files.ts'
 import { buildOpenApi } from '../../src/http/openapi/openapi.ts'
 import { version } from '../../src/start/version.ts'
@@ -281,6 +282,22 @@ describe('what is derived from the table', () => {
 
   test('[0.1.7] is committed as it follows from it', () => {
     expect(compare(root, files)).toEqual({ stale: [], leftOver: [] })
+  })
+
+  test('[K14] the client types declare each shape once, and by name', () => {
+    const types = Object.entries(files).flatMap(([file, text]) =>
+      file.startsWith(clientTypesFolder) ? [text] : [],
+    )
+    const declaration = /^export (?:interface|type) (\w+)([^\w.][^]*?)\n$/gm
+    const namesOf = new Map<string, string[]>()
+    for (const [, name = '', text = ''] of types.join('\n').matchAll(declaration)) {
+      const isShape = text.includes('{') || text.includes('|')
+      if (isShape) namesOf.set(text, [...(namesOf.get(text) ?? []), name])
+    }
+    expect(namesOf.size).toBeGreaterThan(100)
+    expect([...namesOf.values()].filter((names) => names.length > 1)).toEqual([])
+    // A line that opens an object is the first line of a declaration.
+    expect(types.join('\n').match(/^ +.*\{$/gm)).toBe(null)
   })
 
   test('[0.1.7] is found stale or left over, and put right', () => {

@@ -43,30 +43,43 @@ function typesOf({ type, anyOf }: JsonSchema): { type?: unknown[] } {
   return types.includes(undefined) ? {} : { type: [...new Set(types)] }
 }
 
-/** The part of a schema that its optional copy shares with it. */
+/** The part of a schema that its copies share: optional and described fields are copies. */
 const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: JsonSchema): unknown =>
   properties ?? choices ?? (isSchema(additionalProperties) ? additionalProperties : pattern)
 
-/** What the protocol exports by name. */
+interface NamedSchema {
+  name: string
+  schema: JsonSchema
+  /** What its copies have in common with it. */
+  shape: string
+}
+
+/** All but the description, as text to compare. */
+function shapeOf(schema: JsonSchema): string {
+  const { description: _, ...shape } = plain(schema)
+  return JSON.stringify(shape)
+}
+
+/** The schemas that the protocol exports by name. */
 function namedSchemas() {
-  const named = new Map<unknown, { name: string; text: string }>()
-  for (const [name, value] of Object.entries(sorted<unknown>({ ...protocol }))) {
-    if (!isSchema(value) || typeof value.type !== 'string') continue
-    const anchor = anchorOf(value)
+  const named = new Map<unknown, NamedSchema>()
+  for (const [name, schema] of Object.entries(sorted<unknown>({ ...protocol }))) {
+    if (!isSchema(schema) || typeof schema.type !== 'string') continue
+    const anchor = anchorOf(schema)
     if (anchor !== undefined && !named.has(anchor))
-      named.set(anchor, { name, text: JSON.stringify(plain(value)) })
+      named.set(anchor, { name, schema, shape: shapeOf(schema) })
   }
   return named
 }
 
-/** The schemas of a document: what has a name becomes a component, the rest stays in place. */
+/** The schemas of a document: named ones become components, the others stay in place. */
 export function createSchemas() {
   const named = namedSchemas()
   const components: Record<string, JsonSchema> = {}
 
   function refer(name: string, schema: JsonSchema): JsonSchema {
     if (!(name in components)) {
-      // Entered before it is converted, for it may mention itself.
+      // Entered before it is converted, because it may refer to itself.
       components[name] = {}
       components[name] = convertInner(schema)
     }
@@ -75,10 +88,13 @@ export function createSchemas() {
 
   function convert(schema: JsonSchema): JsonSchema {
     const known = named.get(anchorOf(schema))
-    // A copy with a description or limits of its own stays in place.
-    return known && known.text === JSON.stringify(plain(schema))
-      ? refer(known.name, schema)
-      : convertInner(schema)
+    // A copy with limits of its own stays in place.
+    if (known?.shape !== shapeOf(schema)) return convertInner(schema)
+    const { description } = schema
+    return {
+      ...refer(known.name, known.schema),
+      ...(description !== known.schema.description && { description }),
+    }
   }
 
   function convertInner(schema: JsonSchema): JsonSchema {

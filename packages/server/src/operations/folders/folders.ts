@@ -1,4 +1,4 @@
-import { ApiError, type Folder, folderDepth, type Operations } from '@plenum/protocol'
+import { ApiError, type Folder, maxFolderDepth, type Operations } from '@plenum/protocol'
 import type { Call, Handlers } from '../../calls/call.ts'
 import { reply } from '../../calls/reply.ts'
 import { findFolderChains } from '../../store/access/access.ts'
@@ -31,7 +31,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
       if (tree.has(folderId)) failures.set(folderId, 'Folder already exists.')
       else if (parentFolderId !== root && !tree.has(parentFolderId)) {
         failures.set(folderId, 'Parent folder does not exist.')
-      } else if (chain(tree, parentFolderId).length >= folderDepth) {
+      } else if (chain(tree, parentFolderId).length >= maxFolderDepth) {
         failures.set(folderId, 'Folder nesting is too deep.')
       } else {
         const folder = { folderId, folderName, parentFolderId, accessType }
@@ -144,5 +144,5 @@ async function findFault(
   const above = chain(tree, newParentId)
   if (above.includes(folderId)) return 'Folder cannot be moved into itself.'
   const levels = above.length + 1 + (await levelsBelow(db, apiKey, organizationId, folderId))
-  return levels > folderDepth ? 'Folder nesting is too deep.' : undefined
+  return levels > maxFolderDepth ? 'Folder nesting is too deep.' : undefined
 }

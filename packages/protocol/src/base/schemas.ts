@@ -1,0 +1,51 @@
+import Type, { type Static, type TSchema } from 'typebox'
+
+/**
+ * A copy of the schema with this description. The copy keeps `properties` and `enum` themselves, by which derived files
+ * recognize a named shape, and stays optional where the schema is.
+ */
+export function described<T extends TSchema>(schema: T, description: string): T {
+  const copy = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema))
+  return Object.assign(copy, { description })
+}
+
+/** A string of an answer. It has no limits, because answers are not validated. */
+export const text = (description: string) => Type.String({ description })
+
+export const flag = (description: string) => Type.Boolean({ description })
+
+export const choice = <const T extends readonly string[]>(values: T, description?: string) =>
+  Type.Unsafe<T[number]>({ type: 'string', enum: values, ...(description && { description }) })
+
+/** An object that keeps the keys it does not name. */
+export const openObject = <T extends TSchema>(schema: T) =>
+  Type.Unsafe<Static<T> & Record<string, unknown>>({ ...schema, additionalProperties: true })
+
+/** Any JSON object. */
+export const jsonObject = (description: string) =>
+  Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description })
+
+/** An object whose keys are ids. */
+export const mapOf = <T extends TSchema>(value: T, description?: string) =>
+  Type.Unsafe<Record<string, Static<T>>>({
+    type: 'object',
+    additionalProperties: value,
+    ...(description && { description }),
+  })
+
+/** Limits the items of one batch write (spec 0.7). */
+export const maxBatchItems = 500
+/** Limits the ids of one filter (spec 0.7). */
+export const maxFilterIds = 30
+
+/** The items of a batch write: at least one. */
+export const batch = <T extends TSchema>(item: T, description: string) =>
+  Type.Array(item, { minItems: 1, maxItems: maxBatchItems, description })
+
+/** An optional field that v1 ignores: the server removes it before it validates the input. */
+export const v2Only = <T extends TSchema>(schema: T & { description?: string }) =>
+  Type.Optional({
+    ...schema,
+    'x-since': 'v2',
+    description: [schema.description, 'Ignored under v1.'].filter(Boolean).join(' '),
+  })
