@@ -1,3 +1,5 @@
+import { maxIdLength, maxPageTokenLength, maxShortNameLength } from './base/limits.ts'
+
 /**
  * What travels at `/realtime`, version 1. Text frames are JSON, one message each; binary frames carry editors. One socket
  * holds many documents, each under a `ref` that the client chooses, and many editors, each under a `channel`.
@@ -213,13 +215,13 @@ export const limits = {
   /** Strings that are no keys, arrays and objects of a message. The parser takes half a microsecond for each. */
   jsonValues: 50_000,
   /** Characters of an id. */
-  idLength: 256,
+  idLength: maxIdLength,
   /** Versions in one answer. */
   versionsPerPage: 100,
   /** Characters of the name of a version. */
-  versionNameLength: 200,
+  versionNameLength: maxShortNameLength,
   /** Characters of a page token. */
-  pageTokenLength: 4096,
+  pageTokenLength: maxPageTokenLength,
   /** The data of a presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */

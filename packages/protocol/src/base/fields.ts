@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { maxPageTokenLength, maxShortNameLength } from './limits.ts'
 import { choice, described, flag } from './schemas.ts'
 
 /** A name that users see. */
@@ -6,7 +7,12 @@ export const displayName = (description: string) => Type.String({ maxLength: 100
 
 /** A name that must not be blank. */
 export const nonBlankName = (description: string) =>
-  Type.String({ maxLength: 200, pattern: '\\S', 'x-invalid': 'must not be blank.', description })
+  Type.String({
+    maxLength: maxShortNameLength,
+    pattern: '\\S',
+    'x-invalid': 'must not be blank.',
+    description,
+  })
 
 export const longText = (description: string) => Type.String({ maxLength: 100_000, description })
 
@@ -41,6 +47,6 @@ export const PageSize = Type.Integer({
   description: 'Maximum number of items on the page.',
 })
 export const PageToken = Type.String({
-  maxLength: 4096,
+  maxLength: maxPageTokenLength,
   description: 'The page to read: the `nextPageToken` of the previous page.',
 })

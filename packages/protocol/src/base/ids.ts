@@ -1,8 +1,7 @@
 import Type from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { maxIdLength } from './limits.ts'
 import { described, maxBatchItems, maxFilterIds } from './schemas.ts'
-
-/** Limits the characters of an id (spec 0.6). */
-const maxIdLength = 256
 
 /** No control characters and no unpaired surrogates. */
 export const visibleCharacters = '[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$'
@@ -15,6 +14,18 @@ export const ClientId = Type.String({
   pattern: `^${idCharacters}`,
   'x-invalid': 'must not contain control characters and must not be "." or "..".',
 })
+
+/** What an id must be, for messages that begin with the name of the field. */
+export const clientIdRule = `must have 1 to ${maxIdLength} characters, must not contain control characters and must not be "." or "..".`
+
+// Compiled on first use, so importing the protocol costs nothing.
+let compiledClientId: Validator | undefined
+
+/** Whether the value is a valid id, by the schema that validates requests. */
+export function isClientId(value: unknown): value is string {
+  compiledClientId ??= Compile(ClientId)
+  return compiledClientId.Check(value)
+}
 
 export const ApiKeyId = described(ClientId, 'Id of the API key.')
 export const OrganizationId = described(ClientId, 'Id of the organization.')

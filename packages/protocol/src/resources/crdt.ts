@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { CreatedAt } from '../base/fields.ts'
 import { ClientId, DocumentId, EditorId, OrganizationId, visibleCharacters } from '../base/ids.ts'
+import { maxIdLength } from '../base/limits.ts'
 import { choice, described, text } from '../base/schemas.ts'
 
 export const CrdtType = choice(['text', 'map', 'array', 'xml'], 'Type of the content.')
@@ -18,11 +19,14 @@ const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array
 /** Name of the shared type inside the Yjs document. */
 export const ContentKey = Type.String({
   minLength: 1,
-  maxLength: 256,
+  maxLength: maxIdLength,
   pattern: `^${visibleCharacters}`,
   'x-invalid': 'must not contain control characters.',
   description: 'Name of the shared type inside the Yjs document. Default: `content`.',
 })
+
+/** What a content key must be, for messages that begin with the name of the field. */
+export const contentKeyRule = `must have 1 to ${maxIdLength} characters and must not contain control characters.`
 
 const withMissingMessage = (id: typeof ClientId, message: string) =>
   Type.String({ ...id, 'x-missing': message })
