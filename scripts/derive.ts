@@ -1,4 +1,4 @@
-/** Writes the files derived from the table of operations. `--check` only reports whether they are up to date. */
+/** Writes the files that are derived from the operation table. `--check` only reports whether they are up to date. */
 import { compare, derivedFiles, repair } from './derive/files.ts'
 
 const files = derivedFiles()

@@ -1,6 +1,6 @@
 import { type Operation, operations } from '@plenum/protocol'
 
-/** The client's table: only what it needs to send a request, so that no schema is shipped to browsers. */
+/** The routes of the client. They have only what a request needs, so browsers load no schema. */
 export function deriveClientRoutes(): string {
   const families = Object.entries(operations as Record<string, Record<string, Operation>>).map(
     ([family, verbs]) => {
@@ -11,9 +11,9 @@ export function deriveClientRoutes(): string {
       return `  ${family}: {\n${lines.join('\n')}\n  },`
     },
   )
-  return `// Derived from the table of operations by "npm run derive". Do not edit.
+  return `// Derived from the operation table by "npm run derive". Do not edit.
 
-/** Path, who may call, whether it writes, and the versions of the path. */
+/** Path, credentials, whether the operation writes, and the versions of the path. */
 export type Route = readonly [path: string, access: string, effect: 'read' | 'write', versions: readonly ('v1' | 'v2')[]]
 
 export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {

@@ -7,11 +7,11 @@ import { declarationText, shapeName, shapes, typeText } from './type-text.ts'
 
 export const clientTypesFolder = 'packages/client/src/operations'
 
-const header = '// Derived from the table of operations by "npm run derive". Do not edit.\n'
+const header = '// Derived from the operation table by "npm run derive". Do not edit.\n'
 
 /**
- * The client's methods with their inputs and answers as plain interfaces, by path: one file for each family. Schemas lose
- * their descriptions when TypeScript infers types from them; these keep them.
+ * The methods of the client with their inputs and answers as plain interfaces: one file per family, by path. Types that
+ * TypeScript infers from schemas have no descriptions; these have them.
  */
 export function deriveClientTypes(): Record<string, string> {
   const all = Object.entries(protocol.operations as Record<string, Record<string, protocol.Operation>>)

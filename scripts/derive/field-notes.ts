@@ -9,6 +9,8 @@ export type Field = Omit<Schema, 'properties' | 'items' | 'anyOf' | 'additionalP
   anyOf?: readonly Field[]
   additionalProperties?: Field | boolean
   description?: string
+  /** The types that callers may send, where validation accepts any value. */
+  'x-type'?: readonly string[]
   /** The TypeScript type, where the schema accepts more than callers may send. */
   'x-typescript'?: string
 }

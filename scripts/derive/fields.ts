@@ -72,9 +72,9 @@ function innerOf({
 }
 
 export function typeOf(schema: object): string {
-  const { type, items, additionalProperties, properties, anyOf } = schema as Field
+  const { items, additionalProperties, properties, anyOf, 'x-type': sent, type = sent } = schema as Field
   if (anyOf) return [...new Set(anyOf.map(typeOf))].join(' or ')
-  if (Array.isArray(type)) return type.join(' or ')
+  if (typeof type === 'object') return type.join(' or ')
   if (type === 'array') return items ? `array of ${plural(typeOf(items))}` : 'array'
   if (type === 'object' && !properties && typeof additionalProperties === 'object') {
     return `map of ${plural(typeOf(additionalProperties))}`

@@ -6,7 +6,7 @@ import { clientTypesFolder, deriveClientTypes } from './client-types.ts'
 import { printJson } from './json.ts'
 import { deriveReference, referenceFolder } from './reference.ts'
 
-/** Everything that follows from the table of operations, by path. */
+/** The files that are derived from the operation table, by path. */
 export const derivedFiles = (): Record<string, string> => ({
   'packages/client/src/routes.ts': deriveClientRoutes(),
   ...deriveClientTypes(),
@@ -15,9 +15,9 @@ export const derivedFiles = (): Record<string, string> => ({
 })
 
 export interface Difference {
-  /** Missing, or with another text. */
+  /** Missing or different. */
   stale: string[]
-  /** Files of families that are gone. */
+  /** Files of families that no longer exist. */
   leftOver: string[]
 }
 

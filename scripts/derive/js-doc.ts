@@ -1,12 +1,12 @@
 const lineLength = 110
 
-/** Paragraphs as JSDoc, on one line if they fit; empty if there is nothing to say. */
+/** Paragraphs as a JSDoc comment, on one line if they fit. Empty if there is no text. */
 export function comment(paragraphs: string[], indent: string): string {
-  const said = paragraphs.filter((text) => text !== '').map((text) => text.replaceAll('*/', '*\\/'))
-  const [only = ''] = said
-  if (said.length === 0) return ''
-  if (said.length === 1 && indent.length + only.length + 7 <= lineLength) return `${indent}/** ${only} */\n`
-  const lines = said.flatMap((text, index) => [
+  const texts = paragraphs.filter((text) => text !== '').map((text) => text.replaceAll('*/', '*\\/'))
+  const [only = ''] = texts
+  if (texts.length === 0) return ''
+  if (texts.length === 1 && indent.length + only.length + 7 <= lineLength) return `${indent}/** ${only} */\n`
+  const lines = texts.flatMap((text, index) => [
     ...(index > 0 ? [''] : []),
     ...wrap(text, lineLength - indent.length - 3),
   ])

@@ -1,4 +1,4 @@
-/** JSON for readers and for diffs: what fits on a line stays on it. */
+/** JSON that is easy to read and to compare: values that fit on a line stay on it. */
 export function printJson(value: unknown, width = 110, indent = ''): string {
   const line = oneLine(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= width) return line

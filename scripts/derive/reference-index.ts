@@ -7,30 +7,32 @@ import {
 import { pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
 import { anchor, type Family } from './reference.ts'
 
-/** What holds for every operation, and where each of them is described. */
+/** The index of the reference: what applies to all operations, and a list of them. */
 export const referenceIndex = (families: readonly Family[]) =>
-  `<!-- Derived from the table of operations by "npm run derive". Do not edit. -->
+  `<!-- Derived from the operation table by "npm run derive". Do not edit. -->
 
 # Reference
 
-Every operation of the interface. The same is served by each server as a page at \`/docs\` and as
-[\`openapi.json\`](../../openapi.json) at \`/openapi.json\`.
+All operations of the interface. Every server has the same reference as a page at \`/docs\` and as OpenAPI at
+\`/openapi.json\` ([\`openapi.json\`](../../openapi.json)).
 
 ## Requests and answers
 
-Every operation is a \`POST\` with a JSON body, in which the input stands inside \`data\`:
+Every operation is a \`POST\` with a JSON body. The input is inside \`data\`:
 
 \`\`\`json
 { "data": { "organizationIds": ["org_1"] } }
 \`\`\`
 
-A success is HTTP 200. Where an operation takes several items, what became of each item stands inside the answer, which
-is a success even if every item failed. The exceptions say so in their text: the domains of a key and the documents of
-\`v2\` answer an error then, with every item in its \`details\`, and keep what was done:
+A success is HTTP 200:
 
 \`\`\`json
 { "result": { "status": "success", "message": "…", "data": {} } }
 \`\`\`
+
+An operation on several items answers with the outcome of each item, and is a success even if every item failed. Two
+kinds of operations differ: those on allowed domains and, under v2, those on documents answer an error if an item failed.
+The error has all outcomes in \`details\`, and the items that succeeded are applied.
 
 A failure has the HTTP code of its status, and sometimes \`details\`:
 
@@ -38,47 +40,47 @@ A failure has the HTTP code of its status, and sometimes \`details\`:
 { "error": { "status": "INVALID_ARGUMENT", "message": "organizationIds is required." } }
 \`\`\`
 
-Keys of the input that an operation does not know are ignored, unless its text says that they are kept. Every answer has
-a header \`x-request-id\`, which the server's log mentions too.
+An operation ignores unknown keys of its input, unless its description says that it stores them. Every answer has a header
+\`x-request-id\`, which the log of the server contains too.
 
 ## Access
 
-| Level | Sent | Where it comes from |
+| Level | Headers | Where the values come from |
 |---|---|---|
-| public | nothing | |
+| public | none | |
 | workspace | \`x-svc-workspace-id\`, \`x-svc-auth-token\` | \`id\` and \`authToken\` of [\`workspace.create\`](workspace.md#workspacecreate) |
 | API key | \`x-svc-api-key\`, \`x-svc-auth-token\` | a key of \`apiKeyList\`, and its token from [\`authTokens.get\`](auth-tokens.md#authtokensget) |
 
 ## Versions
 
-The version is the first part of the path. Where an operation has a path under both, it behaves alike under both unless
-its text says otherwise; fields that only v2 knows are ignored under v1.
+The version is the first part of the path. An operation with a path under both versions behaves the same under both, unless
+its description says otherwise. v1 ignores the fields that only v2 has.
 
 ## Ids
 
-Ids are chosen by you; paths and URLs are fine. They have at most 256 characters, are not blank, contain no control
-characters, and are not \`.\` or \`..\`. In the name of an editor, \`organizationId/documentId/editorId\`, each id is
+You choose the ids; paths and URLs are allowed. An id has at most 256 characters, is not blank, contains no control
+characters, and is not \`.\` or \`..\`. In the name of an editor, \`organizationId/documentId/editorId\`, each id is
 percent-encoded ([editors](../guides/editors.md#names-and-tokens)).
 
 ## Pages
 
-A read that can be long takes \`pageSize\` and answers \`nextPageToken\` while there is more. Send it back as \`pageToken\`,
-with the other fields unchanged.
+A read of a list takes \`pageSize\` and returns \`nextPageToken\` if there are more items. To read the next page, send the
+token as \`pageToken\`, with the other fields unchanged.
 
-## Sending a write again
+## Retrying a write
 
-With a header \`idempotency-key\` of 1 to 255 visible ASCII characters a write has its effect once: the same request
-within 24 hours gets the first answer again, with the header \`idempotent-replayed: true\`.
+Send a write with a header \`idempotency-key\` of 1 to 255 visible ASCII characters, and the server applies it once. The
+same request within 24 hours gets the first answer again, with the header \`idempotent-replayed: true\`.
 
 ## Errors
 
-What surrounds the operations answers these, in the order in which a request meets them:
+The operations in the fourth column share these errors, in the order in which the server checks a request:
 
 | HTTP | Status | Message | Operations | When |
 |---|---|---|---|---|
 ${standardErrors.map(errorRow).join('\n')}
 
-\`ABORTED\`, \`RESOURCE_EXHAUSTED\` by rate, and \`UNAVAILABLE\` carry a header \`retry-after\` with the seconds to wait.
+\`ABORTED\`, \`UNAVAILABLE\` and \`RESOURCE_EXHAUSTED\` for a rate limit have a header \`retry-after\` with the seconds to wait.
 
 ## Operations
 
@@ -96,7 +98,7 @@ const levels: Record<Access, string> = {
 }
 
 function whereOf({ access, effect, requires }: StandardError): string {
-  if (requires) return `those that need \`${requires}\``
+  if (requires) return `those that require \`${requires}\``
   if (effect) return 'writes'
   return access ? access.map((level) => levels[level]).join(', ') : 'all'
 }

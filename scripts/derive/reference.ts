@@ -16,7 +16,7 @@ export interface Family {
   operations: readonly (readonly [name: string, operation: Operation])[]
 }
 
-/** A page for each family and the one that leads to them, by path. */
+/** A page per family and the index, by path. */
 export function deriveReference(): Record<string, string> {
   const all = Object.entries(operations as Record<string, Record<string, Operation>>)
     .filter(([, verbs]) => Object.keys(verbs).length > 0)
@@ -32,7 +32,7 @@ export function deriveReference(): Record<string, string> {
 }
 
 const familyPage = ({ title, description, operations }: Family) =>
-  `<!-- Derived from the table of operations by "npm run derive". Do not edit. -->
+  `<!-- Derived from the operation table by "npm run derive". Do not edit. -->
 
 # ${title}
 
@@ -46,9 +46,9 @@ export const anchor = (name: string) => name.replace('.', '').toLowerCase()
 
 function operationSection(name: string, operation: Operation): string {
   const { summary, description, input, output, message, v2Message, paging = [] } = operation
-  const other = v2Message ? `, ${v2Message.when} under v2 \`${v2Message.message}\`` : ''
-  const takes = inputTable(input)
-  const gives = outputTable(output, 'data')
+  const other = v2Message ? `; under v2, ${v2Message.when}, it is \`${v2Message.message}\`` : ''
+  const inputFields = inputTable(input)
+  const outputFields = outputTable(output, 'data')
   const tokens = paging.map((key) => `\`${key}\``).join(' and ')
   return paragraphs(
     `## ${name}`,
@@ -56,12 +56,12 @@ function operationSection(name: string, operation: Operation): string {
     pathsOf(operation)
       .map(({ url, isAlias }) => `- \`POST ${url}\`${isAlias ? ' (deprecated alias)' : ''}`)
       .join('\n'),
-    `${accessOf[operation.access]}${operation.effect === 'write' ? ' Accepts an [`Idempotency-Key`](README.md#sending-a-write-again).' : ''}`,
-    takes
-      ? `**Input**, inside \`data\`${bodyNote(operation)}:\n\n${takes}`
+    `${accessOf[operation.access]}${operation.effect === 'write' ? ' Accepts an [`Idempotency-Key`](README.md#retrying-a-write).' : ''}`,
+    inputFields
+      ? `**Input**, inside \`data\`${bodyNote(operation)}:\n\n${inputFields}`
       : `**Input**: none${bodyNote(operation)}.`,
     `\`\`\`sh\n${curl(operation)}\n\`\`\``,
-    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` Beside it stands ${tokens} when there are more pages.` : ''} The message is \`${message}\`${other}${gives && `\n\n${gives}`}`,
+    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` If there are more pages, ${tokens} ${paging.length > 1 ? 'are' : 'is'} beside it.` : ''} The message is \`${message}\`${other}${outputFields && `\n\n${outputFields}`}`,
     `\`\`\`json\n${printJson(successEnvelope(operation, operation.versions.at(-1) as Version), 100)}\n\`\`\``,
     errorTable(operation),
   )
@@ -80,11 +80,7 @@ const accessOf: Record<Access, string> = {
 }
 
 const bodyNote = ({ body }: Operation) =>
-  body === 'optional'
-    ? '; the body may be left out'
-    : body === 'flat'
-      ? ' or at the top level of the body'
-      : ''
+  body === 'optional' ? '; the body is optional' : body === 'flat' ? ' or at the top level of the body' : ''
 
 const headersOf: Record<Access, readonly string[]> = {
   public: [],
@@ -120,4 +116,4 @@ function errorTable(operation: Operation): string {
 }
 
 const withDetails = (error: ErrorExample) =>
-  `\`${error.message}\` carries \`details\`:\n\n\`\`\`json\n${printJson(envelopeOf(error), 100)}\n\`\`\``
+  `\`${error.message}\` has \`details\`:\n\n\`\`\`json\n${printJson(envelopeOf(error), 100)}\n\`\`\``

@@ -1,6 +1,6 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 
-/** Path, who may call, whether it writes, and the versions of the path. */
+/** Path, credentials, whether the operation writes, and the versions of the path. */
 export type Route = readonly [path: string, access: string, effect: 'read' | 'write', versions: readonly ('v1' | 'v2')[]]
 
 export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {

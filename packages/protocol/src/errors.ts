@@ -6,11 +6,11 @@ export interface ErrorBody {
   error: { status: ErrorStatus; code?: ErrorStatus; message: string; details?: unknown }
 }
 
-/** The failure of a request. Thrown by handlers, answered by the server, thrown again by the client. */
+/** A failed request. Handlers throw it, the server sends it as an error envelope, and the client throws it again. */
 export class ApiError extends Error {
   readonly status: ErrorStatus
   readonly details: unknown
-  /** Differs from the table only where HTTP has a more precise code: 405, 408 and 413. */
+  /** The HTTP code of the status, except where HTTP has a more precise one: 405, 408 and 413. */
   readonly httpStatus: number
   readonly retryAfterSeconds: number | undefined
 
@@ -27,7 +27,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = more.retryAfterSeconds
   }
 
-  /** `withCode`: for the operations whose errors carry `code` (spec 16.1). */
+  /** `withCode`: for operations whose errors have a field `code` (spec 16.1). */
   toBody({ withCode = false } = {}): ErrorBody {
     const { status, message, details } = this
     return {

@@ -1,31 +1,34 @@
 import { maxIdLength, maxPageTokenLength, maxShortNameLength } from './base/limits.ts'
 
 /**
- * What travels at `/realtime`, version 1. Text frames are JSON, one message each; binary frames carry editors. One socket
- * holds many documents, each under a `ref` that the client chooses, and many editors, each under a `channel`.
+ * The messages of `/realtime`, version 1. A text frame is one JSON message; a binary frame is a message of an editor. One
+ * socket carries many documents, each with a `ref` that the client chooses, and many editors, each with a `channel`.
  */
 
-/** Why the server ends a connection. 44xx: trying again changes nothing. All others: connect again and go on. */
+/**
+ * Why the server closes a connection. After 44xx, connecting again gives the same result. After all other codes, the client
+ * connects again and continues.
+ */
 export const closeCodes = {
-  /** The server restarts or moves its clients; come back after a moment. */
+  /** The server restarts or moves its clients. Connect again after a short delay. */
   restarting: 1012,
-  /** Too many bytes were waiting for this client. What it missed arrives when it connects again. */
+  /** The client read too slowly and too many bytes were queued. It receives what it missed when it connects again. */
   slow: 4008,
-  /** A rate was exceeded; the reason names it. Come back after a minute. */
+  /** The client exceeded a rate limit, which the reason names. Connect again after a minute. */
   rateLimited: 4029,
-  /** The client sent something that is no message of this protocol. */
+  /** The client sent an invalid message. */
   badMessage: 4400,
-  /** No token, an invalid or an expired one: get a new one and connect again. */
+  /** The token is missing, invalid or expired. Get a new one and connect again. */
   unauthenticated: 4401,
-  /** The user may not open this document, or not from this origin. */
+  /** The user has no access to this document, or the origin is not allowed. */
   permissionDenied: 4403,
-  /** The document does not exist any more. */
+  /** The document was deleted or moved to another id. */
   gone: 4404,
-  /** An update that is malformed or exceeds a bound. */
+  /** An update is malformed or exceeds a limit. */
   invalidUpdate: 4422,
   /** Too many documents or editors: on one connection, in one document, or created in one day. */
   tooMany: 4429,
-  /** The server could not store what it was sent; nothing of it was acknowledged. */
+  /** The server could not store an update. It acknowledged no part of it. */
   unavailable: 4503,
 } as const
 
@@ -35,27 +38,27 @@ export type Topic = 'presence' | 'liveState' | 'comments' | 'notifications'
 export type OnlineStatus = 'online' | 'away' | 'offline'
 export type AccessRole = 'viewer' | 'editor'
 
-/** Statuses that a client may set for its user. */
+/** The statuses that a client can set for its user. */
 export const onlineStatuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
 
 /**
- * A user in the presence list of a document: one entry, however many connections the user has. `data` is what the user's
- * client sent. The server does not check its shape, so `Data` is an assumption about the clients of the application.
+ * A user in the presence list of a document. A user with several connections has one entry. The server does not validate
+ * the shape of `data`, so `Data` is an assumption about the clients of your application.
  */
 export interface PresentUser<Data extends object = Record<string, unknown>> {
   userId: string
   name?: string
   email?: string
-  /** Address of a picture, from the token or the profile of the user. */
+  /** URL of a picture, from the token or the profile of the user. */
   photoUrl?: string
-  /** CSS color, from the token or the profile; otherwise derived from the user id. The same for every client. */
+  /** CSS color, the same for every client: from the token or the profile, or derived from the user id. */
   color: string
   onlineStatus: OnlineStatus
-  /** What the user's client published with `presence.set`. */
+  /** The data that a client of the user set with `presence.set`. */
   data?: Data
-  /** `rest`: added by a backend. */
+  /** `rest`: a backend added the user. */
   source: 'client' | 'rest'
-  /** Epoch milliseconds. */
+  /** When the entry last changed, as Unix time in milliseconds. */
   timestamp: number
 }
 
@@ -63,7 +66,7 @@ export interface LiveStateValue {
   id: string
   liveStateDataId: string
   data: Record<string, unknown>
-  /** Epoch milliseconds. */
+  /** When the value was last changed, as Unix time in milliseconds. */
   lastUpdated: number
   updatedBy: { userId: string }
 }
@@ -73,9 +76,9 @@ export interface VersionInfo {
   versionId: string
   name: string
   type: 'text' | 'map' | 'array' | 'xml'
-  /** Epoch milliseconds. */
+  /** When the version was saved, as Unix time in milliseconds. */
   createdAt: number
-  /** Absent if a backend saved it without naming a user. */
+  /** The user who saved the version. Absent if a backend saved it without `userId`. */
   createdBy?: VersionUser
 }
 
@@ -84,36 +87,39 @@ export interface VersionUser {
   name?: string
 }
 
-/** Where a client stands in the changes of a document. Another epoch means another document under the same id. */
+/**
+ * The last change of a document that a client has received. Another `epoch` means another document under the same id,
+ * created after the first one was deleted or moved.
+ */
 export interface Position {
   epoch: string
   seq: number
 }
 
 export type ClientMessage =
-  /** First message, unless the token is in the address; later, a fresh token of the same user. */
+  /** The first message, unless the token is in the URL. Later, a new token of the same user. */
   | { type: 'auth'; token: string }
-  /** A connection has each document open once. */
+  /** Opens a document. A connection can open each document once. */
   | {
       type: 'open'
       ref: number
       organizationId: string
       documentId: string
       topics: Topic[]
-      /** Only the changes after it are wanted. */
+      /** Requests only the changes after this position. */
       since?: Position
     }
   | { type: 'close'; ref: number }
-  /** Fields that are left out keep their value; `data: null` removes it. */
+  /** Absent fields keep their value. `data: null` removes the data. */
   | { type: 'setPresence'; ref: number; status?: OnlineStatus; data?: Record<string, unknown> | null }
   | {
       type: 'setLiveState'
       ref: number
-      /** Comes back with the outcome. */
+      /** The answer carries the same id. */
       id: number
       liveStateDataId: string
       data: Record<string, unknown>
-      /** Lays the keys over the stored value instead of replacing it. */
+      /** Merges the keys into the stored value instead of replacing it. */
       merge?: boolean
     }
   | {
@@ -121,47 +127,47 @@ export type ClientMessage =
       ref: number
       channel: number
       editorId: string
-      /** What the editor holds, for those who read it over REST; only counts when it does not exist yet. */
+      /** Type of the content, for reads over REST. Used only when the editor is created. */
       contentType?: 'text' | 'map' | 'array' | 'xml'
       contentKey?: string
     }
   | { type: 'closeEditor'; channel: number }
-  /** The versions of an open editor, the newest first. The answer has `versions`, and `nextPageToken` if there are more. */
+  /** Lists the versions of an open editor, newest first. The answer has `versions`, and `nextPageToken` if there are more. */
   | { type: 'listVersions'; channel: number; id: number; pageSize?: number; pageToken?: string }
-  /** Saves the content of the editor, with all updates sent before, as a version. The answer has `version`. */
+  /** Saves the content of the editor as a version, including all updates sent before. The answer has `version`. */
   | { type: 'addVersion'; channel: number; id: number; name: string }
   | { type: 'restoreVersion'; channel: number; id: number; versionId: string }
-  /** Answered by `pong`; browsers cannot send the protocol's own. */
+  /** Answered by `pong`. Browsers cannot send the pings of the WebSocket protocol. */
   | { type: 'ping' }
 
 export type ServerMessage =
-  /** The token is good until `expiresAt` (Unix seconds). */
+  /** The client is authenticated. The token expires at `expiresAt` (Unix seconds). */
   | { type: 'ready'; connectionId: string; userId: string; expiresAt: number }
   | {
       type: 'opened'
       ref: number
       accessRole: AccessRole
       position: Position
-      /** True: what follows is everything, forget what you had. False: these are the changes since your position. */
+      /** True: the message has the full state, so drop the previous one. False: it has the changes since your position. */
       reset: boolean
       presence?: PresentUser[]
       liveStates?: LiveStateValue[]
     }
-  /** The document is closed for this client, for good where the code is 44xx. */
+  /** The server closed the document for this client. After 44xx, opening it again gives the same result. */
   | { type: 'closed'; ref: number; code: number; reason: string }
-  /** The role changed while the document was open. */
+  /** The role of the user changed while the document was open. */
   | { type: 'access'; ref: number; accessRole: AccessRole }
   | { type: 'presence'; ref: number; users: PresentUser[]; left: string[] }
   | { type: 'liveState'; ref: number; position: Position; states: LiveStateValue[] }
   | { type: 'editorOpened'; channel: number; accessRole: AccessRole }
   | { type: 'editorClosed'; channel: number; code: number; reason: string }
-  /** A version was added, by a client or by a backend. */
+  /** A client or a backend added a version. */
   | { type: 'versionAdded'; channel: number; version: VersionInfo }
-  /** A version was restored. The new content comes as an update. */
+  /** A version was restored. The new content arrives as an update. */
   | { type: 'versionRestored'; channel: number; version: VersionInfo; restoredBy?: VersionUser }
-  /** The list of versions may have changed in any way: read it again. */
+  /** The list of versions may have changed. Read it again. */
   | { type: 'versionsChanged'; channel: number }
-  /** A request is done and durable. `position` answers `setLiveState`; the others answer requests about versions. */
+  /** A request succeeded and is durable. `position` answers `setLiveState`; the other fields answer requests about versions. */
   | {
       type: 'done'
       id: number
@@ -170,27 +176,27 @@ export type ServerMessage =
       versions?: VersionInfo[]
       nextPageToken?: string
     }
-  /** A request, or without `id` a message, was refused. */
+  /** The server refused a request, or, without `id`, a message. */
   | { type: 'error'; id?: number; ref?: number; channel?: number; status: string; message: string }
-  /** Connect again after so long; the server is about to close. */
+  /** The server closes the connection soon. Connect again after this delay. */
   | { type: 'moved'; retryAfterMs: number }
-  /** The token ends at `expiresAt` (Unix seconds): send a fresh one. */
+  /** The token expires at `expiresAt` (Unix seconds). Send a new one. */
   | { type: 'tokenExpiring'; expiresAt: number }
   | { type: 'pong' }
 
 /**
- * Binary frames begin with the channel and the kind, both as variable-length integers of lib0. From the client:
+ * A binary frame begins with the channel and the kind, both as variable-length integers of lib0. From the client:
  *
- * | kind | then |
+ * | kind | content |
  * |---|---|
  * | syncStep1 | state vector (length-prefixed) |
  * | syncStep2 | number, update (length-prefixed) |
  * | update | number, update (length-prefixed) |
  * | awareness | awareness update of y-protocols (length-prefixed) |
  *
- * From the server: syncStep1, syncStep2, update and awareness without a number; `saved` with the number of the newest
- * update that is durable, and all of that client before it; `refused` with a number, a string that says why, and
- * the status of the error as another string. Numbers are the client's own and increase.
+ * From the server: syncStep1, syncStep2, update and awareness without a number. `saved` has a number: the update with this
+ * number and all earlier updates of the client are durable. `refused` has a number, the reason as a string, and the status
+ * of the error as a string. The client chooses increasing numbers.
  */
 export const editorFrames = {
   syncStep1: 0,
@@ -201,18 +207,18 @@ export const editorFrames = {
   refused: 5,
 } as const
 
-/** Bounds of one frame from a client. */
+/** Limits of one message from a client. */
 export const limits = {
-  /** Before the client is known. */
+  /** A message before the client is authenticated. */
   firstMessageBytes: 16_384,
-  /** An update of 1 MiB and what is around it. */
+  /** An update of 1 MiB and its frame. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,
-  /** Levels of a message; the message itself is the first. */
+  /** Nesting levels of a JSON message. The message itself is the first. */
   jsonDepth: 64,
-  /** Keys of a message, its own included. The parser of V8 takes up to 2 microseconds a key. */
+  /** Keys of a JSON message on all levels. The parser of V8 takes up to 2 microseconds per key. */
   jsonKeys: 10_000,
-  /** Strings that are no keys, arrays and objects of a message. The parser takes half a microsecond for each. */
+  /** Strings (without keys), arrays and objects of a JSON message. The parser takes half a microsecond for each. */
   jsonValues: 50_000,
   /** Characters of an id. */
   idLength: maxIdLength,
@@ -222,7 +228,7 @@ export const limits = {
   versionNameLength: maxShortNameLength,
   /** Characters of a page token. */
   pageTokenLength: maxPageTokenLength,
-  /** The data of a presence, as JSON. */
+  /** The `data` of a presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */
   awarenessBytes: 16_384,

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { NoInput } from './workspace.ts'
 
@@ -52,7 +52,7 @@ export type ApiKeyConfigGetInput = NoInput
 
 export type ApiKeyConfigUpdateInput = ApiKeyOptions
 
-/** The switches of an API key. */
+/** The options of an API key. */
 export interface ApiKeyConfigOperations {
   /**
    * Reads the options of the API key.
@@ -61,9 +61,9 @@ export interface ApiKeyConfigOperations {
    */
   get(input?: ApiKeyConfigGetInput, options?: CallOptions): Promise<Result<ApiKeyConfig>>
   /**
-   * Changes options of the API key. Only the sent options change, and only they are answered. Unlike
-   * elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as
-   * `isPrivateCommentsEnabled`.
+   * Changes options of the API key. Changes only the sent options and returns only those. Unlike other
+   * operations, it refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when
+   * it is read.
    *
    * `POST /v2/workspace/apikeyconfig/update`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { KeyType, ApiKeySummary } from './workspace.ts'
 
@@ -276,13 +276,12 @@ export interface ApiKeysGetInput {
   pageToken?: string
 }
 
-/** Every record belongs to one API key; two keys of a workspace share nothing. */
+/** Every record belongs to one API key. Two keys of a workspace share no data. */
 export interface ApiKeysOperations {
   /**
-   * Creates an API key in the workspace. Read its auth token with Get Auth Tokens. A testing key allows
-   * `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect.
-   * `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config
-   * changes it.
+   * Creates an API key in the workspace. Read its auth token with Get Auth Tokens. Regions are stored without
+   * effect. `defaultDocumentAccessType` starts as the server setting `DEFAULT_DOCUMENT_ACCESS`; change it
+   * with Update API Key Config.
    *
    * `POST /v2/workspace/apikey/create`
    */
@@ -294,7 +293,7 @@ export interface ApiKeysOperations {
    */
   update(input: ApiKeysUpdateInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Reads the API keys of the workspace, all or by id. Ids that do not exist, or are of another workspace,
+   * Reads the API keys of the workspace, all or by id. Ids that do not exist or belong to another workspace
    * are left out.
    *
    * `POST /v2/workspace/apikeys/get`

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface ApiKeyReference {
@@ -33,7 +33,7 @@ export type AuthTokensGetInput = ApiKeyReference
 
 export type AuthTokensResetInput = ApiKeyReference
 
-/** The secret that is sent together with an API key. */
+/** The secret that you send with an API key. */
 export interface AuthTokensOperations {
   /**
    * Reads the auth tokens of an API key.
@@ -42,8 +42,8 @@ export interface AuthTokensOperations {
    */
   get(input: AuthTokensGetInput, options?: CallOptions): Promise<Result<ApiKeyAuthTokens>>
   /**
-   * Replaces the auth token of an API key. The old token stops working at once. User tokens issued before
-   * stay valid until they expire.
+   * Replaces the auth token of an API key. The old token stops working immediately. User tokens that were
+   * issued before stay valid until they expire.
    *
    * `POST /v2/workspace/authtoken/reset`
    */

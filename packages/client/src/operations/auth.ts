@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface UserProperties {
@@ -83,22 +83,22 @@ export interface AuthGetTokenInput {
   userProperties: OrganizationUserProperties
 }
 
-/** Signed tokens that say who a user is and what the user may see and change. */
+/** Signed tokens that identify a user and carry the permissions of the user. */
 export interface AuthOperations {
   /**
-   * Issues a signed token for a user, with the permissions it carries. The token is a JWT (ES256) that ends
-   * 48 hours after its issue; the keys to verify it are at `/.well-known/jwks.json`. Further keys of
-   * `userProperties` are kept as claims. Nothing is stored: the permissions hold for the sessions that
-   * present the token, unless they are granted differently or removed later. Documents are `public` at first:
-   * then every user token of the API key opens all of its documents, also those that the token does not name.
-   * `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` are no names
-   * of users: the writes of your backend are stored under them.
+   * Issues a signed token for a user, with permissions. The token is a JWT (ES256) that expires 48 hours
+   * after its issue. The public keys that verify it are at `/.well-known/jwks.json`. Further keys of
+   * `userProperties` become claims. Nothing is stored: the permissions apply to the sessions that use the
+   * token, until a later grant or removal overrides them. Documents are `public` by default, so every user
+   * token of the API key can open all of its documents, including those that the token does not name.
+   * `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` cannot be user
+   * ids: writes by your backend are stored under them.
    *
    * `POST /v2/auth/generate_token`
    */
   generateToken(input: AuthGenerateTokenInput, options?: CallOptions): Promise<Result<UserToken>>
   /**
-   * Issues a signed token for a user of one organization. The first form of token issue, with the credentials
+   * Issues a signed token for a user of one organization. The v1 form of Generate Token, with the credentials
    * in the body. The user becomes an editor of the organization.
    *
    * `POST /v1/auth/token/get`

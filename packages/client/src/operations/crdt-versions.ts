@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { CrdtType, CrdtData } from './crdt.ts'
 
@@ -66,26 +66,27 @@ export interface CrdtVersionsRestoreInput {
   versionId: string
 }
 
-/** Named states of the content of an editor, to look at and to return to. */
+/** Saved versions of the content of an editor, to read and to restore. */
 export interface CrdtVersionsOperations {
   /**
-   * Keeps the content of an editor, as it is now, under a name. Names need not differ. An editor has at most
-   * 1,000 versions. `userId` names the user who saves the version; without it the version has no `createdBy`.
+   * Saves the current content of an editor as a named version. Names do not have to differ. An editor has at
+   * most 1,000 versions. Without `userId`, the version has no `createdBy`.
    *
    * `POST /v2/crdt/versions/add`
    */
   add(input: CrdtVersionsAddInput, options?: CallOptions): Promise<Result<EditorVersion>>
   /**
-   * Reads the versions of an editor, or the content of one. The newest come first, without content. With
-   * `versionId` only that one comes, with `data`. What does not exist is left out.
+   * Reads the versions of an editor, or the content of one version. The newest come first, without content.
+   * With `versionId`, the answer is only that version, with `data`. A version that does not exist is left
+   * out.
    *
    * `POST /v2/crdt/versions/get`
    */
   get(input: CrdtVersionsGetInput, options?: CallOptions): Promise<Result<EditorVersion[]>>
   /**
-   * Gives an editor the content of a version back. Written as one change of the stored Yjs document that
-   * keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version
-   * first to be able to return.
+   * Restores an editor to a version. The restore is one change of the stored Yjs document that keeps
+   * unchanged parts, so open editors receive it as a normal edit. To be able to return to the current
+   * content, save a version first.
    *
    * `POST /v2/crdt/versions/restore`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface EditorContent {
@@ -54,26 +54,27 @@ export type CrdtUpdateInput = EditorContent
 /** The stored content of collaborative editors. */
 export interface CrdtOperations {
   /**
-   * Stores the first content of an editor. The content becomes a Yjs document with a root of that type at
-   * `contentKey`, which is `content` unless sent. Organization and document are created when they do not
-   * exist. The body may have up to 10 MiB.
+   * Stores the first content of an editor. The content becomes a Yjs document with a shared type of the given
+   * `type` at `contentKey`. The organization and the document are created if they do not exist. The body can
+   * have up to 10 MiB.
    *
    * `POST /v2/crdt/add`
    */
   add(input: CrdtAddInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Reads the content of one editor, or of every editor of a document. In the order of the editor ids. What
-   * does not exist is left out. When nobody has ever written at the declared `contentKey`, the content is
-   * read where the binding of the editor writes it by default, such as `default` for Tiptap.
+   * Reads the content of one editor, or of every editor of a document. Editors come in the order of their
+   * ids. An editor that does not exist is left out. While nothing has been written at the declared
+   * `contentKey`, the content is read where the editor binding writes by default, such as `default` for
+   * Tiptap.
    *
    * `POST /v2/crdt/get`
    */
   get(input: CrdtGetInput, options?: CallOptions): Promise<Result<CrdtRecord[]>>
   /**
-   * Replaces the content of an editor. Written as one change of the stored Yjs document that keeps what is
-   * equal, so open editors converge. Without `contentKey` the content that Get CRDT Data shows is replaced.
-   * `type` must be that of the content, and another `contentKey` than the declared one is accepted only while
-   * that one is empty. The body may have up to 10 MiB.
+   * Replaces the content of an editor. The write is one change of the stored Yjs document that keeps
+   * unchanged parts, so open editors receive it as a normal edit. Without `contentKey`, it replaces the
+   * content that Get CRDT Data returns. `type` must be the type of the content. A `contentKey` other than the
+   * declared one is accepted only while the declared one is empty. The body can have up to 10 MiB.
    *
    * `POST /v2/crdt/update`
    */

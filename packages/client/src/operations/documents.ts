@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessType } from './api-key-config.ts'
@@ -159,75 +159,74 @@ export interface DocumentsMigrateStatusOutput {
   status: MigrationStatus
 }
 
-/** What people work on together. Documents can be moved, shut and migrated to another id. */
+/** What users edit together. Documents can be moved, disabled and migrated to another id. */
 export interface DocumentsOperations {
   /**
-   * Adds documents, in a folder or in none. Further keys of a document are kept as its metadata. Without
-   * `accessType` a document inherits from its folder. If one exists already it is left as it is, the others
-   * are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.
+   * Adds documents, in a folder or in none. Further keys of a document are stored as its metadata. Without
+   * `accessType`, a document inherits from its folder. A document that exists stays unchanged and the others
+   * are added; v2 then answers `INTERNAL` with all outcomes in `details`, and v1 answers 200.
    *
    * `POST /v2/organizations/documents/add`
    */
   add(input: DocumentsAddInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads documents: all, by id, or those of one folder. `accessType` is the one in force, inherited or not.
-   * `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id
-   * does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1
-   * leaves it out. v1 returns up to 10,000 documents at once. Needs the option `useAdvancedQueries` of the
-   * API key, which is on unless switched off.
+   * Reads documents: all, by id, or by folder. `accessType` is the type that applies, set or inherited. If a
+   * requested id does not exist, v2 answers `INTERNAL` with all results in `details`, in the order of the
+   * request, and v1 leaves it out. v1 has no pages and returns up to 10,000 documents. Requires the option
+   * `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/organizations/documents/get`
    */
   get(input: DocumentsGetInput, options?: CallOptions): Promise<Result<DocumentRecord[]>>
   /**
    * Changes the name, the access type and the metadata of documents. Sent keys are merged into the stored
-   * ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist
-   * the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.
+   * ones; `null` removes a key. `documents.updateDisableState` changes `disabled`, and `documents.move` the
+   * folder. If a document does not exist, the others are changed; v2 then answers `INTERNAL` with all
+   * outcomes in `details`, and v1 answers 200.
    *
    * `POST /v2/organizations/documents/update`
    */
   update(input: DocumentsUpdateInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Deletes documents and everything inside them. If one does not exist the others are deleted, and v2
-   * answers `INTERNAL` with every outcome in `details`; v1 answers 200.
+   * Deletes documents and everything inside them. If a document does not exist, the others are deleted; v2
+   * then answers `INTERNAL` with all outcomes in `details`, and v1 answers 200.
    *
    * `POST /v2/organizations/documents/delete`
    */
   delete(input: DocumentsDeleteInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Moves documents into a folder, all of them or none. `folderId: "root"` takes them out of any folder.
-   * Inherited access follows the new folder.
+   * Moves documents into a folder, all or none. `folderId: "root"` moves them out of their folders. Inherited
+   * access follows the new folder.
    *
    * `POST /v2/organizations/documents/move`
    */
   move(input: DocumentsMoveInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Sets who may enter documents. The type is then the document’s own and no longer inherited from its
-   * folder.
+   * Sets the access type of documents. The documents no longer inherit the type from their folder.
    *
    * `POST /v2/organizations/documents/access/update`
    */
   updateAccess(input: DocumentsUpdateAccessInput, options?: CallOptions): Promise<Result<Record<string, DocumentAccessOutcome>>>
   /**
-   * Shuts documents for their users, or opens them again. While a document is disabled no user can read or
-   * write it.
+   * Disables documents for their users, or enables them again. While a document is disabled, users can
+   * neither read nor write it.
    *
    * `POST /v2/organizations/documents/access/disablestate/update`
    */
   updateDisableState(input: DocumentsUpdateDisableStateInput, options?: CallOptions): Promise<Result<Record<string, DocumentDisableOutcome>>>
   /**
-   * Starts to move a document with all its data to another id. Runs in the background; ask
-   * `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both
-   * have something of the same id the one of the new document stays. A migration that fails leaves the
-   * document as it was. Clients that have the document open are closed with 4404 and the reason "The document
-   * was moved to another id.": tell them the new id.
+   * Starts to move a document with all its data to a new id. The migration runs in the background;
+   * `documents.migrateStatus` reads its state. If the new id exists, the two documents are merged: where both
+   * contain an item with the same id, the item of the new document stays. A failed migration leaves the
+   * document unchanged. Clients that have the document open are closed with code 4404 and the reason "The
+   * document was moved to another id." Give them the new id.
    *
    * `POST /v2/organizations/documents/migrate`
    */
   migrate(input: DocumentsMigrateInput, options?: CallOptions): Promise<Result<DocumentsMigrateOutput>>
   /**
-   * Tells how far a migration is. `completed` and `failed` are final. Migrations that ended are known for at
-   * least 30 days.
+   * Reads the state of a migration. `completed` and `failed` are final. A finished migration can be read for
+   * at least 30 days.
    *
    * `POST /v2/organizations/documents/migrate/status`
    */

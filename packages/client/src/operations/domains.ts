@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { NoInput } from './workspace.ts'
 
@@ -31,28 +31,29 @@ export interface DomainsDeleteOutput {
   domainsRemoved: string[]
 }
 
-/** The web domains whose pages may use an API key. While the list is empty, all may. */
+/** The web domains whose pages may use an API key. An empty list allows every domain. */
 export interface DomainsOperations {
   /**
-   * Allows browsers of further domains to use the API key. Entries may be URLs or hosts; protocol, `www`,
-   * port and path are stripped. `*.example.com` allows everything below `example.com`. Domains that are on
-   * the list already are skipped: the answer is then an error that names them, and the others are added all
-   * the same. An invalid entry refuses the whole call.
+   * Allows pages of further domains to use the API key. Entries are URLs or hosts. The server removes
+   * protocol, `www`, port and path. `*.example.com` allows all subdomains of `example.com`. An invalid entry
+   * fails the whole call. Domains that are already allowed are skipped: the others are added, and the answer
+   * is an error that lists the skipped ones.
    *
    * `POST /v2/workspace/domains/add`
    */
   add(input: DomainsAddInput, options?: CallOptions): Promise<Result<DomainsAddOutput>>
   /**
-   * Reads the domains whose browsers may use the API key. In the order in which they were added. An empty
-   * list means that every domain may.
+   * Reads the domains whose pages may use the API key. The domains come in the order in which they were
+   * added. An empty list allows every domain.
    *
    * `POST /v2/workspace/domains/get`
    */
   get(input?: DomainsGetInput, options?: CallOptions): Promise<Result<DomainsGetOutput>>
   /**
-   * Takes domains off the list. Entries are read as when adding, and removed by that exact form: removing
-   * `x.com` leaves `*.x.com`. Domains that are not on the list are skipped: the answer is then an error that
-   * names them, and the others are removed all the same. Removing the last domain lets every domain in.
+   * Removes domains from the allowed domains. Entries are normalized as in Add Domains and removed by exact
+   * match: removing `x.com` keeps `*.x.com`. Domains that are not on the list are skipped: the others are
+   * removed, and the answer is an error that lists the skipped ones. Removing the last domain allows every
+   * domain.
    *
    * `POST /v2/workspace/domains/delete`
    */

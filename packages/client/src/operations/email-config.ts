@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { NoInput } from './workspace.ts'
 import type { EmailServiceConfigInput, EmailServiceType } from './api-keys.ts'
@@ -91,18 +91,18 @@ export interface EmailConfigUpdateInput {
 /** Whether and how an API key sends emails about activity. */
 export interface EmailConfigOperations {
   /**
-   * Reads how the API key sends email. The server does not send email yet; the configuration is only stored.
-   * The credential of the provider is masked. `triggers` is there once it was set.
+   * Reads the email settings of the API key. The server does not send email yet and only stores the settings.
+   * The API key of the mail provider is masked. `triggers` is present once it was set.
    *
    * `POST /v2/workspace/emailconfig/get`
    */
   get(input?: EmailConfigGetInput, options?: CallOptions): Promise<Result<EmailConfig>>
   /**
-   * Changes how the API key sends email. The server does not send email yet; the configuration is only
-   * stored. Sent fields are merged into the stored ones. The call that first enables the service enables the
-   * default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on.
-   * The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string
-   * removes it.
+   * Changes the email settings of the API key. The server does not send email yet and only stores the
+   * settings. Sent fields are merged into the stored ones. The first call that enables the service enables
+   * the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were
+   * sent as true are on. The API key of the mail provider is stored encrypted. Sending back its masked form
+   * keeps it, and an empty string removes it.
    *
    * `POST /v2/workspace/emailconfig/update`
    */

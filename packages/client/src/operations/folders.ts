@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessType } from './api-key-config.ts'
@@ -124,31 +124,31 @@ export interface FoldersUpdateAccessInput {
   inheritFromParent?: boolean
 }
 
-/** Folders nest inside an organization, hold documents and may pass their access on. */
+/** Folders contain documents and other folders, and pass their access type on to them. */
 export interface FoldersOperations {
   /**
-   * Adds folders, each at the top or inside another one. Folders are added in the order given, so a parent
-   * may stand before its children in the same call. Without `accessType` a folder inherits from its parent;
-   * at the top it has the default of the API key. Folders nest 32 levels deep.
+   * Adds folders at the top level or inside other folders. Folders are added in the given order, so a parent
+   * can come before its children in the same call. Without `accessType`, a folder inherits from its parent,
+   * and a top-level folder gets the default of the API key. Folders nest up to 32 levels deep.
    *
    * `POST /v2/organizations/folders/add`
    */
   add(input: FoldersAddInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads the folders of an organization, all or one with what is inside it. Without `folderId` all folders
-   * are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that
-   * depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says
-   * more. Everything that is asked for comes in one answer, unless `pageSize` is sent: then a page has that
-   * many folders of the outermost list, which is the list of all folders, of the top-level ones, or with
-   * `folderId` of its direct subfolders. An answer of more than 100,000 folders or 64 MiB is refused. Needs
-   * the option `useAdvancedQueries` of the API key, which is on unless switched off.
+   * Reads all folders of an organization, or one folder with its subfolders. Without `folderId`, the answer
+   * is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, it is the top-level folders, nested
+   * to that depth. With `folderId`, the answer is that folder with its `subFolders`, one level deep unless
+   * `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With `pageSize`, a page has that
+   * many folders of the outermost list: all folders, the top-level folders, or the direct subfolders of
+   * `folderId`. An answer of more than 100,000 folders or 64 MiB is refused. Requires the option
+   * `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/organizations/folders/get`
    */
   get(input: FoldersGetInput, options?: CallOptions): Promise<Result<Folder[]>>
   /**
-   * Renames folders and moves them. A moved folder takes everything inside it along; what inherits access
-   * follows the new parent. `parentFolderId: "root"` moves it to the top.
+   * Renames and moves folders. A folder moves with everything inside it, and inherited access follows the new
+   * parent. `parentFolderId: "root"` moves a folder to the top level.
    *
    * `POST /v2/organizations/folders/update`
    */
@@ -160,8 +160,9 @@ export interface FoldersOperations {
    */
   delete(input: FoldersDeleteInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Sets who may enter folders, or lets them inherit it. Everything inside that inherits follows.
-   * `inheritFromParent: true` drops the own type and wins over `accessType`.
+   * Sets the access type of folders, or lets them inherit it. Folders and documents inside that inherit the
+   * type follow. `inheritFromParent: true` removes the folder's own type and takes precedence over
+   * `accessType`.
    *
    * `POST /v2/organizations/folders/access/update`
    */

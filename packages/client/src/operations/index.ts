@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { WorkspaceOperations } from './workspace.ts'
 import type { ApiKeysOperations } from './api-keys.ts'
 import type { AuthTokensOperations } from './auth-tokens.ts'
@@ -39,40 +39,40 @@ export type * from './notifications.ts'
 
 /** Every operation of the interface, by family. */
 export interface Operations {
-  /** A workspace belongs to an owner and holds API keys. Creating one gives the first credentials. */
+  /** A workspace belongs to an owner and has API keys. Creating one gives you the first credentials. */
   readonly workspace: WorkspaceOperations
-  /** Every record belongs to one API key; two keys of a workspace share nothing. */
+  /** Every record belongs to one API key. Two keys of a workspace share no data. */
   readonly apiKeys: ApiKeysOperations
-  /** The secret that is sent together with an API key. */
+  /** The secret that you send with an API key. */
   readonly authTokens: AuthTokensOperations
-  /** The switches of an API key. */
+  /** The options of an API key. */
   readonly apiKeyConfig: ApiKeyConfigOperations
-  /** The web domains whose pages may use an API key. While the list is empty, all may. */
+  /** The web domains whose pages may use an API key. An empty list allows every domain. */
   readonly domains: DomainsOperations
   /** Whether and how an API key sends emails about activity. */
   readonly emailConfig: EmailConfigOperations
-  /** Signed tokens that say who a user is and what the user may see and change. */
+  /** Signed tokens that identify a user and carry the permissions of the user. */
   readonly auth: AuthOperations
   /** What a user may do with organizations, folders and documents. */
   readonly permissions: PermissionsOperations
   /** The top of the tree: folders, documents and users belong to an organization. */
   readonly organizations: OrganizationsOperations
-  /** Folders nest inside an organization, hold documents and may pass their access on. */
+  /** Folders contain documents and other folders, and pass their access type on to them. */
   readonly folders: FoldersOperations
-  /** What people work on together. Documents can be moved, shut and migrated to another id. */
+  /** What users edit together. Documents can be moved, disabled and migrated to another id. */
   readonly documents: DocumentsOperations
-  /** The people of an organization, a folder or a document, with their roles. */
+  /** The users of an organization, a folder or a document, with their roles. */
   readonly users: UsersOperations
-  /** Named groups of the users of an organization. */
+  /** Named groups of users of an organization. */
   readonly userGroups: UserGroupsOperations
-  /** Who is at a document right now. */
+  /** The users who are in a document right now. */
   readonly presence: PresenceOperations
-  /** Small shared state of a document, sent to everybody who has it open. */
+  /** Small shared state of a document, sent to all clients that have the document open. */
   readonly liveState: LiveStateOperations
   /** The stored content of collaborative editors. */
   readonly crdt: CrdtOperations
-  /** Named states of the content of an editor, to look at and to return to. */
+  /** Saved versions of the content of an editor, to read and to restore. */
   readonly crdtVersions: CrdtVersionsOperations
-  /** What users find in their inbox, and what each of them wants to be told about. */
+  /** The inbox of users, and which notifications each user receives. */
   readonly notifications: NotificationsOperations
 }

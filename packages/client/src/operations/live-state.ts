@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Success } from './presence.ts'
 
@@ -15,13 +15,14 @@ export interface LiveStateBroadcastInput {
   merge?: boolean
 }
 
-/** Small shared state of a document, sent to everybody who has it open. */
+/** Small shared state of a document, sent to all clients that have the document open. */
 export interface LiveStateOperations {
   /**
-   * Sets live state of a document. Replaces the stored value, or with `merge` lays the sent keys over it, one
-   * level deep. The stored value holds at most 1 MiB of JSON. The fields may also stand at the top level of
-   * the body, without `data` around them. Organization and document are created when they do not exist. Its
-   * error envelopes carry `code` beside `status`, with the same word.
+   * Sets a live state of a document. Replaces the stored value; with `merge`, the sent keys are merged into
+   * it, one level deep. The stored value has at most 1 MiB of JSON. All clients that have the document open
+   * receive the new value. The fields can also be sent at the top level of the body, without `data` around
+   * them. The organization and the document are created if they do not exist. Its errors have a field `code`
+   * with the value of `status`.
    *
    * `POST /v2/livestate/broadcast`
    */

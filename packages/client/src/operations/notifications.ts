@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessRole } from './auth.ts'
@@ -312,56 +312,55 @@ export interface NotificationsSetConfigInput {
   config: NotificationPreferences
 }
 
-/** What users find in their inbox, and what each of them wants to be told about. */
+/** The inbox of users, and which notifications each user receives. */
 export interface NotificationsOperations {
   /**
-   * Notifies users about something in a document. Unless `notifyAll` is `false` every user of the
-   * organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users
-   * who do not want inbox notifications are left out. A `notificationId` that exists is overwritten. Needs
-   * the option `useNotificationService` of the API key, which is on unless switched off.
+   * Notifies users about an event in a document. Notifies the users in `notifyUsers`, who also get the
+   * notification in their personal list, and all users of the organization unless `notifyAll` is `false`.
+   * Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is
+   * overwritten. Requires the option `useNotificationService` of the API key, which is on by default.
    *
    * `POST /v2/notifications/add`
    */
   add(input: NotificationsAddInput, options?: CallOptions): Promise<Result<NewNotification>>
   /**
-   * Reads the notifications of a document or of a user. With `userId` only what is addressed to that user,
-   * with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is
-   * required, and everything is returned at once, up to 10,000 notifications. Needs the option
-   * `useAdvancedQueries` of the API key, which is on unless switched off.
+   * Reads the notifications of a document or of a user. With `userId`, the answer has only notifications for
+   * that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has
+   * no pages and returns up to 10,000 notifications. Requires the option `useAdvancedQueries` of the API key,
+   * which is on by default.
    *
    * `POST /v2/notifications/get`
    */
   get(input: NotificationsGetInput, options?: CallOptions): Promise<Result<NotificationRecord[]>>
   /**
-   * Changes notifications and marks them as read. A field that is sent replaces the stored one.
-   * `readByUserIds` marks the notification as read for these users and takes it out of their personal list,
-   * unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not
-   * found. With `verifyUserPermissions` recipients who may not read the document are dropped.
+   * Changes notifications and marks them as read. A sent field replaces the stored one. `readByUserIds` marks
+   * the notification as read for these users and removes it from their personal lists, unless
+   * `persistReadForUsers` is `true`. A notification that does not match every filter is not found.
    *
    * `POST /v2/notifications/update`
    */
   update(input: NotificationsUpdateInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Deletes the notifications that meet every filter. With `userId` they are removed for that user only, and
-   * deleted when nobody else is left. The answer has one outcome for each id that was sent, or for each
-   * notification that was found when none was.
+   * Deletes the notifications that match every filter. With `userId`, they are removed only for that user,
+   * and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per
+   * notification that was found.
    *
    * `POST /v2/notifications/delete`
    */
   delete(input: NotificationsDeleteInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads what a user wants to be notified about. One entry for each document: its own setting, else that of
-   * the organization, else `ALL`. With `getOrganizationConfig` the one entry of the organization instead.
-   * Needs the option `useNotificationService` of the API key, which is on unless switched off.
+   * Reads the notification preferences of a user. The answer has one entry per document: its own preferences,
+   * else those of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the
+   * organization. Requires the option `useNotificationService` of the API key, which is on by default.
    *
    * `POST /v2/notifications/config/get`
    */
   getConfig(input: NotificationsGetConfigInput, options?: CallOptions): Promise<Result<NotificationConfig[]>>
   /**
-   * Sets what users want to be notified about. `ALL` is everything on the document, `MINE` what involves the
-   * user, `NONE` nothing. Without `documentIds`, under v2, the setting is the default for every document of
-   * the organization. Channels that are not sent keep their value. Needs the option `useNotificationService`
-   * of the API key, which is on unless switched off.
+   * Sets the notification preferences of users. `ALL` is everything on the document, `MINE` only what
+   * involves the user, `NONE` nothing. Under v2, without `documentIds`, the preferences are the default for
+   * every document of the organization. Channels that are not sent keep their value. Requires the option
+   * `useNotificationService` of the API key, which is on by default.
    *
    * `POST /v2/notifications/config/set`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface OrganizationInput {
@@ -72,23 +72,22 @@ export interface OrganizationsUpdateDisableStateInput {
 /** The top of the tree: folders, documents and users belong to an organization. */
 export interface OrganizationsOperations {
   /**
-   * Adds organizations. Further keys of an organization are kept as its metadata. One that exists already is
-   * left as it is.
+   * Adds organizations. Further keys of an organization are stored as its metadata. An organization that
+   * exists stays unchanged.
    *
    * `POST /v2/organizations/add`
    */
   add(input: OrganizationsAddInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads organizations, all or by id. Ids that do not exist are left out. Under v1 everything is returned at
-   * once, up to 10,000 organizations. Needs the option `useAdvancedQueries` of the API key, which is on
-   * unless switched off.
+   * Reads organizations, all or by id. Ids that do not exist are left out. v1 has no pages and returns up to
+   * 10,000 organizations. Requires the option `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/organizations/get`
    */
   get(input?: OrganizationsGetInput, options?: CallOptions): Promise<Result<Organization[]>>
   /**
    * Changes the name and the metadata of organizations. Sent keys are merged into the stored ones; `null`
-   * removes a key. `disabled` is not changed here.
+   * removes a key. `organizations.updateDisableState` changes `disabled`.
    *
    * `POST /v2/organizations/update`
    */
@@ -100,8 +99,8 @@ export interface OrganizationsOperations {
    */
   delete(input: OrganizationsDeleteInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Shuts organizations for their users, or opens them again. While an organization is disabled its users can
-   * read and write nothing in it. One that does not exist is created.
+   * Disables organizations for their users, or enables them again. While an organization is disabled, users
+   * can neither read nor write anything in it. An organization that does not exist is created.
    *
    * `POST /v2/organizations/access/disablestate/update`
    */

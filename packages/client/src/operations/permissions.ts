@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { PermissionResource, AccessRole, ResourceType } from './auth.ts'
 import type { AccessType } from './api-key-config.ts'
@@ -92,29 +92,29 @@ export interface PermissionsRemoveInput {
 /** What a user may do with organizations, folders and documents. */
 export interface PermissionsOperations {
   /**
-   * Lets a user into organizations, folders and documents. One grant for each user and resource: a second one
-   * replaces role and expiry, also those of tokens that were issued before. The resources need not exist yet,
-   * and a user who is unknown is created.
+   * Grants a user access to organizations, folders and documents. A user has one grant per resource. A second
+   * grant replaces role and expiry, including those in tokens that were issued before. The resources do not
+   * have to exist yet. An unknown user is created.
    *
    * `POST /v2/auth/permissions/add`
    */
   add(input: PermissionsAddInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Tells what users may do in an organization, its folders and documents. `accessType` is the effective one,
-   * inherited or own. A user who may not enter is told so in the entry, and the call succeeds. A folder or
-   * document that does not exist fails the call, with all entries in `details`, unless
-   * `skipResourceExistenceValidation` is `true`: then the entry alone says so.
+   * Reads what users may do in an organization, its folders and documents. `accessType` is the type that
+   * applies, set or inherited. If a user has no access, the entry contains an error and the call succeeds. If
+   * a folder or document does not exist, the call fails with all entries in `details`; with
+   * `skipResourceExistenceValidation` it succeeds, and only the entry contains an error.
    *
    * `POST /v2/auth/permissions/get`
    */
   get(input: PermissionsGetInput, options?: CallOptions): Promise<Result<Record<string, UserPermissions>>>
   /**
-   * Takes grants on organizations, folders and documents from a user. Removes what was granted on exactly
-   * these resources, also by tokens that were issued before; a grant that is not there is not an error. A
-   * user who loses an organization is in none of its groups any more. The profile stays. Removing a grant
-   * does not close a `public` document to the user, and documents are `public` unless set otherwise: there, a
-   * user without a grant may write, also one who was a viewer. Set `accessType` to `restricted` with
-   * `documents.updateAccess` to keep users without a grant out.
+   * Removes grants of a user on organizations, folders and documents. Removes the grants on exactly these
+   * resources, including those in tokens that were issued before. A missing grant is not an error. A user who
+   * loses an organization also leaves its user groups. The profile stays. Removing a grant does not close a
+   * `public` document to the user, and documents are `public` by default: a user without a grant can write
+   * there, even a former viewer. To exclude users without a grant, set `accessType` to `restricted` with
+   * `documents.updateAccess`.
    *
    * `POST /v2/auth/permissions/remove`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface PresenceUser {
@@ -47,18 +47,18 @@ export interface PresenceDeleteInput {
   userIds: string[]
 }
 
-/** Who is at a document right now. */
+/** The users who are in a document right now. */
 export interface PresenceOperations {
   /**
-   * Shows users as present in a document. A user who is present already is overwritten. `status` is `online`
-   * unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most
-   * 1,000 of them. Organization and document are created when they do not exist.
+   * Shows users as present in a document. A user who is already present is overwritten. Users stay until they
+   * are deleted, or for 24 hours without an update. A backend can add at most 1,000 users to a document. The
+   * organization and the document are created if they do not exist.
    *
    * `POST /v2/presence/add`
    */
   add(input: PresenceAddInput, options?: CallOptions): Promise<Result<Success>>
   /**
-   * Changes users who are present in a document. Only the sent fields change; a user with none is kept
+   * Changes users who are present in a document. Only the sent fields change. A user without fields stays
    * present for another 24 hours. Users who are not present are ignored.
    *
    * `POST /v2/presence/update`

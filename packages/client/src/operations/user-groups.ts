@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 
@@ -47,10 +47,10 @@ export interface UserGroupsDeleteUsersInput {
   deleteAll?: boolean
 }
 
-/** Named groups of the users of an organization. */
+/** Named groups of users of an organization. */
 export interface UserGroupsOperations {
   /**
-   * Adds groups of users to an organization. A group that exists already gets the new name.
+   * Adds user groups to an organization. A group that exists gets the new name.
    *
    * `POST /v2/organizations/usergroups/add`
    */
@@ -62,7 +62,7 @@ export interface UserGroupsOperations {
    */
   addUsers(input: UserGroupsAddUsersInput, options?: CallOptions): Promise<Result<Record<string, GroupMemberOutcome>>>
   /**
-   * Removes users from a group, or all of them.
+   * Removes some or all users from a group.
    *
    * `POST /v2/organizations/usergroups/users/delete`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 import type { Outcome } from './organizations.ts'
 import type { AccessRole } from './auth.ts'
@@ -122,39 +122,40 @@ export interface UsersDeleteInput {
   userIds: string[]
 }
 
-/** The people of an organization, a folder or a document, with their roles. */
+/** The users of an organization, a folder or a document, with their roles. */
 export interface UsersOperations {
   /**
-   * Adds users to an organization, or to one of its documents or folders. With `documentId` or `folderId`
-   * users are added there only. A user who is there already is merged. The organization is created unless
+   * Adds users to an organization, or to one of its documents or folders. With `documentId` or `folderId`,
+   * users are added only there. A user who is already there is merged. The organization is created unless
    * `createOrganization` is false.
    *
    * `POST /v2/users/add`
    */
   add(input: UsersAddInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads the users of an organization, or of its documents or folders. Filters narrow each other.
+   * Reads the users of an organization, or of its documents or folders. A user must match all filters.
    * `allDocuments` reads the users of every document, each once and without `accessRole`; with
-   * `groupByDocumentId` they are listed by document. v1 returns up to 10,000 users at once. Needs the option
-   * `useAdvancedQueries` of the API key, which is on unless switched off.
+   * `groupByDocumentId` they are listed by document. v1 has no pages and returns up to 10,000 users. Requires
+   * the option `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/users/get`
    */
   get(input: UsersGetInput, options?: CallOptions): Promise<Result<User[] | Record<string, User[]>>>
   /**
-   * Changes the profiles of users. Sent fields are merged into the profile and show wherever the user is;
-   * `null` removes a field. `accessRole` changes the addressed level only.
+   * Changes the profiles of users. Sent fields are merged into the profile, which all organizations share;
+   * `null` removes a field. `accessRole` changes only on the addressed level: the document, the folder or the
+   * organization.
    *
    * `POST /v2/users/update`
    */
   update(input: UsersUpdateInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Removes users from an organization, or from one of its documents or folders. Leaving the organization
-   * also ends group memberships and access to everything inside it, and the profile goes when the user is
-   * left nowhere. What tokens that were issued before permit there ends too. Removing a user does not close a
-   * `public` document to that user, and documents are `public` unless set otherwise: there, a user without a
-   * grant may write, also one who was a viewer. Set `accessType` to `restricted` with
-   * `documents.updateAccess` to keep users without a grant out.
+   * Removes users from an organization, or from one of its documents or folders. A user who leaves the
+   * organization also leaves its user groups and loses access to everything inside it. The profile is deleted
+   * when the user belongs nowhere else. Tokens that were issued before no longer permit anything there.
+   * Removing a user does not close a `public` document to the user, and documents are `public` by default: a
+   * user without a grant can write there, even a former viewer. To exclude users without a grant, set
+   * `accessType` to `restricted` with `documents.updateAccess`.
    *
    * `POST /v2/users/delete`
    */

@@ -1,4 +1,4 @@
-// Derived from the table of operations by "npm run derive". Do not edit.
+// Derived from the operation table by "npm run derive". Do not edit.
 import type { CallOptions, Result } from '../call.ts'
 
 export interface Workspace {
@@ -55,11 +55,12 @@ export interface WorkspaceCreateInput {
 
 export type WorkspaceGetInput = NoInput
 
-/** A workspace belongs to an owner and holds API keys. Creating one gives the first credentials. */
+/** A workspace belongs to an owner and has API keys. Creating one gives you the first credentials. */
 export interface WorkspaceOperations {
   /**
-   * Creates a workspace with its first API key. Needs no credentials. Limited by client address; disposable
-   * email domains are refused. Keep `authToken`: it opens the workspace-level operations.
+   * Creates a workspace with its first API key. Requires no credentials. The server limits how often a client
+   * address can call it, and refuses disposable email domains. Store `authToken`: the workspace-level
+   * operations require it.
    *
    * `POST /v2/workspace/create`
    */

@@ -1,4 +1,4 @@
-/** Every status of the interface and the HTTP code that carries it (spec 23). */
+/** The HTTP code of every error status (spec 23). */
 export const httpStatusOf = {
   INVALID_ARGUMENT: 400,
   FAILED_PRECONDITION: 400,

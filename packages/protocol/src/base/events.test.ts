@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest'
-import { defaultTriggers, eventNamed, eventNames, groupedNames, toDotted, toGrouped } from './events.ts'
+import { defaultTriggers, findEvent, eventNames, groupedNames, toDotted, toGrouped } from './events.ts'
 
-test('[24.3] every grouped name leads back to its event, and none is the dotted name of another', () => {
+test('[24.3] findEvent finds every event by its dotted and its grouped name', () => {
   for (const name of eventNames) {
-    expect(eventNamed(name)).toBe(name)
+    expect(findEvent(name)).toBe(name)
     const grouped = groupedNames[name]
-    if (grouped !== null) expect(eventNamed(grouped)).toBe(name)
+    if (grouped !== null) expect(findEvent(grouped)).toBe(name)
   }
-  expect(eventNamed('toString')).toBeUndefined()
+  expect(findEvent('toString')).toBeUndefined()
 })
 
-test('[24.3] triggers mean the same in every spelling', () => {
+test('[24.3] toDotted converts triggers from every spelling', () => {
   expect(
     toDotted({ 'comment.add': true, 'comment.deleted': false, huddle: { created: true, join: false } }),
   ).toEqual({
@@ -23,19 +23,19 @@ test('[24.3] triggers mean the same in every spelling', () => {
     expect(toDotted(toGrouped(triggers))).toEqual(triggers)
 })
 
-const named = (service: keyof typeof defaultTriggers, on: boolean) =>
-  Object.entries(defaultTriggers[service]).flatMap(([name, value]) => (value === on ? [name] : []))
+const triggersThatAre = (isOn: boolean, service: keyof typeof defaultTriggers) =>
+  Object.entries(defaultTriggers[service]).flatMap(([name, value]) => (value === isOn ? [name] : []))
 
-test('[24.4] the triggers of a first start', () => {
+test('[24.4] each service has its default triggers when it is first enabled', () => {
   const suggestions = ['comment_annotation.suggestion_accept', 'comment_annotation.suggestion_reject']
   const comments = eventNames.filter((name) => name.startsWith('comment'))
-  const usual = [...comments.filter((name) => !suggestions.includes(name)), 'huddle.create', 'huddle.join']
+  const defaults = [...comments.filter((name) => !suggestions.includes(name)), 'huddle.create', 'huddle.join']
 
-  expect(named('email', true)).toEqual(usual)
-  expect(named('email', false)).toEqual(suggestions)
+  expect(triggersThatAre(true, 'email')).toEqual(defaults)
+  expect(triggersThatAre(false, 'email')).toEqual(suggestions)
   expect(defaultTriggers.notification).toEqual(defaultTriggers.email)
-  expect(named('webhook', true)).toEqual(usual)
-  expect(named('webhook', false)).toEqual([...suggestions, 'crdt.update_data', 'recorder.done'])
-  expect(named('activity', true)).toEqual(comments)
-  expect(named('activity', false)).toEqual([])
+  expect(triggersThatAre(true, 'webhook')).toEqual(defaults)
+  expect(triggersThatAre(false, 'webhook')).toEqual([...suggestions, 'crdt.update_data', 'recorder.done'])
+  expect(triggersThatAre(true, 'activity')).toEqual(comments)
+  expect(triggersThatAre(false, 'activity')).toEqual([])
 })

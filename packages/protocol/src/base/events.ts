@@ -1,4 +1,4 @@
-/** Every event by its dotted name, with the name that grouped lists give it; null where they have none (spec 24.2, 24.3). */
+/** The grouped name of every event, by its dotted name. Null: the event has none (spec 24.2, 24.3). */
 export const groupedNames = {
   'comment_annotation.add': 'comment.newlyAdded',
   'comment_annotation.assign': 'comment.assigned',
@@ -29,13 +29,13 @@ export type EventName = keyof typeof groupedNames
 export type GroupedName = NonNullable<(typeof groupedNames)[EventName]>
 export type EventGroup = GroupedName extends `${infer Group}.${string}` ? Group : never
 
-/** Which events a service acts on, by dotted name. */
+/** Whether a service acts on an event, by dotted name. */
 export type Triggers = Partial<Record<EventName, boolean>>
-/** The same by group and name within it. */
+/** Whether a service acts on an event, by group and by name within the group. */
 export type GroupedTriggers = {
   [G in EventGroup]?: { [N in GroupedName as N extends `${G}.${infer Name}` ? Name : never]?: boolean }
 }
-/** Triggers as callers may spell them: dotted, grouped with a dot, or grouped by nesting. */
+/** Triggers in the spellings that callers can use: dotted, grouped with a dot, or nested by group. */
 export type AnyTriggers = Triggers & Partial<Record<GroupedName, boolean>> & GroupedTriggers
 
 export const eventNames = Object.keys(groupedNames) as EventName[]
@@ -46,8 +46,8 @@ for (const name of eventNames) {
   if (grouped !== null) dottedNames.set(grouped, name)
 }
 
-/** The event of a dotted or a grouped name. No grouped name is the dotted name of another event. */
-export const eventNamed = (name: string): EventName | undefined => dottedNames.get(name)
+/** Finds an event by its dotted or grouped name. No grouped name is the dotted name of another event. */
+export const findEvent = (name: string): EventName | undefined => dottedNames.get(name)
 
 /** `comment.newlyAdded` → `['comment', 'newlyAdded']`. */
 export function splitGroupedName(grouped: GroupedName): [group: EventGroup, name: string] {
@@ -55,7 +55,7 @@ export function splitGroupedName(grouped: GroupedName): [group: EventGroup, name
   return [grouped.slice(0, dot) as EventGroup, grouped.slice(dot + 1)]
 }
 
-/** Triggers in any of their spellings as dotted ones; names of no event are left out. */
+/** Converts triggers from any spelling to dotted names. Unknown names are left out. */
 export function toDotted(triggers: AnyTriggers): Triggers {
   const flat = Object.entries(triggers).flatMap(([key, value]): [string, boolean][] =>
     typeof value === 'boolean'
@@ -64,13 +64,13 @@ export function toDotted(triggers: AnyTriggers): Triggers {
   )
   return Object.fromEntries(
     flat.flatMap(([key, on]) => {
-      const name = eventNamed(key)
+      const name = findEvent(key)
       return name === undefined ? [] : [[name, on]]
     }),
   )
 }
 
-/** Triggers by group. Events that no group holds are left out. */
+/** Converts triggers to groups. Events without a group are left out. */
 export function toGrouped(triggers: Triggers): GroupedTriggers {
   const groups = new Map<EventGroup, [string, boolean][]>()
   for (const name of eventNames) {
@@ -83,22 +83,22 @@ export function toGrouped(triggers: Triggers): GroupedTriggers {
   return Object.fromEntries([...groups].map(([group, names]) => [group, Object.fromEntries(names)]))
 }
 
-const inGroups = (...groups: EventGroup[]) =>
+const eventsIn = (...groups: EventGroup[]) =>
   eventNames.filter((name) => groups.some((group) => groupedNames[name]?.startsWith(`${group}.`)))
 const suggestions: readonly EventName[] = [
   'comment_annotation.suggestion_accept',
   'comment_annotation.suggestion_reject',
 ]
-const triggers = (names: readonly EventName[], off: readonly EventName[] = []): Triggers =>
-  Object.fromEntries(names.map((name) => [name, !off.includes(name)]))
+const triggersOf = (names: readonly EventName[], disabled: readonly EventName[] = []): Triggers =>
+  Object.fromEntries(names.map((name) => [name, !disabled.includes(name)]))
 
-/** What a service acts on when it is first switched on (spec 24.4). */
+/** The triggers of a service when it is first enabled (spec 24.4). */
 export const defaultTriggers = {
-  email: triggers(inGroups('comment', 'huddle'), suggestions),
-  notification: triggers(inGroups('comment', 'huddle'), suggestions),
-  webhook: triggers(inGroups('comment', 'huddle', 'crdt', 'recorder'), [
+  email: triggersOf(eventsIn('comment', 'huddle'), suggestions),
+  notification: triggersOf(eventsIn('comment', 'huddle'), suggestions),
+  webhook: triggersOf(eventsIn('comment', 'huddle', 'crdt', 'recorder'), [
     ...suggestions,
-    ...inGroups('crdt', 'recorder'),
+    ...eventsIn('crdt', 'recorder'),
   ]),
-  activity: triggers(inGroups('comment')),
+  activity: triggersOf(eventsIn('comment')),
 } satisfies Record<string, Triggers>

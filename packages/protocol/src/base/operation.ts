@@ -4,12 +4,12 @@ import type { ErrorStatus } from './error-statuses.ts'
 export type Version = 'v1' | 'v2'
 
 /**
- * Who may call: anybody, the holder of the workspace token, the holder of an API key's token;
- * `body` is the API key with its credentials inside `data` (spec 0.2).
+ * The credentials that a call needs: none, those of the workspace, or those of an API key. `body`: those of an API key,
+ * sent inside `data` (spec 0.2).
  */
 export type Access = 'public' | 'workspace' | 'apiKey' | 'body'
 
-/** Switches of an API key that an operation needs (spec 0.9). */
+/** Options of an API key that an operation can require (spec 0.9). */
 export type Option = 'useAdvancedQueries' | 'useNotificationService'
 
 export interface ErrorExample {
@@ -18,46 +18,49 @@ export interface ErrorExample {
   details?: unknown
 }
 
-/** One operation of the interface. Routes, checks, client, OpenAPI and reference pages derive from it. */
+/** One operation of the interface. Routes, validation, the client, OpenAPI and the reference pages derive from it. */
 export interface Operation {
-  /** Section of the specification, cited by the reference pages. */
+  /** Section of the specification. */
   spec: string
-  /** Path behind the version. */
+  /** Path after the version. */
   path: string
-  /** Further paths with the same meaning, behind the version. */
+  /** Further paths of the same operation, after the version. */
   aliases?: readonly string[]
   versions: readonly Version[]
   access: Access
   effect: 'read' | 'write'
-  /** Whose access to open documents it may change: of those that its input names, or everybody's (spec 25.8). */
+  /**
+   * Whose access to open documents a call can change: that of the users, documents or organizations that its input names,
+   * or that of everybody (spec 25.8).
+   */
   changesAccess?: 'users' | 'documents' | 'organizations' | 'everybody'
-  /** It tells how far a large change is, so it does not wait for that change as other operations do. */
-  tellsProgress?: true
+  /** It reads the progress of a large change, so it does not wait for that change as other operations do. */
+  reportsProgress?: true
   /** The option of the API key that must be on. */
   requires?: Option
-  /** `optional`: the body may be left out. `flat`: the fields may stand at the top level (spec 16.1). */
+  /** `optional`: the body can be absent. `flat`: the fields can be at the top level of the body (spec 16.1). */
   body?: 'optional' | 'flat'
-  /** `large`: the body may be as large as CRDT data (spec 0.7). */
+  /** `large`: the body has the size limit of CRDT data (spec 0.7). */
   size?: 'large'
-  /** Counted per client address when the operation is public (spec 0.7). */
+  /** The rate limit per client address, for public operations (spec 0.7). */
   rateLimit?: 'createWorkspace'
-  /** Its name for people, such as `Get Organizations`. */
+  /** Display name, such as `Get Organizations`. */
   title: string
-  /** What it does, in one sentence. */
+  /** What the operation does, in one sentence. */
   summary: string
   description?: string
   input: TSchema
   output: TSchema
-  /** Keys beside `data` in a successful answer. */
+  /** Keys beside `data` in a successful answer that has a next page. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
   message: string
-  /** The message of v2 for some requests; `when` says for which. */
+  /** The message of v2 for the requests that `when` names. */
   v2Message?: { message: string; when: string }
-  /** Its error envelopes carry `code`, the same word as `status` (spec 16.1). */
+  /** Its errors have a field `code` with the value of `status` (spec 16.1). */
   errorCode?: true
-  /** What may go wrong beyond credentials and shape, as answered. */
+  /** The errors of the operation, besides those of credentials and validation. */
   errors?: readonly ErrorExample[]
-  /** With `isV2Message` it is one of the requests that v2 answers with `v2Message`. */
+  /** `isV2Message`: v2 answers the example with `v2Message`. */
   example: { input: unknown; output: unknown; nextPageToken?: string; isV2Message?: true }
 }
 
@@ -70,7 +73,7 @@ type Declaration<I extends TSchema, O extends TSchema> = Operation & {
   example: { input: NoInfer<Static<I>>; output: NoInfer<Static<O>> }
 }
 
-/** Types the example by the schemas it stands beside, and keeps every literal for the tables derived from it. */
+/** Types the example by the schemas of the operation, and keeps the literal types of `access` and `effect`. */
 export function operation<
   I extends TSchema,
   O extends TSchema,

@@ -40,7 +40,7 @@ export const apiKeyConfig = {
     title: 'Update API Key Config',
     summary: 'Changes options of the API key.',
     description:
-      'Only the sent options change, and only they are answered. Unlike elsewhere, an unknown field refuses the call. `enablePrivateComments` is read as `isPrivateCommentsEnabled`.',
+      'Changes only the sent options and returns only those. Unlike other operations, it refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when it is read.',
     input: ApiKeyOptions,
     output: ApiKeyOptions,
     message: 'API key configuration updated successfully.',

@@ -45,7 +45,7 @@ export const apiKeys = {
     title: 'Create API Key',
     summary: 'Creates an API key in the workspace.',
     description:
-      'Read its auth token with Get Auth Tokens. A testing key allows `localhost` and `127.0.0.1` unless told otherwise. Regions are kept for reference and have no effect. `defaultDocumentAccessType` is that of the server (`DEFAULT_DOCUMENT_ACCESS`) until Update API Key Config changes it.',
+      'Read its auth token with Get Auth Tokens. Regions are stored without effect. `defaultDocumentAccessType` starts as the server setting `DEFAULT_DOCUMENT_ACCESS`; change it with Update API Key Config.',
     input: Type.Object({
       ownerEmail: emailAddress('Email address of the owner.'),
       type: KeyType,
@@ -119,7 +119,7 @@ export const apiKeys = {
     body: 'optional',
     title: 'Get API Keys',
     summary: 'Reads the API keys of the workspace, all or by id.',
-    description: 'Ids that do not exist, or are of another workspace, are left out.',
+    description: 'Ids that do not exist or belong to another workspace are left out.',
     input: Type.Object({
       apiKeys: Type.Optional(
         Type.Array(ClientId, {

@@ -32,7 +32,7 @@ export const authTokens = {
     title: 'Reset Auth Token',
     summary: 'Replaces the auth token of an API key.',
     description:
-      'The old token stops working at once. User tokens issued before stay valid until they expire.',
+      'The old token stops working immediately. User tokens that were issued before stay valid until they expire.',
     input: ApiKeyReference,
     output: NewAuthToken,
     message: 'Auth token reset successfully.',

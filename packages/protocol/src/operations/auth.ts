@@ -34,13 +34,9 @@ export const auth = {
     access: 'apiKey',
     effect: 'read',
     title: 'Generate Token',
-    summary: 'Issues a signed token for a user, with the permissions it carries.',
+    summary: 'Issues a signed token for a user, with permissions.',
     description:
-      'The token is a JWT (ES256) that ends 48 hours after its issue; the keys to verify it are at ' +
-      '`/.well-known/jwks.json`. Further keys of `userProperties` are kept as claims. Nothing is stored: ' +
-      'the permissions hold for the sessions that present the token, unless they are granted differently or removed ' +
-      'later. Documents are `public` at first: then every user token of the API key opens all of its documents, also ' +
-      'those that the token does not name. `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` are no names of users: the writes of your backend are stored under them.',
+      'The token is a JWT (ES256) that expires 48 hours after its issue. The public keys that verify it are at `/.well-known/jwks.json`. Further keys of `userProperties` become claims. Nothing is stored: the permissions apply to the sessions that use the token, until a later grant or removal overrides them. Documents are `public` by default, so every user token of the API key can open all of its documents, including those that the token does not name. `defaultDocumentAccessType` of Update API Key Config changes that. `server` and `rest-api` cannot be user ids: writes by your backend are stored under them.',
     input: Type.Object({
       userId: UserId,
       userProperties: described(UserProperties, userProperties),
@@ -83,7 +79,7 @@ export const auth = {
     title: 'Get Token',
     summary: 'Issues a signed token for a user of one organization.',
     description:
-      'The first form of token issue, with the credentials in the body. The user becomes an editor of the organization.',
+      'The v1 form of Generate Token, with the credentials in the body. The user becomes an editor of the organization.',
     input: Type.Object({
       apiKey: credential('Id of the API key. May be sent in the header `x-svc-api-key` instead.'),
       authToken: credential(

@@ -5,6 +5,7 @@ import { operation } from '../base/operation.ts'
 import { described } from '../base/schemas.ts'
 import { editorRef, EditorVersion } from '../resources/crdt.ts'
 import { NoData } from '../resources/outcomes.ts'
+import { busy, editorNotFound, editorTooLarge, tooSlow, unreadable } from './crdt-errors.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
 const version = {
@@ -15,16 +16,8 @@ const version = {
   createdBy: { userId: 'user_1', name: 'Ada' },
 } as const
 
-const noEditor = { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' } as const
-const ofEditor = { details: { unreadableEditorIds: ['my-note'] } }
-const ofVersion = { details: { unreadableVersionIds: [version.versionId] } }
-const damaged = { status: 'INTERNAL', message: 'The stored CRDT data cannot be read.' } as const
-const tooSlow = { status: 'DEADLINE_EXCEEDED', message: 'The CRDT data takes too long to process.' } as const
-const busy = {
-  status: 'UNAVAILABLE',
-  message: 'The server is busy with other CRDT data. Try again.',
-} as const
-const unreadable = [{ ...damaged, ...ofEditor }, { ...tooSlow, ...ofEditor }, busy]
+const unreadableEditor = { unreadableEditorIds: [editor.editorId] }
+const unreadableVersion = { unreadableVersionIds: [version.versionId] }
 
 export const crdtVersions = {
   add: operation({
@@ -34,9 +27,9 @@ export const crdtVersions = {
     access: 'apiKey',
     effect: 'write',
     title: 'Add CRDT Version',
-    summary: 'Keeps the content of an editor, as it is now, under a name.',
+    summary: 'Saves the current content of an editor as a named version.',
     description:
-      'Names need not differ. An editor has at most 1,000 versions. `userId` names the user who saves the version; without it the version has no `createdBy`.',
+      'Names do not have to differ. An editor has at most 1,000 versions. Without `userId`, the version has no `createdBy`.',
     input: Type.Object({
       ...editorRef,
       name: nonBlankName('Display name of the version.'),
@@ -45,9 +38,11 @@ export const crdtVersions = {
     output: EditorVersion,
     message: 'Version added successfully.',
     errors: [
-      noEditor,
+      editorNotFound,
       { status: 'RESOURCE_EXHAUSTED', message: 'The editor has reached its maximum number of versions.' },
-      ...unreadable,
+      unreadable(unreadableEditor),
+      tooSlow(unreadableEditor),
+      busy,
     ],
     example: { input: { ...editor, name: 'First draft', userId: 'user_1' }, output: version },
   }),
@@ -58,9 +53,9 @@ export const crdtVersions = {
     access: 'apiKey',
     effect: 'read',
     title: 'Get CRDT Versions',
-    summary: 'Reads the versions of an editor, or the content of one.',
+    summary: 'Reads the versions of an editor, or the content of one version.',
     description:
-      'The newest come first, without content. With `versionId` only that one comes, with `data`. What does not exist is left out.',
+      'The newest come first, without content. With `versionId`, the answer is only that version, with `data`. A version that does not exist is left out.',
     input: Type.Object({
       ...editorRef,
       versionId: Type.Optional(
@@ -74,8 +69,8 @@ export const crdtVersions = {
     message: 'Versions retrieved successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
-      { ...damaged, ...ofVersion },
-      { ...tooSlow, ...ofVersion },
+      unreadable(unreadableVersion),
+      tooSlow(unreadableVersion),
       busy,
     ],
     example: {
@@ -90,20 +85,19 @@ export const crdtVersions = {
     access: 'apiKey',
     effect: 'write',
     title: 'Restore CRDT Version',
-    summary: 'Gives an editor the content of a version back.',
+    summary: 'Restores an editor to a version.',
     description:
-      'Written as one change of the stored Yjs document that keeps what is equal, so open editors follow it like any other change and nothing is lost: save a version first to be able to return.',
+      'The restore is one change of the stored Yjs document that keeps unchanged parts, so open editors receive it as a normal edit. To be able to return to the current content, save a version first.',
     input: Type.Object({ ...editorRef, versionId: VersionId }),
     output: NoData,
     message: 'Version restored successfully.',
     errors: [
-      noEditor,
+      editorNotFound,
       { status: 'NOT_FOUND', message: 'Version not found.' },
-      {
-        status: 'RESOURCE_EXHAUSTED',
-        message: 'The editor may have at most 33554432 bytes (LIMIT_EDITOR_BYTES).',
-      },
-      ...unreadable,
+      editorTooLarge,
+      unreadable(unreadableEditor),
+      tooSlow(unreadableEditor),
+      busy,
     ],
     example: { input: { ...editor, versionId: version.versionId }, output: null },
   }),

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { operation } from '../base/operation.ts'
 import { CrdtRecord, EditorContent, editorFilter } from '../resources/crdt.ts'
 import { NoData } from '../resources/outcomes.ts'
+import { busy, editorNotFound, editorTooLarge, tooSlow, unreadable } from './crdt-errors.ts'
 
 const editor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'my-note' }
 
@@ -11,19 +12,7 @@ const wrongData = [
   { status: 'INVALID_ARGUMENT', message: 'Data must be an object for type map.' },
   { status: 'INVALID_ARGUMENT', message: 'Data must be an array for type array.' },
 ] as const
-const unreadable = 'The stored CRDT data cannot be read.'
-const tooSlow = 'The CRDT data takes too long to process.'
 const unreadableEditorIds = ['my-note']
-const busy = {
-  status: 'UNAVAILABLE',
-  message: 'The server is busy with other CRDT data. Try again.',
-} as const
-
-/** With the default of the setting. */
-const tooLarge = {
-  status: 'RESOURCE_EXHAUSTED',
-  message: 'The editor may have at most 33554432 bytes (LIMIT_EDITOR_BYTES).',
-} as const
 
 export const crdt = {
   add: operation({
@@ -36,7 +25,7 @@ export const crdt = {
     title: 'Add CRDT Data',
     summary: 'Stores the first content of an editor.',
     description:
-      'The content becomes a Yjs document with a root of that type at `contentKey`, which is `content` unless sent. Organization and document are created when they do not exist.',
+      'The content becomes a Yjs document with a shared type of the given `type` at `contentKey`. The organization and the document are created if they do not exist.',
     input: EditorContent,
     output: NoData,
     message: 'CRDT data added successfully.',
@@ -44,8 +33,8 @@ export const crdt = {
       { status: 'ALREADY_EXISTS', message: 'CRDT data already exists for this editor ID.' },
       { status: 'INVALID_ARGUMENT', message: 'Editor ID is required.' },
       ...wrongData,
-      tooLarge,
-      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
+      editorTooLarge,
+      tooSlow({ unreadableEditorIds }),
       busy,
     ],
     example: { input: { ...editor, data: 'Hello', type: 'text' }, output: null },
@@ -59,7 +48,7 @@ export const crdt = {
     title: 'Get CRDT Data',
     summary: 'Reads the content of one editor, or of every editor of a document.',
     description:
-      'In the order of the editor ids. What does not exist is left out. When nobody has ever written at the declared `contentKey`, the content is read where the binding of the editor writes it by default, such as `default` for Tiptap.',
+      'Editors come in the order of their ids. An editor that does not exist is left out. While nothing has been written at the declared `contentKey`, the content is read where the editor binding writes by default, such as `default` for Tiptap.',
     input: Type.Object(editorFilter),
     output: Type.Array(CrdtRecord),
     message: 'CRDT data retrieved successfully.',
@@ -69,8 +58,8 @@ export const crdt = {
         status: 'INVALID_ARGUMENT',
         message: 'The CRDT data of this document is too large for one answer. Read it by editorId.',
       },
-      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds, data: [] } },
-      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds, data: [] } },
+      unreadable({ unreadableEditorIds, data: [] }),
+      tooSlow({ unreadableEditorIds, data: [] }),
       {
         status: 'DEADLINE_EXCEEDED',
         message: 'The CRDT data of this document takes too long for one answer. Read it by editorId.',
@@ -100,12 +89,12 @@ export const crdt = {
     title: 'Update CRDT Data',
     summary: 'Replaces the content of an editor.',
     description:
-      'Written as one change of the stored Yjs document that keeps what is equal, so open editors converge. Without `contentKey` the content that Get CRDT Data shows is replaced. `type` must be that of the content, and another `contentKey` than the declared one is accepted only while that one is empty.',
+      'The write is one change of the stored Yjs document that keeps unchanged parts, so open editors receive it as a normal edit. Without `contentKey`, it replaces the content that Get CRDT Data returns. `type` must be the type of the content. A `contentKey` other than the declared one is accepted only while the declared one is empty.',
     input: EditorContent,
     output: NoData,
     message: 'CRDT data updated successfully.',
     errors: [
-      { status: 'NOT_FOUND', message: 'No CRDT data found for this editor ID.' },
+      editorNotFound,
       { status: 'INVALID_ARGUMENT', message: 'Type does not match the stored data: "content" holds text.' },
       {
         status: 'INVALID_ARGUMENT',
@@ -113,9 +102,9 @@ export const crdt = {
           'Content key does not match the stored data: "content" is declared and holds text. Empty "content" before you declare another one.',
       },
       ...wrongData,
-      tooLarge,
-      { status: 'INTERNAL', message: unreadable, details: { unreadableEditorIds } },
-      { status: 'DEADLINE_EXCEEDED', message: tooSlow, details: { unreadableEditorIds } },
+      editorTooLarge,
+      unreadable({ unreadableEditorIds }),
+      tooSlow({ unreadableEditorIds }),
       busy,
     ],
     example: { input: { ...editor, data: 'Hello world', type: 'text' }, output: null },

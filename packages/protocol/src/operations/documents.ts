@@ -15,7 +15,7 @@ import { NoData, Outcomes } from '../resources/outcomes.ts'
 
 const id = '8121657101517513'
 const migrationId = text('Id of the migration.')
-const missing = { success: false, id: 'doc_2', message: 'Document does not exist', code: 'not-found' }
+const missingDocument = { success: false, id: 'doc_2', message: 'Document does not exist', code: 'not-found' }
 
 export const documents = {
   add: operation({
@@ -28,7 +28,7 @@ export const documents = {
     title: 'Add Documents',
     summary: 'Adds documents, in a folder or in none.',
     description:
-      'Further keys of a document are kept as its metadata. Without `accessType` a document inherits from its folder. If one exists already it is left as it is, the others are added, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
+      'Further keys of a document are stored as its metadata. Without `accessType`, a document inherits from its folder. A document that exists stays unchanged and the others are added; v2 then answers `INTERNAL` with all outcomes in `details`, and v1 answers 200.',
     input: Type.Object({
       organizationId: OrganizationId,
       createOrganization: v2Only(CreateOrganization),
@@ -65,9 +65,9 @@ export const documents = {
     effect: 'read',
     requires: 'useAdvancedQueries',
     title: 'Get Documents',
-    summary: 'Reads documents: all, by id, or those of one folder.',
+    summary: 'Reads documents: all, by id, or by folder.',
     description:
-      '`accessType` is the one in force, inherited or not. `folderId` selects the direct members of a folder; `root` the documents in no folder. If a requested id does not exist, v2 answers `INTERNAL` with all of them in `details`, in the order of the request; v1 leaves it out. v1 returns up to 10,000 documents at once.',
+      '`accessType` is the type that applies, set or inherited. If a requested id does not exist, v2 answers `INTERNAL` with all results in `details`, in the order of the request, and v1 leaves it out. v1 has no pages and returns up to 10,000 documents.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: Type.Optional(idFilter('Ids of the documents to read. Default: all.')),
@@ -82,7 +82,7 @@ export const documents = {
     message: 'Document(s) retrieved successfully.',
     errors: [
       { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
-      { status: 'INTERNAL', message: 'Error retrieving document(s).', details: [missing] },
+      { status: 'INTERNAL', message: 'Error retrieving document(s).', details: [missingDocument] },
     ],
     example: {
       input: { organizationId: 'org_1', documentIds: ['doc_1'] },
@@ -108,14 +108,16 @@ export const documents = {
     title: 'Update Documents',
     summary: 'Changes the name, the access type and the metadata of documents.',
     description:
-      'Sent keys are merged into the stored ones; `null` removes a key. `disabled` and the folder have operations of their own. If one does not exist the others are changed, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
+      'Sent keys are merged into the stored ones; `null` removes a key. `documents.updateDisableState` changes `disabled`, and `documents.move` the folder. If a document does not exist, the others are changed; v2 then answers `INTERNAL` with all outcomes in `details`, and v1 answers 200.',
     input: Type.Object({
       organizationId: OrganizationId,
       documents: batch(DocumentInput, 'The documents to change, with the keys to change.'),
     }),
     output: Outcomes,
     message: 'Document(s) updated successfully.',
-    errors: [{ status: 'INTERNAL', message: 'Error updating document(s).', details: { doc_2: missing } }],
+    errors: [
+      { status: 'INTERNAL', message: 'Error updating document(s).', details: { doc_2: missingDocument } },
+    ],
     example: {
       input: { organizationId: 'org_1', documents: [{ documentId: 'doc_1', documentName: 'The plan' }] },
       output: { doc_1: { success: true, id, message: 'Updated Successfully' } },
@@ -131,14 +133,16 @@ export const documents = {
     title: 'Delete Documents',
     summary: 'Deletes documents and everything inside them.',
     description:
-      'If one does not exist the others are deleted, and v2 answers `INTERNAL` with every outcome in `details`; v1 answers 200.',
+      'If a document does not exist, the others are deleted; v2 then answers `INTERNAL` with all outcomes in `details`, and v1 answers 200.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: idBatch('Ids of the documents to delete.'),
     }),
     output: Outcomes,
     message: 'Document(s) deleted successfully.',
-    errors: [{ status: 'INTERNAL', message: 'Error deleting document(s).', details: { doc_2: missing } }],
+    errors: [
+      { status: 'INTERNAL', message: 'Error deleting document(s).', details: { doc_2: missingDocument } },
+    ],
     example: {
       input: { organizationId: 'org_1', documentIds: ['doc_1'] },
       output: { doc_1: { success: true, id, message: 'Deleted Successfully' } },
@@ -152,8 +156,9 @@ export const documents = {
     effect: 'write',
     changesAccess: 'documents',
     title: 'Move Documents',
-    summary: 'Moves documents into a folder, all of them or none.',
-    description: '`folderId: "root"` takes them out of any folder. Inherited access follows the new folder.',
+    summary: 'Moves documents into a folder, all or none.',
+    description:
+      '`folderId: "root"` moves them out of their folders. Inherited access follows the new folder.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: requiredIdFilter('Ids of the documents to move.'),
@@ -178,8 +183,8 @@ export const documents = {
     effect: 'write',
     changesAccess: 'documents',
     title: 'Update Document Access',
-    summary: 'Sets who may enter documents.',
-    description: 'The type is then the document’s own and no longer inherited from its folder.',
+    summary: 'Sets the access type of documents.',
+    description: 'The documents no longer inherit the type from their folder.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: idBatch('Ids of the documents to change.'),
@@ -202,8 +207,8 @@ export const documents = {
     effect: 'write',
     changesAccess: 'documents',
     title: 'Update Disable State of Documents',
-    summary: 'Shuts documents for their users, or opens them again.',
-    description: 'While a document is disabled no user can read or write it.',
+    summary: 'Disables documents for their users, or enables them again.',
+    description: 'While a document is disabled, users can neither read nor write it.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: idBatch('Ids of the documents to change.'),
@@ -223,9 +228,9 @@ export const documents = {
     access: 'apiKey',
     effect: 'write',
     title: 'Migrate Documents',
-    summary: 'Starts to move a document with all its data to another id.',
+    summary: 'Starts to move a document with all its data to a new id.',
     description:
-      'Runs in the background; ask `documents.migrateStatus` how far it is. If the new id exists already the two are merged, and where both have something of the same id the one of the new document stays. A migration that fails leaves the document as it was. Clients that have the document open are closed with 4404 and the reason "The document was moved to another id.": tell them the new id.',
+      'The migration runs in the background; `documents.migrateStatus` reads its state. If the new id exists, the two documents are merged: where both contain an item with the same id, the item of the new document stays. A failed migration leaves the document unchanged. Clients that have the document open are closed with code 4404 and the reason "The document was moved to another id." Give them the new id.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
@@ -249,10 +254,10 @@ export const documents = {
     versions: ['v2'],
     access: 'apiKey',
     effect: 'read',
-    tellsProgress: true,
+    reportsProgress: true,
     title: 'Migrate Documents Status',
-    summary: 'Tells how far a migration is.',
-    description: '`completed` and `failed` are final. Migrations that ended are known for at least 30 days.',
+    summary: 'Reads the state of a migration.',
+    description: '`completed` and `failed` are final. A finished migration can be read for at least 30 days.',
     input: Type.Object({
       organizationId: OrganizationId,
       migrationId: described(ClientId, 'Id of the migration, from `documents.migrate`.'),

@@ -18,9 +18,9 @@ export const emailConfig = {
     effect: 'read',
     body: 'optional',
     title: 'Get Email Config',
-    summary: 'Reads how the API key sends email.',
+    summary: 'Reads the email settings of the API key.',
     description:
-      'The server does not send email yet; the configuration is only stored. The credential of the provider is masked. `triggers` is there once it was set.',
+      'The server does not send email yet and only stores the settings. The API key of the mail provider is masked. `triggers` is present once it was set.',
     input: NoInput,
     output: EmailConfig,
     message: 'Email configuration retrieved successfully.',
@@ -46,9 +46,9 @@ export const emailConfig = {
     access: 'apiKey',
     effect: 'write',
     title: 'Update Email Config',
-    summary: 'Changes how the API key sends email.',
+    summary: 'Changes the email settings of the API key.',
     description:
-      'The server does not send email yet; the configuration is only stored. Sent fields are merged into the stored ones. The call that first enables the service enables the default triggers, unless it or an earlier call sends `triggers`: then exactly those that are true are on. The credential is stored encrypted; sending back its masked form leaves it as it is, and an empty string removes it.',
+      'The server does not send email yet and only stores the settings. Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back its masked form keeps it, and an empty string removes it.',
     input: Type.Object({
       useEmailService: Type.Optional(UseEmailService),
       emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),

@@ -20,9 +20,9 @@ export const folders = {
     access: 'apiKey',
     effect: 'write',
     title: 'Add Folders',
-    summary: 'Adds folders, each at the top or inside another one.',
+    summary: 'Adds folders at the top level or inside other folders.',
     description:
-      'Folders are added in the order given, so a parent may stand before its children in the same call. Without `accessType` a folder inherits from its parent; at the top it has the default of the API key. Folders nest 32 levels deep.',
+      'Folders are added in the given order, so a parent can come before its children in the same call. Without `accessType`, a folder inherits from its parent, and a top-level folder gets the default of the API key. Folders nest up to 32 levels deep.',
     input: Type.Object({
       organizationId: OrganizationId,
       createOrganization: Type.Optional(CreateOrganization),
@@ -53,9 +53,9 @@ export const folders = {
     effect: 'read',
     requires: 'useAdvancedQueries',
     title: 'Get Folders',
-    summary: 'Reads the folders of an organization, all or one with what is inside it.',
+    summary: 'Reads all folders of an organization, or one folder with its subfolders.',
     description:
-      'Without `folderId` all folders are returned as a flat list; with `maxDepth` or `rootFoldersOnly` the top-level ones, nested to that depth. With `folderId` that folder is returned with its `subFolders`, one level unless `maxDepth` says more. Everything that is asked for comes in one answer, unless `pageSize` is sent: then a page has that many folders of the outermost list, which is the list of all folders, of the top-level ones, or with `folderId` of its direct subfolders. An answer of more than 100,000 folders or 64 MiB is refused.',
+      'Without `folderId`, the answer is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, it is the top-level folders, nested to that depth. With `folderId`, the answer is that folder with its `subFolders`, one level deep unless `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With `pageSize`, a page has that many folders of the outermost list: all folders, the top-level folders, or the direct subfolders of `folderId`. An answer of more than 100,000 folders or 64 MiB is refused.',
     input: Type.Object({
       organizationId: OrganizationId,
       folderId: Type.Optional(
@@ -130,9 +130,9 @@ export const folders = {
     effect: 'write',
     changesAccess: 'organizations',
     title: 'Update Folders',
-    summary: 'Renames folders and moves them.',
+    summary: 'Renames and moves folders.',
     description:
-      'A moved folder takes everything inside it along; what inherits access follows the new parent. `parentFolderId: "root"` moves it to the top.',
+      'A folder moves with everything inside it, and inherited access follows the new parent. `parentFolderId: "root"` moves a folder to the top level.',
     input: Type.Object({
       organizationId: OrganizationId,
       folders: batch(FolderChange, 'The folders to change.'),
@@ -167,9 +167,9 @@ export const folders = {
     effect: 'write',
     changesAccess: 'organizations',
     title: 'Update Folder Access',
-    summary: 'Sets who may enter folders, or lets them inherit it.',
+    summary: 'Sets the access type of folders, or lets them inherit it.',
     description:
-      'Everything inside that inherits follows. `inheritFromParent: true` drops the own type and wins over `accessType`.',
+      "Folders and documents inside that inherit the type follow. `inheritFromParent: true` removes the folder's own type and takes precedence over `accessType`.",
     input: Type.Object({
       organizationId: OrganizationId,
       folderIds: idBatch('Ids of the folders to change.'),

@@ -13,9 +13,9 @@ export const liveState = {
     effect: 'write',
     body: 'flat',
     title: 'Broadcast Event',
-    summary: 'Sets live state of a document.',
+    summary: 'Sets a live state of a document.',
     description:
-      'Replaces the stored value, or with `merge` lays the sent keys over it, one level deep. The stored value holds at most 1 MiB of JSON. The fields may also stand at the top level of the body, without `data` around them. Organization and document are created when they do not exist.',
+      'Replaces the stored value; with `merge`, the sent keys are merged into it, one level deep. The stored value has at most 1 MiB of JSON. All clients that have the document open receive the new value. The fields can also be sent at the top level of the body, without `data` around them. The organization and the document are created if they do not exist.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,

@@ -18,9 +18,9 @@ export const notificationConfigs = {
     effect: 'read',
     requires: 'useNotificationService',
     title: 'Get Config',
-    summary: 'Reads what a user wants to be notified about.',
+    summary: 'Reads the notification preferences of a user.',
     description:
-      'One entry for each document: its own setting, else that of the organization, else `ALL`. With `getOrganizationConfig` the one entry of the organization instead.',
+      'The answer has one entry per document: its own preferences, else those of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the organization.',
     input: Type.Object({
       organizationId: OrganizationId,
       userId: UserId,
@@ -52,9 +52,9 @@ export const notificationConfigs = {
     effect: 'write',
     requires: 'useNotificationService',
     title: 'Set Config',
-    summary: 'Sets what users want to be notified about.',
+    summary: 'Sets the notification preferences of users.',
     description:
-      '`ALL` is everything on the document, `MINE` what involves the user, `NONE` nothing. Without `documentIds`, under v2, the setting is the default for every document of the organization. Channels that are not sent keep their value.',
+      '`ALL` is everything on the document, `MINE` only what involves the user, `NONE` nothing. Under v2, without `documentIds`, the preferences are the default for every document of the organization. Channels that are not sent keep their value.',
     input: Type.Object({
       organizationId: OrganizationId,
       userIds: idBatch('Ids of the users.'),

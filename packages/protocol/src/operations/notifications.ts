@@ -48,9 +48,9 @@ export const notifications = {
     effect: 'write',
     requires: 'useNotificationService',
     title: 'Add Notifications',
-    summary: 'Notifies users about something in a document.',
+    summary: 'Notifies users about an event in a document.',
     description:
-      'Unless `notifyAll` is `false` every user of the organization is notified, besides those in `notifyUsers`, who also find it in their personal list. Users who do not want inbox notifications are left out. A `notificationId` that exists is overwritten.',
+      'Notifies the users in `notifyUsers`, who also get the notification in their personal list, and all users of the organization unless `notifyAll` is `false`. Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is overwritten.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
@@ -118,7 +118,7 @@ export const notifications = {
     title: 'Get Notifications',
     summary: 'Reads the notifications of a document or of a user.',
     description:
-      'With `userId` only what is addressed to that user, with `isUnread` and `forYou`. The newest come first unless `order` is `asc`. Under v1 no filter is required, and everything is returned at once, up to 10,000 notifications.',
+      'With `userId`, the answer has only notifications for that user, with `isUnread` and `forYou`. v2 requires `documentId` or `userId`. v1 requires no filter, has no pages and returns up to 10,000 notifications.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,
@@ -167,7 +167,7 @@ export const notifications = {
     title: 'Update Notifications',
     summary: 'Changes notifications and marks them as read.',
     description:
-      'A field that is sent replaces the stored one. `readByUserIds` marks the notification as read for these users and takes it out of their personal list, unless `persistReadForUsers` is `true`. A notification that does not meet every filter counts as not found. With `verifyUserPermissions` recipients who may not read the document are dropped.',
+      'A sent field replaces the stored one. `readByUserIds` marks the notification as read for these users and removes it from their personal lists, unless `persistReadForUsers` is `true`. A notification that does not match every filter is not found.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,
@@ -202,9 +202,9 @@ export const notifications = {
     access: 'apiKey',
     effect: 'write',
     title: 'Delete Notifications',
-    summary: 'Deletes the notifications that meet every filter.',
+    summary: 'Deletes the notifications that match every filter.',
     description:
-      'With `userId` they are removed for that user only, and deleted when nobody else is left. The answer has one outcome for each id that was sent, or for each notification that was found when none was.',
+      'With `userId`, they are removed only for that user, and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per notification that was found.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,

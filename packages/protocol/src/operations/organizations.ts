@@ -18,7 +18,7 @@ export const organizations = {
     title: 'Add Organizations',
     summary: 'Adds organizations.',
     description:
-      'Further keys of an organization are kept as its metadata. One that exists already is left as it is.',
+      'Further keys of an organization are stored as its metadata. An organization that exists stays unchanged.',
     input: Type.Object({ organizations: batch(OrganizationInput, 'The organizations to add.') }),
     output: Outcomes,
     message: 'Organization(s) added successfully.',
@@ -37,7 +37,7 @@ export const organizations = {
     title: 'Get Organizations',
     summary: 'Reads organizations, all or by id.',
     description:
-      'Ids that do not exist are left out. Under v1 everything is returned at once, up to 10,000 organizations.',
+      'Ids that do not exist are left out. v1 has no pages and returns up to 10,000 organizations.',
     input: Type.Object({
       organizationIds: Type.Optional(idFilter('Ids of the organizations to read. Default: all.')),
       pageSize: v2Only(PageSize),
@@ -69,7 +69,7 @@ export const organizations = {
     title: 'Update Organizations',
     summary: 'Changes the name and the metadata of organizations.',
     description:
-      'Sent keys are merged into the stored ones; `null` removes a key. `disabled` is not changed here.',
+      'Sent keys are merged into the stored ones; `null` removes a key. `organizations.updateDisableState` changes `disabled`.',
     input: Type.Object({
       organizations: batch(OrganizationInput, 'The organizations to change, with the keys to change.'),
     }),
@@ -112,9 +112,9 @@ export const organizations = {
     effect: 'write',
     changesAccess: 'organizations',
     title: 'Update Disable State of Organizations',
-    summary: 'Shuts organizations for their users, or opens them again.',
+    summary: 'Disables organizations for their users, or enables them again.',
     description:
-      'While an organization is disabled its users can read and write nothing in it. One that does not exist is created.',
+      'While an organization is disabled, users can neither read nor write anything in it. An organization that does not exist is created.',
     input: Type.Object({
       organizationIds: idBatch('Ids of the organizations to change.'),
       disabled: OrganizationDisabled,

@@ -18,7 +18,7 @@ const userId = Type.Optional({
   description: 'Id of the user, instead of `user`.',
 })
 
-const noOrganizationId = {
+const missingOrganizationId = {
   status: 'INVALID_ARGUMENT',
   message: 'permissions.resources[0].organizationId is required.',
 } as const
@@ -32,10 +32,9 @@ export const permissions = {
     effect: 'write',
     changesAccess: 'users',
     title: 'Add Permissions',
-    summary: 'Lets a user into organizations, folders and documents.',
+    summary: 'Grants a user access to organizations, folders and documents.',
     description:
-      'One grant for each user and resource: a second one replaces role and expiry, also those of tokens that were ' +
-      'issued before. The resources need not exist yet, and a user who is unknown is created.',
+      'A user has one grant per resource. A second grant replaces role and expiry, including those in tokens that were issued before. The resources do not have to exist yet. An unknown user is created.',
     input: Type.Object({
       user,
       userId,
@@ -43,7 +42,7 @@ export const permissions = {
     }),
     output: NoData,
     message: 'Permissions added successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'user.userId is required.' }, noOrganizationId],
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'user.userId is required.' }, missingOrganizationId],
     example: {
       input: {
         user: { userId: 'user_1' },
@@ -70,11 +69,9 @@ export const permissions = {
     access: 'apiKey',
     effect: 'read',
     title: 'Get Permissions',
-    summary: 'Tells what users may do in an organization, its folders and documents.',
+    summary: 'Reads what users may do in an organization, its folders and documents.',
     description:
-      '`accessType` is the effective one, inherited or own. A user who may not enter is told so in the entry, and the ' +
-      'call succeeds. A folder or document that does not exist fails the call, with all entries in `details`, unless ' +
-      '`skipResourceExistenceValidation` is `true`: then the entry alone says so.',
+      '`accessType` is the type that applies, set or inherited. If a user has no access, the entry contains an error and the call succeeds. If a folder or document does not exist, the call fails with all entries in `details`; with `skipResourceExistenceValidation` it succeeds, and only the entry contains an error.',
     input: Type.Object({
       organizationId: OrganizationId,
       userIds: requiredIdFilter('Ids of the users.'),
@@ -132,13 +129,9 @@ export const permissions = {
     effect: 'write',
     changesAccess: 'users',
     title: 'Remove Permissions',
-    summary: 'Takes grants on organizations, folders and documents from a user.',
+    summary: 'Removes grants of a user on organizations, folders and documents.',
     description:
-      'Removes what was granted on exactly these resources, also by tokens that were issued before; a grant that is ' +
-      'not there is not an error. A user who loses an organization is in none of its groups any more. The profile ' +
-      'stays. Removing a grant does not close a `public` document to the user, and documents are `public` unless set ' +
-      'otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to ' +
-      '`restricted` with `documents.updateAccess` to keep users without a grant out.',
+      'Removes the grants on exactly these resources, including those in tokens that were issued before. A missing grant is not an error. A user who loses an organization also leaves its user groups. The profile stays. Removing a grant does not close a `public` document to the user, and documents are `public` by default: a user without a grant can write there, even a former viewer. To exclude users without a grant, set `accessType` to `restricted` with `documents.updateAccess`.',
     input: Type.Object({
       userId,
       user,
@@ -146,7 +139,7 @@ export const permissions = {
     }),
     output: NoData,
     message: 'Permissions removed successfully.',
-    errors: [{ status: 'INVALID_ARGUMENT', message: 'userId is required.' }, noOrganizationId],
+    errors: [{ status: 'INVALID_ARGUMENT', message: 'userId is required.' }, missingOrganizationId],
     example: {
       input: {
         userId: 'user_1',

@@ -18,7 +18,7 @@ export const presence = {
     title: 'Add Presence',
     summary: 'Shows users as present in a document.',
     description:
-      'A user who is present already is overwritten. `status` is `online` unless sent. Users stay until they are deleted, or for 24 hours without an update; a document has at most 1,000 of them. Organization and document are created when they do not exist.',
+      'A user who is already present is overwritten. Users stay until they are deleted, or for 24 hours without an update. A backend can add at most 1,000 users to a document. The organization and the document are created if they do not exist.',
     input: Type.Object({ ...documentRef, users: batch(PresenceUser, 'The users to add.') }),
     output: Success,
     message: 'Presence added successfully.',
@@ -45,7 +45,7 @@ export const presence = {
     title: 'Update Presence',
     summary: 'Changes users who are present in a document.',
     description:
-      'Only the sent fields change; a user with none is kept present for another 24 hours. Users who are not present are ignored.',
+      'Only the sent fields change. A user without fields stays present for another 24 hours. Users who are not present are ignored.',
     input: Type.Object({
       ...documentRef,
       users: batch(PresenceUser, 'The users to change, with the fields to change.'),

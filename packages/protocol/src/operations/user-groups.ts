@@ -21,8 +21,8 @@ export const userGroups = {
     access: 'apiKey',
     effect: 'write',
     title: 'Add User Groups',
-    summary: 'Adds groups of users to an organization.',
-    description: 'A group that exists already gets the new name.',
+    summary: 'Adds user groups to an organization.',
+    description: 'A group that exists gets the new name.',
     input: Type.Object({
       organizationId: OrganizationId,
       createOrganization: v2Only(CreateOrganization),
@@ -72,7 +72,7 @@ export const userGroups = {
     access: 'apiKey',
     effect: 'write',
     title: 'Delete Users from Group',
-    summary: 'Removes users from a group, or all of them.',
+    summary: 'Removes some or all users from a group.',
     input: Type.Object({
       ...group,
       userIds: Type.Optional(idBatch('Ids of the users to remove. Send either this or `deleteAll`.')),

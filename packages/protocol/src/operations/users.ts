@@ -8,7 +8,7 @@ import { MemberInput, User } from '../resources/users.ts'
 
 const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
 
-/** One level is addressed: the document, else the folder, else the organization itself (spec 12). */
+/** The level that a call addresses: the document, the folder, or without both the organization (spec 12). */
 const level = {
   organizationId: OrganizationId,
   documentId: Type.Optional(
@@ -16,7 +16,7 @@ const level = {
   ),
   folderId: Type.Optional(described(ClientId, 'Id of the folder. Send either this or `documentId`.')),
 }
-const twoLevels: ErrorExample = {
+const bothLevelsSent: ErrorExample = {
   status: 'INVALID_ARGUMENT',
   message: 'Provide either documentId or folderId.',
 }
@@ -32,7 +32,7 @@ export const users = {
     title: 'Add Users',
     summary: 'Adds users to an organization, or to one of its documents or folders.',
     description:
-      'With `documentId` or `folderId` users are added there only. A user who is there already is merged. The organization is created unless `createOrganization` is false.',
+      'With `documentId` or `folderId`, users are added only there. A user who is already there is merged. The organization is created unless `createOrganization` is false.',
     input: Type.Object({
       ...level,
       createOrganization: v2Only(
@@ -45,7 +45,7 @@ export const users = {
     output: Outcomes,
     message: 'User(s) processed successfully.',
     errors: [
-      twoLevels,
+      bothLevelsSent,
       { status: 'INVALID_ARGUMENT', message: 'Organization does not exist.' },
       { status: 'INVALID_ARGUMENT', message: 'Document does not exist.' },
       { status: 'INVALID_ARGUMENT', message: 'Folder does not exist.' },
@@ -68,7 +68,7 @@ export const users = {
     title: 'Get Users',
     summary: 'Reads the users of an organization, or of its documents or folders.',
     description:
-      'Filters narrow each other. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 returns up to 10,000 users at once.',
+      'A user must match all filters. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 has no pages and returns up to 10,000 users.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: Type.Optional(described(ClientId, 'Only users of this document.')),
@@ -84,7 +84,7 @@ export const users = {
     paging: ['nextPageToken'],
     message: 'User(s) retrieved successfully.',
     errors: [
-      twoLevels,
+      bothLevelsSent,
       { status: 'INVALID_ARGUMENT', message: 'allDocuments cannot be combined with documentId or folderId.' },
       { status: 'INVALID_ARGUMENT', message: 'groupByDocumentId requires allDocuments.' },
       { status: 'INVALID_ARGUMENT', message: 'Invalid page token.' },
@@ -113,14 +113,14 @@ export const users = {
     title: 'Update Users',
     summary: 'Changes the profiles of users.',
     description:
-      'Sent fields are merged into the profile and show wherever the user is; `null` removes a field. `accessRole` changes the addressed level only.',
+      'Sent fields are merged into the profile, which all organizations share; `null` removes a field. `accessRole` changes only on the addressed level: the document, the folder or the organization.',
     input: Type.Object({
       ...level,
       users: batch(MemberInput, 'The users to change, with the fields to change.'),
     }),
     output: Outcomes,
     message: 'User(s) processed successfully.',
-    errors: [twoLevels],
+    errors: [bothLevelsSent],
     example: {
       input: {
         organizationId: 'org_1',
@@ -145,11 +145,11 @@ export const users = {
     title: 'Delete Users',
     summary: 'Removes users from an organization, or from one of its documents or folders.',
     description:
-      'Leaving the organization also ends group memberships and access to everything inside it, and the profile goes when the user is left nowhere. What tokens that were issued before permit there ends too. Removing a user does not close a `public` document to that user, and documents are `public` unless set otherwise: there, a user without a grant may write, also one who was a viewer. Set `accessType` to `restricted` with `documents.updateAccess` to keep users without a grant out.',
+      'A user who leaves the organization also leaves its user groups and loses access to everything inside it. The profile is deleted when the user belongs nowhere else. Tokens that were issued before no longer permit anything there. Removing a user does not close a `public` document to the user, and documents are `public` by default: a user without a grant can write there, even a former viewer. To exclude users without a grant, set `accessType` to `restricted` with `documents.updateAccess`.',
     input: Type.Object({ ...level, userIds: idBatch('Ids of the users to remove.') }),
     output: Outcomes,
     message: 'User(s) deleted successfully.',
-    errors: [twoLevels],
+    errors: [bothLevelsSent],
     example: {
       input: { organizationId: 'org_1', userIds: ['user_1', 'user_2'] },
       output: {

@@ -29,7 +29,7 @@ export const workspace = {
     title: 'Create Workspace',
     summary: 'Creates a workspace with its first API key.',
     description:
-      'Needs no credentials. Limited by client address; disposable email domains are refused. Keep `authToken`: it opens the workspace-level operations.',
+      'Requires no credentials. The server limits how often a client address can call it, and refuses disposable email domains. Store `authToken`: the workspace-level operations require it.',
     input: Type.Object({
       ownerEmail: emailAddress('Email address of the owner.'),
       name: Type.Optional(nonBlankName('Display name of the owner. Default: the email address.')),

@@ -6,15 +6,16 @@ import { choice, described, text } from '../base/schemas.ts'
 
 export const CrdtType = choice(['text', 'map', 'array', 'xml'], 'Type of the content.')
 
+const types = ['string', 'object', 'array']
 const crdtData = {
   description: 'The content: a string for `text` and `xml`, an object for `map`, an array for `array`.',
   'x-typescript': 'string | Record<string, unknown> | unknown[]',
 }
 export type CrdtData = string | Record<string, unknown> | unknown[]
-/** Any value in a request: the operations have their own messages for data that does not match the type. */
-export const CrdtData = Type.Unsafe<CrdtData>(crdtData)
+/** Validation accepts any value, because the operations have their own messages for data that does not match the type. */
+export const CrdtData = Type.Unsafe<CrdtData>({ 'x-type': types, ...crdtData })
 /** The content in an answer. */
-const StoredCrdtData = Type.Unsafe<CrdtData>({ type: ['string', 'object', 'array'], ...crdtData })
+const StoredCrdtData = Type.Unsafe<CrdtData>({ type: types, ...crdtData })
 
 /** Name of the shared type inside the Yjs document. */
 export const ContentKey = Type.String({

@@ -22,7 +22,7 @@ export async function runCall(services: Services, request: CallRequest): Promise
   const write = declaration.effect === 'write' ? new Write(services, request, startedAt) : undefined
 
   const { deletions, database } = services
-  if ('apiKey' in caller && deletions.mayMeet(caller) && !declaration.tellsProgress) {
+  if ('apiKey' in caller && deletions.mayMeet(caller) && !declaration.reportsProgress) {
     await deletions.settled(caller.apiKey, mentionIn(input))
   }
   if (write) return runWrite(write, handler)

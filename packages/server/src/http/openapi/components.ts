@@ -11,8 +11,8 @@ const errorSchemaWith = (code: object): JsonSchema => ({
       properties: {
         status,
         ...code,
-        message: { type: 'string', description: 'A sentence for the developer who reads it.' },
-        details: { description: 'What became of each item, where an operation says so.' },
+        message: { type: 'string', description: 'What is wrong, for developers.' },
+        details: { description: 'The outcome of each item, if the operation says so.' },
       },
       required: ['status', ...Object.keys(code), 'message'],
     },
@@ -22,7 +22,7 @@ const errorSchemaWith = (code: object): JsonSchema => ({
 
 export const errorSchemas = {
   Error: errorSchemaWith({}),
-  ErrorWithCode: errorSchemaWith({ code: { ...status, description: 'The same word as `status`.' } }),
+  ErrorWithCode: errorSchemaWith({ code: { ...status, description: 'The value of `status`.' } }),
 }
 
 const header = (name: string, description: string) => ({ type: 'apiKey', in: 'header', name, description })
@@ -40,7 +40,7 @@ export const securityOf: Record<Access, readonly object[]> = {
   public: [],
   workspace: [{ WorkspaceId: [], WorkspaceAuthToken: [] }],
   apiKey: [withApiKey],
-  // The credentials stand in the body; the headers serve as well.
+  // The credentials are in the body, or in the headers.
   body: [{}, withApiKey],
 }
 
@@ -49,7 +49,7 @@ export const parameters = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'Runs the write once: a request with the same key within 24 hours gets the first answer again.',
+      'Applies the write once: a request with the same key within 24 hours gets the first answer again.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
   },
 }
@@ -57,7 +57,7 @@ export const parameters = {
 export const headers = {
   IdempotentReplayed: {
     description:
-      'Present when this is the kept answer to an earlier request with the same `Idempotency-Key`.',
+      'Present if this is the stored answer to an earlier request with the same `Idempotency-Key`.',
     schema: { const: 'true' },
   },
   RetryAfter: {
@@ -66,20 +66,20 @@ export const headers = {
   },
 }
 
-/** What an HTTP code of a failure says. */
+/** What the HTTP codes of failures mean. */
 export const reasonOf: Readonly<Record<number, string>> = {
-  400: 'The request cannot be used as it is.',
+  400: 'The request is invalid.',
   401: 'The token is not valid.',
-  403: 'The credentials do not allow it.',
-  404: 'Something that the request names does not exist.',
-  409: 'The request met another one, or what it would create exists already.',
+  403: 'The credentials do not permit the request.',
+  404: 'A resource in the request does not exist.',
+  409: 'The request conflicts with another request, or the resource already exists.',
   413: 'The body is too large.',
   429: 'Too many requests, or a limit is reached.',
-  500: 'A fault of the server, or items that could not be handled; `details` tells which.',
+  500: 'The server failed, or some items failed: `details` has the outcome of each.',
   501: 'Not available.',
-  503: 'The server cannot answer now.',
+  503: 'The server is not available.',
   504: 'The answer took too long.',
 }
 
-/** Codes after which the same request may succeed. */
-export const passingCodes: ReadonlySet<number> = new Set([409, 429, 503, 504])
+/** Codes after which a retry can succeed. */
+export const retryableCodes: ReadonlySet<number> = new Set([409, 429, 503, 504])

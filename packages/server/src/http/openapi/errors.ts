@@ -2,14 +2,14 @@ import { type Access, type ErrorExample, httpStatusOf, type Operation, type Opti
 import { optionOff } from '../authenticate.ts'
 import { databaseTooLate } from '../errors.ts'
 
-/** An error that comes from what surrounds an operation and not from the operation itself. */
+/** An error that does not come from an operation but from what all share: credentials, limits, the database. */
 export interface StandardError extends ErrorExample {
   /** The name of its example in the OpenAPI document. */
   name: string
   when: string
-  /** Differs from that of the status only where HTTP has a more precise code. */
+  /** The HTTP code, where HTTP has a more precise one than that of the status. */
   httpStatus?: number
-  /** The levels, the effect and the option of the operations that may answer it; all of them unless given. */
+  /** The operations that can answer it, by credentials, effect and option. Default: all. */
   access?: readonly Access[]
   effect?: 'write'
   requires?: Option
@@ -22,13 +22,13 @@ const invalid = (
   where: Pick<StandardError, 'access' | 'effect'> = {},
 ): StandardError => ({ name, status: 'INVALID_ARGUMENT', message, when, ...where })
 
-/** In the order in which a request meets them. */
+/** In the order in which the server checks a request. */
 export const standardErrors: readonly StandardError[] = [
   {
     name: 'ShuttingDown',
     status: 'UNAVAILABLE',
     message: 'The server is shutting down.',
-    when: 'The server is about to stop. Send the request again after `retry-after` seconds.',
+    when: 'The server is stopping. Retry after `retry-after` seconds.',
   },
   invalid(
     'MissingWorkspaceId',
@@ -53,14 +53,14 @@ export const standardErrors: readonly StandardError[] = [
     name: 'InvalidWorkspaceCredentials',
     status: 'PERMISSION_DENIED',
     message: 'Invalid workspace credentials.',
-    when: 'The workspace does not exist, or the token is not the one of the workspace.',
+    when: 'The workspace does not exist, or the token does not belong to it.',
     access: ['workspace'],
   },
   {
     name: 'InvalidApiKey',
     status: 'PERMISSION_DENIED',
     message: 'Invalid API key.',
-    when: 'The API key does not exist, or has expired.',
+    when: 'The API key does not exist or has expired.',
     access: ['apiKey', 'body'],
   },
   {
@@ -88,7 +88,7 @@ export const standardErrors: readonly StandardError[] = [
     name: 'RateLimitExceeded',
     status: 'RESOURCE_EXHAUSTED',
     message: 'Rate limit exceeded. Try again after 1 minute.',
-    when: 'More requests in a minute than the operator of the server allows for a workspace or an API key.',
+    when: 'The workspace or the API key sent more requests in a minute than the operator of the server allows.',
     access: ['apiKey', 'workspace', 'body'],
   },
   {
@@ -96,17 +96,21 @@ export const standardErrors: readonly StandardError[] = [
     status: 'PERMISSION_DENIED',
     message:
       'This origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.',
-    when: 'A web page of a domain that is not on the list of the API key sent the request.',
+    when: 'A web page sent the request, and its domain is not an allowed domain of the API key.',
     access: ['apiKey', 'body'],
   },
   {
     name: 'BodyTooLarge',
     status: 'INVALID_ARGUMENT',
     message: 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).',
-    when: 'The body has more than 1 MiB, or 10 MiB where editor data is written. The message names the setting.',
+    when: 'The body has more than 1 MiB, or 10 MiB if the operation writes CRDT data. The message names the setting.',
     httpStatus: 413,
   },
-  invalid('WrongContentType', 'Content-Type must be application/json.', 'The body is not declared as JSON.'),
+  invalid(
+    'WrongContentType',
+    'Content-Type must be application/json.',
+    'The header `content-type` is not `application/json`.',
+  ),
   invalid(
     'TooDeep',
     'Request body must not nest deeper than 64 levels.',
@@ -115,14 +119,14 @@ export const standardErrors: readonly StandardError[] = [
   invalid(
     'TooManyKeys',
     'Request body must not have more than 10000 keys.',
-    'The body has more keys than `LIMIT_JSON_KEYS`. CRDT data in bodies above 32 KiB has limits of its own.',
+    'The body has more keys than `LIMIT_JSON_KEYS`. CRDT data in bodies above 32 KiB has its own limits.',
   ),
   invalid(
     'TooManyValues',
     'Request body must not have more than 50000 strings, arrays and objects.',
-    'The body has more of them than `LIMIT_JSON_VALUES`. CRDT data in bodies above 32 KiB has limits of its own.',
+    'The body has more of them than `LIMIT_JSON_VALUES`. CRDT data in bodies above 32 KiB has its own limits.',
   ),
-  invalid('InvalidJson', 'Request body is not valid JSON.', 'The body cannot be parsed.'),
+  invalid('InvalidJson', 'Request body is not valid JSON.', 'The body is not JSON.'),
   invalid(
     'NulCharacter',
     'Strings must not contain the NUL character.',
@@ -137,53 +141,53 @@ export const standardErrors: readonly StandardError[] = [
   invalid(
     'InvalidIdempotencyKey',
     'Idempotency-Key must have 1 to 255 visible ASCII characters.',
-    'The header `idempotency-key` cannot be used.',
+    'The header `idempotency-key` is invalid.',
     { effect: 'write' },
   ),
   invalid(
     'IdempotencyKeyReused',
     'This Idempotency-Key was used with another request body.',
-    'The same key came with another body within 24 hours.',
+    'A request with the same key and another body was sent within the last 24 hours.',
     { effect: 'write' },
   ),
   {
     name: 'IdempotencyKeyInProgress',
     status: 'ABORTED',
     message: 'A request with this Idempotency-Key is in progress.',
-    when: 'The first request with this key has not been answered yet. Send it again after `retry-after` seconds.',
+    when: 'The first request with this key is still running. Retry after `retry-after` seconds.',
     effect: 'write',
   },
   {
     name: 'Collision',
     status: 'ABORTED',
     message: 'The request collided with others. Try again.',
-    when: 'Concurrent writes kept changing the same records. Nothing was changed.',
+    when: 'Concurrent writes changed the same records. The request changed nothing.',
     effect: 'write',
   },
   {
     name: 'BeingDeleted',
     status: 'ABORTED',
     message: 'Something that the request names is being deleted. Try again.',
-    when: 'A large organization, folder or document is being deleted, and that was not finished within 10 seconds. Send the request again after `retry-after` seconds.',
+    when: 'The deletion of a large organization, folder or document did not finish within 10 seconds. Retry after `retry-after` seconds.',
     access: ['apiKey', 'body'],
   },
   {
     name: 'DatabaseUnavailable',
     status: 'UNAVAILABLE',
     message: 'The database is not available. Try again.',
-    when: 'The server does not reach its database. Send the request again after `retry-after` seconds.',
+    when: 'The server cannot reach its database. Retry after `retry-after` seconds.',
   },
   {
     name: 'DatabaseTooLate',
     status: 'DEADLINE_EXCEEDED',
     message: databaseTooLate,
-    when: 'The database took the request and then fell silent for `DATABASE_TIMEOUT_SECONDS`. With the same `Idempotency-Key` a write happens once, however often it is sent.',
+    when: 'The database accepted the request and then did not answer for `DATABASE_TIMEOUT_SECONDS`. Retry a write with the same `Idempotency-Key`, so it is applied once.',
   },
   {
     name: 'InternalError',
     status: 'INTERNAL',
     message: 'Internal error.',
-    when: 'A fault of the server. Its log has the details under the `x-request-id` of the answer.',
+    when: 'The server failed. Its log has the details under the `x-request-id` of the answer.',
   },
 ]
 
@@ -200,7 +204,7 @@ export const envelopeOf = (
 const sameAs = (one: ErrorExample) => (other: ErrorExample) =>
   one.status === other.status && one.message === other.message
 
-/** The errors that only this operation has. */
+/** The errors of the operation that are not standard errors. */
 export const ownErrors = ({ errors = [] }: Operation): readonly ErrorExample[] =>
   errors.filter((error) => !standardErrors.some(sameAs(error)))
 
@@ -210,7 +214,7 @@ export function standardErrorsOf(operation: Operation): readonly StandardError[]
 }
 
 function applies({ name, access, effect, requires }: StandardError, operation: Operation): boolean {
-  // Reading the workspace tells what is wrong with the credentials (spec 0.2).
+  // Get Workspace has its own errors for an unknown workspace and for a wrong token (spec 0.2).
   if (name === 'InvalidWorkspaceCredentials' && operation.path === '/workspace/get') return false
   return (
     (access === undefined || access.includes(operation.access)) &&

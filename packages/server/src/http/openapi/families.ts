@@ -1,27 +1,27 @@
 import type { Family } from '@plenum/protocol'
 
-/** How people call a family, and what it is for. */
+/** The title of each family, and what it is for. */
 export const families: Record<Family, { title: string; description: string }> = {
   workspace: {
     title: 'Workspace',
     description:
-      'A workspace belongs to an owner and holds API keys. Creating one gives the first credentials.',
+      'A workspace belongs to an owner and has API keys. Creating one gives you the first credentials.',
   },
   apiKeys: {
     title: 'API keys',
-    description: 'Every record belongs to one API key; two keys of a workspace share nothing.',
+    description: 'Every record belongs to one API key. Two keys of a workspace share no data.',
   },
   authTokens: {
     title: 'Auth tokens',
-    description: 'The secret that is sent together with an API key.',
+    description: 'The secret that you send with an API key.',
   },
   apiKeyConfig: {
     title: 'API key configuration',
-    description: 'The switches of an API key.',
+    description: 'The options of an API key.',
   },
   domains: {
     title: 'Allowed domains',
-    description: 'The web domains whose pages may use an API key. While the list is empty, all may.',
+    description: 'The web domains whose pages may use an API key. An empty list allows every domain.',
   },
   emailConfig: {
     title: 'Email configuration',
@@ -29,7 +29,7 @@ export const families: Record<Family, { title: string; description: string }> = 
   },
   auth: {
     title: 'User tokens',
-    description: 'Signed tokens that say who a user is and what the user may see and change.',
+    description: 'Signed tokens that identify a user and carry the permissions of the user.',
   },
   permissions: {
     title: 'Permissions',
@@ -41,27 +41,27 @@ export const families: Record<Family, { title: string; description: string }> = 
   },
   folders: {
     title: 'Folders',
-    description: 'Folders nest inside an organization, hold documents and may pass their access on.',
+    description: 'Folders contain documents and other folders, and pass their access type on to them.',
   },
   documents: {
     title: 'Documents',
-    description: 'What people work on together. Documents can be moved, shut and migrated to another id.',
+    description: 'What users edit together. Documents can be moved, disabled and migrated to another id.',
   },
   users: {
     title: 'Users',
-    description: 'The people of an organization, a folder or a document, with their roles.',
+    description: 'The users of an organization, a folder or a document, with their roles.',
   },
   userGroups: {
     title: 'User groups',
-    description: 'Named groups of the users of an organization.',
+    description: 'Named groups of users of an organization.',
   },
   presence: {
     title: 'Presence',
-    description: 'Who is at a document right now.',
+    description: 'The users who are in a document right now.',
   },
   liveState: {
     title: 'Live state',
-    description: 'Small shared state of a document, sent to everybody who has it open.',
+    description: 'Small shared state of a document, sent to all clients that have the document open.',
   },
   crdt: {
     title: 'Editor data',
@@ -69,10 +69,10 @@ export const families: Record<Family, { title: string; description: string }> = 
   },
   crdtVersions: {
     title: 'Editor versions',
-    description: 'Named states of the content of an editor, to look at and to return to.',
+    description: 'Saved versions of the content of an editor, to read and to restore.',
   },
   notifications: {
     title: 'Notifications',
-    description: 'What users find in their inbox, and what each of them wants to be told about.',
+    description: 'The inbox of users, and which notifications each user receives.',
   },
 }

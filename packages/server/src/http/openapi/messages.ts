@@ -1,6 +1,6 @@
 import type { ErrorExample, Operation, Version } from '@plenum/protocol'
 import { explain } from '../../calls/explain.ts'
-import { passingCodes, reasonOf } from './components.ts'
+import { reasonOf, retryableCodes } from './components.ts'
 import { envelopeOf, httpStatusOfError, ownErrors, standardErrorsOf } from './errors.ts'
 import { capital, type Schemas } from './schemas.ts'
 
@@ -28,7 +28,7 @@ export function success(operation: Operation, version: Version, schemas: Schemas
   const other = version === 'v1' ? undefined : operation.v2Message
   const token = {
     type: 'string',
-    description: 'Sent back as `pageToken` it gives the next page; absent on the last.',
+    description: 'Send it as `pageToken` to read the next page. Absent on the last page.',
   }
   const result = {
     type: 'object',
@@ -53,7 +53,7 @@ export function success(operation: Operation, version: Version, schemas: Schemas
   }
 }
 
-/** The answer of the declared example. */
+/** The answer to the example of the operation. */
 export function successEnvelope(operation: Operation, version: Version) {
   const { paging = [], example, v2Message } = operation
   const { output: data, nextPageToken } = example
@@ -62,7 +62,7 @@ export function successEnvelope(operation: Operation, version: Version) {
   return { result: { status: 'success', message, data, ...Object.fromEntries(tokens) } }
 }
 
-/** A response for each HTTP code, with an example of each error that it may carry. */
+/** A response for each HTTP code, with an example of each error that it can have. */
 export function failures(operation: Operation): [code: number, response: Json][] {
   const examplesOf = new Map<number, Json>()
   const add = (error: ErrorExample, key: string, example: Json) => {
@@ -90,18 +90,20 @@ export function failures(operation: Operation): [code: number, response: Json][]
 
 const failure = (code: number, examples: Json, schema: 'Error' | 'ErrorWithCode'): Json => ({
   description: reasonOf[code] ?? 'Failed.',
-  ...(passingCodes.has(code) && { headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } } }),
+  ...(retryableCodes.has(code) && {
+    headers: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
+  }),
   content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } },
 })
 
-/** What an empty `data` is answered, unless the operation declares it or accepts it. */
+/** The error for an empty `data`, unless the operation declares it or accepts empty data. */
 export function missingInput(operation: Operation): ErrorExample[] {
   const message = explain(operation.input, {})
   if (message === undefined || operation.errors?.some((error) => error.message === message)) return []
   return [{ status: 'INVALID_ARGUMENT', message }]
 }
 
-/** A name for an example from its sentence. */
+/** The name of an example, from its message. */
 const keyOf = (message: string) =>
   message
     .replace(/[^A-Za-z0-9 ]/g, '')

@@ -1,16 +1,15 @@
 import type { Operation } from '@plenum/protocol'
 
-/** What the switches of a declaration mean for callers and its schemas do not say, a sentence each. */
+/** The properties of an operation that its schemas do not show, as sentences for callers. */
 export function notesOf({ requires, size, errorCode }: Operation): string[] {
   const notes: string[] = []
-  if (requires)
-    notes.push(`Needs the option \`${requires}\` of the API key, which is on unless switched off.`)
-  if (size === 'large') notes.push('The body may have up to 10 MiB.')
-  if (errorCode) notes.push('Its error envelopes carry `code` beside `status`, with the same word.')
+  if (requires) notes.push(`Requires the option \`${requires}\` of the API key, which is on by default.`)
+  if (size === 'large') notes.push('The body can have up to 10 MiB.')
+  if (errorCode) notes.push('Its errors have a field `code` with the value of `status`.')
   return notes
 }
 
-/** Each path of an operation, the newest version first; aliases follow the path they stand for. Titles are unique. */
+/** The paths of an operation, newest version first, each followed by its aliases. Titles are unique. */
 export function pathsOf({ title, versions, path, aliases = [] }: Operation) {
   const newest = versions.at(-1)
   return versions.toReversed().flatMap((version) => [

@@ -9,22 +9,22 @@ import { capital, createSchemas, sorted } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
-const description = `The collaboration backend that a team can run itself.
+const description = `A collaboration backend you host yourself.
 
-Every operation is a \`POST\` with a JSON body \`{ "data": … }\`. A success is answered as
-\`{ "result": { "status": "success", "message": …, "data": … } }\`, a failure as
-\`{ "error": { "status": …, "message": … } }\` with the HTTP code that belongs to the status.
-Where an operation takes several items, what became of each item stands inside a successful answer.
+Every operation is a \`POST\` with a JSON body \`{ "data": … }\`. A success is
+\`{ "result": { "status": "success", "message": …, "data": … } }\`. A failure is
+\`{ "error": { "status": …, "message": … } }\`, with the HTTP code of the status.
+An operation on several items succeeds even if items fail: its answer has the outcome of each item.
 
-Start with **Workspace**: creating one gives the credentials for everything else. A write that carries an
-\`Idempotency-Key\` has its effect once, however often it is sent. Every answer has a header \`x-request-id\`, which
-the server's log mentions too.`
+Start with **Workspace**: creating one gives you the credentials for all other operations. A write with an
+\`Idempotency-Key\` is applied once, however often you send it. Every answer has a header \`x-request-id\`, which
+the log of the server contains too.`
 
 const table = Object.entries(operations as Record<string, Record<string, Operation>>).map(
   ([family, verbs]) => [families[family as keyof typeof families], family, Object.entries(verbs)] as const,
 )
 
-/** The interface as OpenAPI 3.1, computed from the table of operations. */
+/** The interface as OpenAPI 3.1, derived from the operation table. */
 export function buildOpenApi(): object {
   const schemas = createSchemas()
   const paths: Json = {}
@@ -40,15 +40,15 @@ export function buildOpenApi(): object {
     for (const [verb, operation] of verbs) {
       const name = capital(family) + capital(verb)
       requestBodies[name] = requestBody(operation, schemas)
-      const refusals = Object.fromEntries(
+      const failureResponses = Object.fromEntries(
         failures(operation).map(([code, response]) => [
           code,
           respond(failureName(name, code, response), response),
         ]),
       )
       for (const { version, url, title: summary, suffix, isAlias } of pathsOf(operation)) {
-        const isOwn = version === 'v1' && operation.v2Message !== undefined
-        const answer = respond(isOwn ? `${name}V1` : name, success(operation, version, schemas))
+        const hasOwnMessage = version === 'v1' && operation.v2Message !== undefined
+        const answer = respond(hasOwnMessage ? `${name}V1` : name, success(operation, version, schemas))
         paths[url] = {
           post: {
             tags: [title],
@@ -61,7 +61,7 @@ export function buildOpenApi(): object {
               parameters: [{ $ref: '#/components/parameters/IdempotencyKey' }],
             }),
             requestBody: { $ref: `#/components/requestBodies/${name}` },
-            responses: { 200: answer, ...refusals },
+            responses: { 200: answer, ...failureResponses },
           },
         }
       }
@@ -76,7 +76,7 @@ export function buildOpenApi(): object {
       description,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The server that hands out this document.' }],
+    servers: [{ url: '/', description: 'The server that serves this document.' }],
     tags: table
       .filter(([, , verbs]) => verbs.length > 0)
       .map(([{ title, description }]) => ({ name: title, description })),
@@ -96,7 +96,7 @@ export function buildOpenApi(): object {
 const descriptionOf = (operation: Operation): string =>
   [operation.summary, operation.description, ...notesOf(operation)].filter(Boolean).join(' ')
 
-/** Operations share the responses that hold standard errors only; those are named after the errors. */
+/** Operations share the responses that contain only standard errors. These are named after the errors. */
 function failureName(operation: string, code: number, response: Json): string {
   const { content } = response as { content: { 'application/json': { examples: Record<string, Json> } } }
   const examples = Object.entries(content['application/json'].examples)

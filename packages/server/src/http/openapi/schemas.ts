@@ -4,7 +4,7 @@ export type JsonSchema = { [keyword: string]: unknown }
 
 export const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-/** By name, so that the document is the same wherever it is built. */
+/** Sorted by name, so the document is the same wherever it is built. */
 export const sorted = <T>(map: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(map).sort(([a], [b]) => (a < b ? -1 : 1)))
 
@@ -16,10 +16,10 @@ const maps = new Set(['properties', 'patternProperties', '$defs'])
 const lists = new Set(['anyOf', 'allOf', 'oneOf', 'prefixItems'])
 const singles = new Set(['items', 'additionalProperties', 'not'])
 
-/** Keywords of ours that word messages, and those of the schema library. */
+/** Keywords that word our messages, and keywords of the schema library. */
 const internal = /^(x-|~|\$id$)/
 
-/** Drops what is internal and applies `change` to each schema directly inside this one. */
+/** Removes internal keywords and applies `change` to each schema directly inside this one. */
 function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema): JsonSchema {
   const one = (value: unknown) => (isSchema(value) ? change(value) : value)
   const rebuilt: JsonSchema = {}
@@ -33,11 +33,15 @@ function rebuild(schema: JsonSchema, change: (inner: JsonSchema) => JsonSchema):
   return rebuilt
 }
 
-/** A declared schema as JSON Schema and nothing else. */
+/** A declared schema as plain JSON Schema. */
 export const plain = (schema: object): JsonSchema => rebuild(schema as JsonSchema, plain)
 
-/** The types of a union. The library of the reference page takes schemas without a type for invalid. */
-function typesOf({ type, anyOf }: JsonSchema): { type?: unknown[] } {
+/**
+ * The types of a union, or the ones that callers may send where validation accepts any value. The library of the reference
+ * page treats schemas without a type as invalid.
+ */
+function typesOf({ type, anyOf, 'x-type': sent }: JsonSchema): { type?: unknown[] } {
+  if (type === undefined && Array.isArray(sent)) return { type: sent }
   if (type !== undefined || !Array.isArray(anyOf)) return {}
   const types: unknown[] = anyOf.flatMap((choice: JsonSchema) => choice.type ?? typesOf(choice).type)
   return types.includes(undefined) ? {} : { type: [...new Set(types)] }
@@ -50,11 +54,11 @@ const anchorOf = ({ properties, enum: choices, additionalProperties, pattern }: 
 interface NamedSchema {
   name: string
   schema: JsonSchema
-  /** What its copies have in common with it. */
+  /** The part that its copies share, as text to compare. */
   shape: string
 }
 
-/** All but the description, as text to compare. */
+/** A schema without its description, as text to compare. */
 function shapeOf(schema: JsonSchema): string {
   const { description: _, ...shape } = plain(schema)
   return JSON.stringify(shape)

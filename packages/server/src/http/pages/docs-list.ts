@@ -4,7 +4,7 @@ import { pathsOf } from '../openapi/notes.ts'
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Text of the table as HTML; what stands in backticks is code. */
+/** Text of the operation table as HTML. Text in backticks becomes code. */
 const html = (text: string) =>
   text.replace(/[&<>]/g, (character) => escapes[character] ?? '').replace(/`([^`]+)`/g, '<code>$1</code>')
 
@@ -13,7 +13,7 @@ function item(operation: Operation): string {
   return `<li><b>${html(operation.title)}</b> <code>POST ${newest?.url}</code><br>${html(operation.summary)}</li>`
 }
 
-/** Every operation in a line of HTML, to be read while the reference is loading and without JavaScript. */
+/** A list of all operations as HTML, for browsers without JavaScript and until the reference has loaded. */
 export function listOperations(): string {
   const all = Object.entries(operations as Record<keyof typeof families, Record<string, Operation>>)
   const sections = all.map(([family, verbs]) => {
