@@ -10,12 +10,12 @@ interface Received {
 }
 type Behaviour = (response: ServerResponse) => void
 
-const stops: (() => void)[] = []
+const cleanups: (() => void)[] = []
 afterEach(() => {
-  for (const stop of stops.splice(0)) stop()
+  for (const cleanUp of cleanups.splice(0)) cleanUp()
 })
 
-/** A server that does these things one after the other, the last one ever after, and remembers what it was sent. */
+/** Starts a server that answers each request with the next behaviour, repeats the last one, and records the requests. */
 async function serve(...behaviours: Behaviour[]) {
   const received: Received[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -26,7 +26,7 @@ async function serve(...behaviours: Behaviour[]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as { port: number }
   const url = `http://127.0.0.1:${port}`
-  stops.push(() => {
+  cleanups.push(() => {
     server.close()
     server.closeAllConnections()
   })
@@ -45,9 +45,9 @@ const success = (data: unknown, more: object = {}) =>
   json(200, { result: { status: 'success', message: 'Done.', data, ...more } })
 const failure = (httpStatus: number, status: string, headers?: Record<string, string>) =>
   json(httpStatus, { error: { status, message: `It is ${status}.` } }, headers)
-const hangUp: Behaviour = (response) => response.destroy()
-const silence: Behaviour = () => {}
-const breakOff: Behaviour = (response) => {
+const dropConnection: Behaviour = (response) => response.destroy()
+const neverAnswer: Behaviour = () => {}
+const truncateAnswer: Behaviour = (response) => {
   response.writeHead(200, { 'content-length': '50' }).write('{', () => response.destroy())
 }
 const badGateway: Behaviour = (response) => response.writeHead(502).end('Bad gateway')
@@ -58,8 +58,8 @@ const caught = (call: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-describe('[K1] what is sent', () => {
-  test('[K1] the input as data, to the newest version unless another is wanted', async () => {
+describe('[K1] requests', () => {
+  test('[K1] the client sends the input as data, to the newest version by default', async () => {
     const { client, received } = await serve(success([]))
     const { organizations, auth } = client({ apiKey: 'key', authToken: 'token' })
     await organizations.get({ pageSize: 5 })
@@ -74,7 +74,7 @@ describe('[K1] what is sent', () => {
     ])
   })
 
-  test('[K1] the credentials that belong to the operation, and no others', async () => {
+  test('[K1] the client sends only the credentials that the operation needs', async () => {
     const { client, received } = await serve(success({}))
     const both = { apiKey: 'key', authToken: 'token', workspaceId: 'ws', workspaceAuthToken: 'ws-token' }
     await client(both).organizations.get()
@@ -93,7 +93,7 @@ describe('[K1] what is sent', () => {
     expect(received[0]?.headers['content-type']).toBe('application/json')
   })
 
-  test('[K1] to an address with a path, with or without a slash at its end', async () => {
+  test('[K1] the client accepts a server URL with a path, with or without a trailing slash', async () => {
     const { url, received } = await serve(success([]))
     await createClient({ url: `${url}/` }).organizations.get()
     await createClient({ url: `${url}/behind/a/proxy//` }).organizations.get()
@@ -103,7 +103,7 @@ describe('[K1] what is sent', () => {
     ])
   })
 
-  test('[K1] with a key of its own for each write, or the one that is given; reads have none', async () => {
+  test('[K1] the client sends a new or the given idempotency key with each write, and none with reads', async () => {
     const { client, received } = await serve(success({}))
     const { organizations } = client()
     await organizations.add({ organizations: [{ organizationId: 'a' }] })
@@ -117,8 +117,8 @@ describe('[K1] what is sent', () => {
   })
 })
 
-describe('[K1] what comes back', () => {
-  test('[K1] message, data and page tokens of a success', async () => {
+describe('[K1] answers', () => {
+  test('[K1] the client returns the message, data and page tokens of a success', async () => {
     const { client } = await serve(success(['x'], { nextPageToken: 'next' }))
     expect(await client().organizations.get()).toEqual({
       message: 'Done.',
@@ -127,7 +127,7 @@ describe('[K1] what comes back', () => {
     })
   })
 
-  test('[K1] an ApiError with all that the answer says', async () => {
+  test('[K1] the client throws an ApiError with all fields of the error', async () => {
     const details = { domainsAdded: ['a'], skippedDomains: ['b'] }
     const { client } = await serve(json(500, { error: { status: 'INTERNAL', message: 'In part.', details } }))
     const error = await caught(client().domains.add({ domains: ['a'] }))
@@ -156,7 +156,7 @@ describe('[K1] what comes back', () => {
     [200, '[]', 'INTERNAL'],
     [200, '{"result":"yes"}', 'INTERNAL'],
     [400, '{"error":"no"}', 'INTERNAL'],
-  ])('[K1.1] HTTP %i with %s is no answer of the interface but %s', async (httpStatus, body, status) => {
+  ])('[K1.1] HTTP %i with the body %s is not an envelope and throws %s', async (httpStatus, body, status) => {
     const { client } = await serve((response) => response.writeHead(httpStatus).end(body))
     const error = await caught(client({ retries: 0 }).organizations.get())
     expect(error).toBeInstanceOf(ApiError)
@@ -167,7 +167,7 @@ describe('[K1] what comes back', () => {
     })
   })
 
-  test('[K1] a redirect is not followed: it could lead the credentials astray', async () => {
+  test('[K1] the client does not follow a redirect, which could send the credentials to another server', async () => {
     const elsewhere = await serve(success([]))
     const { client } = await serve((response) =>
       response.writeHead(307, { location: `${elsewhere.url}/x` }).end(),
@@ -181,21 +181,24 @@ describe('[K1] what comes back', () => {
   })
 })
 
-describe('[K1.1] a call without an answer', () => {
-  test.each(['127.0.0.1', 'localhost'])('[K1.1] names the address %s and the operation', async (host) => {
-    const { url } = await serve(success([]))
-    for (const stop of stops.splice(0)) stop()
-    const address = url.replace('127.0.0.1', host)
-    const client = createClient({ url: `${address}/`, retries: 0, authToken: 'secret' })
-    const error = await caught(client.organizations.get())
-    expect(error).toBeInstanceOf(ApiError)
-    expect(error).toMatchObject({ status: 'UNAVAILABLE', cause: expect.any(TypeError) })
-    expect((error as ApiError).message).toMatch(
-      new RegExp(`^No answer from ${address} \\(organizations\\.get\\): connect ECONNREFUSED `),
-    )
-  })
+describe('[K1.1] calls without an answer', () => {
+  test.each(['127.0.0.1', 'localhost'])(
+    '[K1.1] a call to %s without an answer names the address and the operation',
+    async (host) => {
+      const { url } = await serve(success([]))
+      for (const cleanUp of cleanups.splice(0)) cleanUp()
+      const address = url.replace('127.0.0.1', host)
+      const client = createClient({ url: `${address}/`, retries: 0, authToken: 'secret' })
+      const error = await caught(client.organizations.get())
+      expect(error).toBeInstanceOf(ApiError)
+      expect(error).toMatchObject({ status: 'UNAVAILABLE', cause: expect.any(TypeError) })
+      expect((error as ApiError).message).toMatch(
+        new RegExp(`^No answer from ${address} \\(organizations\\.get\\): connect ECONNREFUSED `),
+      )
+    },
+  )
 
-  test('[K1.1] says what a fetch of another kind threw', async () => {
+  test('[K1.1] a call without an answer reports what a custom fetch throws', async () => {
     const thrown = [new TypeError('Failed to fetch'), 'a string', undefined]
     const fetch = () => Promise.reject(thrown.shift())
     const client = createClient({ url: 'http://plenum.test', retries: 0, fetch })
@@ -210,29 +213,32 @@ describe('[K1.1] a call without an answer', () => {
   })
 })
 
-describe('[K1] what is sent again', () => {
+describe('[K1] retries', () => {
   test.each([
-    ['a connection that breaks', hangUp],
-    ['an answer that breaks off', breakOff],
+    ['a broken connection', dropConnection],
+    ['a truncated answer', truncateAnswer],
     ['UNAVAILABLE', failure(503, 'UNAVAILABLE')],
     ['ABORTED', failure(409, 'ABORTED')],
-    ['a proxy without its server', badGateway],
-  ])('[K1] reads and writes after %s, a write with the same key', async (_what, behaviour) => {
-    const { client, received } = await serve(behaviour, behaviour, success({}))
-    await client().organizations.add({ organizations: [{ organizationId: 'a' }] })
-    expect(received).toHaveLength(3)
-    expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
-    expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1)
-    const read = await serve(behaviour, success([]))
-    await read.client().organizations.get()
-    expect(read.received).toHaveLength(2)
-  })
+    ['a bad gateway', badGateway],
+  ])(
+    '[K1] the client retries reads and writes after %s, writes with the same key',
+    async (_what, behaviour) => {
+      const { client, received } = await serve(behaviour, behaviour, success({}))
+      await client().organizations.add({ organizations: [{ organizationId: 'a' }] })
+      expect(received).toHaveLength(3)
+      expect(new Set(received.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+      expect(new Set(received.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      const read = await serve(behaviour, success([]))
+      await read.client().organizations.get()
+      expect(read.received).toHaveLength(2)
+    },
+  )
 
-  test('[K1] no more often than allowed; then the last failure is thrown', async () => {
+  test('[K1] the client stops after the allowed retries and throws the last failure', async () => {
     const { client, received } = await serve(failure(503, 'UNAVAILABLE'))
     expect(await caught(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
     expect(received).toHaveLength(2)
-    const broken = await serve(hangUp)
+    const broken = await serve(dropConnection)
     expect(await caught(broken.client({ retries: 0 }).organizations.get())).toMatchObject({
       status: 'UNAVAILABLE',
       cause: expect.any(TypeError),
@@ -251,22 +257,22 @@ describe('[K1] what is sent again', () => {
     [500, 'INTERNAL'],
     [501, 'UNIMPLEMENTED'],
     [504, 'DEADLINE_EXCEEDED'],
-  ])('[K1] never after %i %s', async (httpStatus, status) => {
+  ])('[K1] the client does not retry after %i %s', async (httpStatus, status) => {
     const { client, received } = await serve(failure(httpStatus, status, { 'retry-after': '1' }), success({}))
     const call = client().organizations.add({ organizations: [{ organizationId: 'a' }] })
     expect(await caught(call)).toMatchObject({ status, httpStatus, retryAfterSeconds: 1 })
     expect(received).toHaveLength(1)
   })
 
-  test('[K1] not before the time that the server asks for, and not at all if that is too long', async () => {
+  test('[K1] the client waits for retry-after before a retry, and throws if the wait is too long', async () => {
     const { client, received } = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '1' }), success([]))
     const began = Date.now()
     await client().organizations.get()
     expect(Date.now() - began).toBeGreaterThanOrEqual(1000)
     expect(received).toHaveLength(2)
-    const patient = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '3600' }))
-    expect(await caught(patient.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
-    expect(patient.received).toHaveLength(1)
+    const slow = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '3600' }))
+    expect(await caught(slow.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
+    expect(slow.received).toHaveLength(1)
     const dated = await serve(
       failure(503, 'UNAVAILABLE', { 'retry-after': 'Wed, 21 Oct 2099 07:28:00 GMT' }),
       success([]),
@@ -275,22 +281,22 @@ describe('[K1] what is sent again', () => {
     expect(dated.received).toHaveLength(2)
   })
 
-  test('[K1] after an attempt took too long', async () => {
-    const { client, url } = await serve(silence)
+  test('[K1] the client retries after a timeout', async () => {
+    const { client, url } = await serve(neverAnswer)
     let attempts = 0
     const counting: typeof fetch = (input, init) => {
       attempts++
       return fetch(input, init)
     }
-    const silent = client({ timeoutMs: 50, retries: 1, fetch: counting })
-    expect(await caught(silent.organizations.get())).toMatchObject({
+    const impatient = client({ timeoutMs: 50, retries: 1, fetch: counting })
+    expect(await caught(impatient.organizations.get())).toMatchObject({
       status: 'UNAVAILABLE',
       message: `No answer from ${url} (organizations.get): none within 50 ms`,
       cause: { name: 'TimeoutError' },
     })
     expect(attempts).toBe(2)
 
-    // The second answer is there at once: no machine takes too long for it.
+    // The second answer needs no network, so it is in time on any machine.
     const answer = { result: { status: 'success', message: 'Done.', data: [] } }
     const answering: typeof fetch = (input, init) =>
       attempts++ === 0 ? fetch(input, init) : Promise.resolve(Response.json(answer))
@@ -299,8 +305,8 @@ describe('[K1] what is sent again', () => {
     expect(attempts).toBe(2)
   })
 
-  test('[K1] never once the caller has given up, be it during an attempt or between two', async () => {
-    const { client, received } = await serve(silence)
+  test('[K1] the client does not retry after the caller aborts, during an attempt or between two', async () => {
+    const { client, received } = await serve(neverAnswer)
     const during = new AbortController()
     const first = caught(client().organizations.get({}, { signal: during.signal }))
     await expect.poll(() => received.length).toBe(1)
@@ -315,7 +321,7 @@ describe('[K1] what is sent again', () => {
     }
     const between = new AbortController()
     const second = caught(client({ fetch }).organizations.get({}, { signal: between.signal }))
-    // Without a network the pause has begun when all that waits for nothing is done.
+    // This fetch needs no network, so the client waits for its retry after one turn of the event loop.
     await new Promise((done) => setImmediate(done))
     between.abort(new Error('enough'))
     expect(await second).toMatchObject({ message: 'enough' })

@@ -4,7 +4,7 @@ import type { Client } from '../src/rest.ts'
 
 type Named<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
 
-/** Every field is required and named, so that an optional field that only one of two types has tells them apart. */
+/** Makes every field required, so types that differ only by an optional field are different. */
 type Strict<T> = unknown extends T
   ? T
   : T extends readonly (infer Item)[]
@@ -23,7 +23,7 @@ type Method<F extends Family, V extends keyof Operations[F]> = V extends keyof C
   ? Extract<Client[F][V], (input: never) => Promise<{ data: unknown }>>
   : never
 
-/** What differs of an operation. */
+/** The parts of an operation whose types differ. */
 type DifferenceOf<F extends Family, V extends keyof Operations[F]> =
   | (IsSame<Input<Operations[F][V] & Operation>, NonNullable<Parameters<Method<F, V>>[0]>> extends true
       ? never
@@ -36,12 +36,12 @@ type Differences = {
   [F in Family]: { [V in keyof Operations[F]]: DifferenceOf<F, V> }[keyof Operations[F]]
 }[Family]
 
-test('[K14] the types of the client and of the table accept the same values, for every operation', () => {
-  // The compiler checks these, and names the operation that differs.
+test('[K14] the client types accept the same values as the schemas of the operation table', () => {
+  // The compiler checks this, and names the operations that differ.
   const differences: { [D in Differences]: never } = {}
   expect(differences).toEqual({})
   expectTypeOf<{ [F in Family]: keyof Client[F] }>().toEqualTypeOf<{ [F in Family]: keyof Operations[F] }>()
-  // The comparison finds what it looks for.
+  // The comparison finds differences.
   expectTypeOf<IsSame<{ a?: string }, { a?: string; b?: string }>>().toEqualTypeOf<false>()
   expectTypeOf<IsSame<{ a: { b: string }[] }, { a: { b: number }[] }>>().toEqualTypeOf<false>()
   expectTypeOf<IsSame<{ a: string }, { a?: string }>>().toEqualTypeOf<false>()

@@ -6,11 +6,11 @@ export interface Entry {
   verb: string
   operation: Operation
   version: Version
-  /** With the version. */
+  /** Path with the version. */
   path: string
 }
 
-/** Every operation under every version of its path, for the tests of what is true of all. */
+/** Every operation under every version of its path, for tests that cover all operations. */
 export const table: readonly Entry[] = Object.entries(
   operations as Record<string, Record<string, Operation>>,
 ).flatMap(([family, verbs]) =>

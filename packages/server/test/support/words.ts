@@ -2,14 +2,14 @@ import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
 import * as Y from 'yjs'
 
-/** An update that writes a word and builds upon nothing. */
+/** An update that inserts a word and depends on no other update. */
 export function wordUpdate(word: string): Uint8Array {
   const doc = new Y.Doc({ guid: word })
   doc.getText('content').insert(0, `<${word}>`)
   return Y.encodeStateAsUpdate(doc)
 }
 
-/** The words of `wordUpdate` in a text, in order. */
+/** The words of `wordUpdate` in a text, sorted. */
 export const wordsIn = (text: string): string[] =>
   [...text.matchAll(/<([^>]*)>/g)].map(([, word]) => word as string).sort()
 
@@ -19,14 +19,14 @@ export function textOf(...updates: Uint8Array[]): string {
   return doc.getText('content').toJSON()
 }
 
-/** The text of an editor that was read over REST. */
+/** The text of an editor that a test read over REST. */
 export const textIn = ({ data }: { data?: unknown }): string => (typeof data === 'string' ? data : '')
 
-/** An update that says nothing. Its receipt comes after those of all updates before it. */
+/** An empty update. The server acknowledges it after all earlier updates. */
 export const nothing = Uint8Array.of(0, 0)
 export const isNothing = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0
 
-/** Whether the first update holds all that the second one writes. */
+/** Whether the first update contains all changes of the second one. */
 export function covers(update: Uint8Array, part: Uint8Array): boolean {
   const clocks = Y.parseUpdateMeta(update).to
   return [...Y.parseUpdateMeta(part).to].every(([client, clock]) => (clocks.get(client) ?? 0) >= clock)

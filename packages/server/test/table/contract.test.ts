@@ -29,7 +29,7 @@ describe('[0.1] the envelope of every operation', () => {
     tenant = await given.tenant(server)
   })
 
-  test.each(table)('[0.1.1] [0.1.2] $path: only POST, only JSON, only with data', async (entry) => {
+  test.each(table)('[0.1.1] [0.1.2] $path accepts only POST with JSON and data', async (entry) => {
     const headers: Record<string, string> = { ...json, ...given.headersFor(tenant, entry.operation.access) }
 
     const get = await fetch(`${server.url}${entry.path}`)
@@ -70,7 +70,7 @@ describe('[0.1] the envelope of every operation', () => {
     }
   })
 
-  test('[0.1.1] an unknown path is NOT_FOUND', async () => {
+  test('[0.1.1] an unknown path answers NOT_FOUND', async () => {
     expect(await server.post('/v2/nothing', {})).toMatchObject({
       status: 404,
       body: { error: { status: 'NOT_FOUND', message: 'Not found.' } },
@@ -81,7 +81,7 @@ describe('[0.1] the envelope of every operation', () => {
 describe.each(stores)('[0.1] examples on %s', (store) => {
   const server = useServer(store)
 
-  test.each(table)('[0.1] $path: its example is answered as declared', async (entry) => {
+  test.each(table)('[0.1] $path answers its example as declared', async (entry) => {
     const tenant = await given.tenant(server)
     const input = given.exampleFor(tenant, entry.operation)
     const { status, body } = await server.post(
@@ -97,7 +97,7 @@ describe.each(stores)('[0.1] examples on %s', (store) => {
       const check = Compile(entry.operation.output)
       expect([...check.Errors(body.result.data)]).toEqual([])
     } else {
-      // An empty tenant has not what the example speaks of: then the answer is one of the declared errors.
+      // An empty tenant lacks the resources of the example, so the answer is one of the declared errors.
       const { status: code, message } = body.error
       const declared = (entry.operation.errors ?? []).map((error) => `${error.status} ${error.message}`)
       expect(declared).toContain(`${code} ${message}`)

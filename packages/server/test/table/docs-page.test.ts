@@ -6,13 +6,13 @@ import { useServer } from '../support/harness.ts'
 describe('[0.1.7] /docs in a browser', () => {
   const server = useServer('sqlite')
 
-  test('[0.1.7] lists all operations without JavaScript', async () => {
+  test('[0.1.7] /docs lists all operations without JavaScript', async () => {
     const html = await (await fetch(`${server.url}/docs`)).text()
     expect(html).toContain('<li><b>Create Workspace</b> <code>POST /v2/workspace/create</code>')
     expect(html).toContain('<b>Migrate Documents Status</b>')
   })
 
-  test('[0.1.7] no two operations of /openapi.json have the same title', async () => {
+  test('[0.1.7] /openapi.json has a unique title for each operation', async () => {
     const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
       paths: Record<string, { post: { summary: string } }>
     }
@@ -23,7 +23,7 @@ describe('[0.1.7] /docs in a browser', () => {
   })
 
   test(
-    '[0.1.7] shows titles of operations in the sidebar, without warnings, from this server alone',
+    '[0.1.7] /docs shows the titles of operations in its sidebar, without warnings, and loads only from its server',
     { timeout: 300_000 },
     async ({ skip }) => {
       const executablePath = chromiumForTests()
@@ -32,12 +32,12 @@ describe('[0.1.7] /docs in a browser', () => {
       try {
         const page = await browser.newPage()
         page.setDefaultTimeout(120_000)
-        const complaints: string[] = []
+        const warnings: string[] = []
         const origins = new Set<string>()
         page.on('console', (message) => {
-          if (['warning', 'error'].includes(message.type())) complaints.push(message.text())
+          if (['warning', 'error'].includes(message.type())) warnings.push(message.text())
         })
-        page.on('pageerror', (error) => complaints.push(String(error)))
+        page.on('pageerror', (error) => warnings.push(String(error)))
         page.on('request', (request) => {
           const { protocol, origin } = new URL(request.url())
           if (protocol !== 'data:') origins.add(origin)
@@ -50,7 +50,7 @@ describe('[0.1.7] /docs in a browser', () => {
         await sidebar.getByText('Migrate Documents Status').first().waitFor()
         expect(await sidebar.innerText()).not.toMatch(/\/v[12]\//)
         await page.locator('#list').waitFor({ state: 'detached' })
-        expect(complaints).toEqual([])
+        expect(warnings).toEqual([])
         expect([...origins]).toEqual([server.url])
       } finally {
         await browser.close()

@@ -56,8 +56,8 @@ function resolve<T extends object>(value: Referable<T>): T {
 const mediaOf = (message: Referable<Message>) => resolve(message).content['application/json']
 const valuesOf = (media: Media) => Object.values(media.examples).map((example) => resolve(example).value)
 
-/** What is wrong with a value; its schema may refer to components. */
-const faultsOf = (schema: object, value: unknown) =>
+/** The validation errors of a value. Its schema can refer to components. */
+const errorsOf = (schema: object, value: unknown) =>
   JsonSchema.Errors({ components: document.components, ...schema }, value)[1]
 
 const describedAt = (path: string) => {
@@ -67,7 +67,7 @@ const describedAt = (path: string) => {
 }
 
 describe('the OpenAPI document', () => {
-  test('[0.1.7] has every operation under each version, and its aliases as deprecated', () => {
+  test('[0.1.7] the OpenAPI document has every operation under each version, and its aliases as deprecated', () => {
     const expected = table.flatMap(([name, { versions, path, aliases = [] }]) =>
       versions.flatMap((version) => [
         [`/${version}${path}`, version === versions.at(-1) ? name : `${name}.${version}`, false],
@@ -87,29 +87,32 @@ describe('the OpenAPI document', () => {
     expect(described).toEqual(expect.arrayContaining(expected))
   })
 
-  test('[0.1.7] gives each operation an id of its own and each family a description', () => {
+  test('[0.1.7] the OpenAPI document has a unique id for each operation and a description for each family', () => {
     const ids = Object.values(document.paths).map(({ post }) => post.operationId)
     expect(new Set(ids).size).toBe(ids.length)
     expect(document.tags.length).toBeGreaterThan(0)
     expect(document.tags.filter(({ description }) => description === '')).toEqual([])
   })
 
-  test('[0.1.7] holds no keyword of our own', () => {
+  test('[0.1.7] the OpenAPI document has no internal keyword', () => {
     const keys = new Set<string>()
     JSON.stringify(document, (key, value: unknown) => (keys.add(key), value))
     expect([...keys].filter((key) => /^(~|x-)/.test(key))).toEqual([])
   })
 
-  test.each(table)('[0.1.7] %s has examples that fit its schemas', (_name, { versions, path }) => {
-    const { requestBody, responses } = describedAt(`/${versions[0]}${path}`)
-    for (const message of [requestBody, ...Object.values(responses)]) {
-      const media = mediaOf(message)
-      expect(valuesOf(media).length).toBeGreaterThan(0)
-      for (const value of valuesOf(media)) expect(faultsOf(media.schema, value)).toEqual([])
-    }
-  })
+  test.each(table)(
+    '[0.1.7] %s has examples in the OpenAPI document that match its schemas',
+    (_name, { versions, path }) => {
+      const { requestBody, responses } = describedAt(`/${versions[0]}${path}`)
+      for (const message of [requestBody, ...Object.values(responses)]) {
+        const media = mediaOf(message)
+        expect(valuesOf(media).length).toBeGreaterThan(0)
+        for (const value of valuesOf(media)) expect(errorsOf(media.schema, value)).toEqual([])
+      }
+    },
+  )
 
-  test.each(table)('[0.1.7] %s shows every error that it declares', (_name, operation) => {
+  test.each(table)('[0.1.7] %s has every declared error in the OpenAPI document', (_name, operation) => {
     const { responses } = describedAt(`/${operation.versions[0]}${operation.path}`)
     const shown = Object.values(responses).flatMap((response) => valuesOf(mediaOf(response)))
     const codeOf = (status: string) => (operation.errorCode ? { code: status } : {})
@@ -121,7 +124,7 @@ describe('the OpenAPI document', () => {
   })
 })
 
-describe('what the document says of credentials and bodies', () => {
+describe('the answers of the server', () => {
   const server = useServer('sqlite')
 
   /** The answer must be one of the examples under its HTTP code. */
@@ -138,7 +141,7 @@ describe('what the document says of credentials and bodies', () => {
     if (response && answer.status !== 200) expect(valuesOf(mediaOf(response))).toContainEqual(answer.body)
   }
 
-  test('[0.2] is what the server answers', async () => {
+  test('[0.2] the server answers wrong credentials and bodies as the OpenAPI document says', async () => {
     const { workspaceId, headers } = await given.tenant(server)
     const token = { 'x-svc-auth-token': 'not a token' }
     for (const path of Object.keys(document.paths)) {
@@ -161,7 +164,7 @@ describe('what the document says of credentials and bodies', () => {
     }
   })
 
-  test('[0.1.7] a success is answered with the message that is shown for the same request', async () => {
+  test('[0.1.7] the server answers each example with the message of the OpenAPI document', async () => {
     let successes = 0
     for (const [name, operation] of table) {
       if (operation.access !== 'apiKey') continue
@@ -188,7 +191,7 @@ describe('what the document says of credentials and bodies', () => {
     ['v2', { folderId: 'designs' }, 'Folder(s) retrieved successfully.'],
     ['v2', { maxDepth: 1 }, 'Folder(s) retrieved successfully.'],
     ['v2', { rootFoldersOnly: true }, 'Folder(s) retrieved successfully.'],
-  ])('[4.3] Get Folders under %s with %j says "%s", one of the messages shown', async (...row) => {
+  ])('[4.3] Get Folders under %s with %j answers "%s", as the OpenAPI document says', async (...row) => {
     const [version, input, message] = row
     const tenant = await given.tenant(server)
     await fill(server, tenant)
@@ -201,7 +204,7 @@ describe('what the document says of credentials and bodies', () => {
     expect((result.properties.message as { examples: string[] }).examples).toContain(message)
   })
 
-  test('[0.3] an empty input is answered as shown, or accepted', async () => {
+  test('[0.3] the server accepts an empty input or answers it as the OpenAPI document says', async () => {
     const { headers } = await given.tenant(server)
     for (const path of Object.keys(document.paths)) {
       const [security] = describedAt(path).security
@@ -216,7 +219,7 @@ describe('the pages of the server', () => {
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}${path}`, { headers, redirect: 'manual' })
 
-  test('[0.1.7] /openapi.json is the committed document, kept by caches and sent compressed', async () => {
+  test('[0.1.7] /openapi.json serves the committed document, compressed and cacheable', async () => {
     const response = await get('/openapi.json')
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -230,7 +233,7 @@ describe('the pages of the server', () => {
     expect(await plain.json()).toEqual(document)
   })
 
-  test('[0.1.7] /docs is made of files of this server only', async () => {
+  test('[0.1.7] /docs loads only files of the same server', async () => {
     const response = await get('/docs')
     expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
     const policy = response.headers.get('content-security-policy') ?? ''
@@ -253,7 +256,7 @@ describe('the pages of the server', () => {
     }
   })
 
-  test('[0.1.7] the root leads browsers to the pages and tells others where they are', async () => {
+  test('[0.1.7] / redirects browsers to /docs and sends other clients the addresses', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, 'docs'])
     const slash = await get('/docs/')
@@ -267,7 +270,7 @@ describe('the pages of the server', () => {
     })
   })
 
-  test('[0.1.7] the version is that of the package', () => {
+  test('[0.1.7] the server has the version of its package', () => {
     const { version: packaged } = JSON.parse(
       readFileSync(join(root, 'packages/server/package.json'), 'utf8'),
     ) as {
@@ -277,10 +280,10 @@ describe('the pages of the server', () => {
   })
 })
 
-describe('what is derived from the table', () => {
+describe('the derived files', () => {
   const files = derivedFiles()
 
-  test('[0.1.7] is committed as it follows from it', () => {
+  test('[0.1.7] the committed files are up to date with the operation table', () => {
     expect(compare(root, files)).toEqual({ stale: [], leftOver: [] })
   })
 
@@ -300,7 +303,7 @@ describe('what is derived from the table', () => {
     expect(types.join('\n').match(/^ +.*\{$/gm)).toBe(null)
   })
 
-  test('[0.1.7] is found stale or left over, and put right', () => {
+  test('[0.1.7] derive finds stale and leftover files and repairs them', () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'plenum-derive-'))
     try {
       const everything = compare(elsewhere, files)

@@ -10,9 +10,9 @@ interface Field {
   /** Keys and indexes from `data` down. */
   path: (string | number)[]
   schema: Schema
-  required: boolean
-  /** The sentence is fixed by the interface and does not name the field. */
-  worded: boolean
+  isRequired: boolean
+  /** The interface fixes the message, which does not name the field. */
+  hasFixedMessage: boolean
 }
 
 const nameOf = (path: readonly (string | number)[]) =>
@@ -20,35 +20,41 @@ const nameOf = (path: readonly (string | number)[]) =>
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
     .join('')
 
-/** Every field of a declaration that the example fills, and those it could. */
+/** Every field of an input schema. List items only where the example has some. */
 function fieldsOf(
   schema: Schema,
   value: unknown,
   path: Field['path'] = [],
-  required = true,
-  inWorded = false,
+  isRequired = true,
+  isInsideFixed = false,
 ): Field[] {
-  const worded =
-    inWorded ||
+  const hasFixedMessage =
+    isInsideFixed ||
     schema['x-missing'] !== undefined ||
     (schema.type === 'object' && schema['x-invalid'] !== undefined)
-  const self = path.length === 0 ? [] : [{ path, schema, required, worded }]
+  const self = path.length === 0 ? [] : [{ path, schema, isRequired, hasFixedMessage }]
   if (schema.type === 'object' && schema.properties) {
     const record = (value ?? {}) as Record<string, unknown>
     return [
       ...self,
       ...Object.entries(schema.properties).flatMap(([key, field]) =>
-        fieldsOf(field, record[key], [...path, key], schema.required?.includes(key) ?? false, worded),
+        fieldsOf(
+          field,
+          record[key],
+          [...path, key],
+          schema.required?.includes(key) ?? false,
+          hasFixedMessage,
+        ),
       ),
     ]
   }
   if (schema.type === 'array' && schema.items && Array.isArray(value) && value.length > 0) {
-    return [...self, ...fieldsOf(schema.items, value[0], [...path, 0], true, worded)]
+    return [...self, ...fieldsOf(schema.items, value[0], [...path, 0], true, hasFixedMessage)]
   }
   return self
 }
 
-/** The example with one field replaced; what lies on the way to it is created. */
+/** The example with one field replaced. Missing objects on the path are created. */
 function withField(input: unknown, [key, ...rest]: Field['path'], value: unknown): unknown {
   if (key === undefined) return value
   if (typeof key === 'number') {
@@ -76,7 +82,7 @@ const wrongValues: Record<string, fc.Arbitrary<unknown>> = {
   object: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
 }
 
-/** Values of every JSON type but those that the field accepts. */
+/** Values of every JSON type that the field does not accept. */
 function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   const accepted = new Set(
     typesOf(schema).map((type) => (type === 'enum' ? 'string' : type === 'integer' ? 'number' : type)),
@@ -90,7 +96,7 @@ function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
 }
 
 /** All rows of all tables. */
-async function everything(server: TestServer): Promise<unknown> {
+async function readAllRows(server: TestServer): Promise<unknown> {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
     server.database.read,
   )
@@ -108,12 +114,12 @@ describe('[0.3] the shape of every field', () => {
   const entries = table.filter(({ operation, version }) => version === operation.versions.at(-1))
 
   test.each(entries)(
-    '[0.3] $name: a wrong type is INVALID_ARGUMENT, names the field and changes nothing',
+    '[0.3] $name refuses a wrong type with INVALID_ARGUMENT, names the field and changes nothing',
     async (entry) => {
       const tenant = await given.tenant(server)
       const example = given.exampleFor(tenant, entry.operation)
       const headers = given.headersFor(tenant, entry.operation.access)
-      const before = await everything(server)
+      const before = await readAllRows(server)
       for (const field of fieldsOf(entry.operation.input, example)) {
         if (isCredential(entry, field)) continue
         const wrong = wrongFor(field.schema)
@@ -127,16 +133,16 @@ describe('[0.3] the shape of every field', () => {
               code: 'INVALID_ARGUMENT',
               value,
             })
-            if (!field.worded) expect(body.error.message).toContain(nameOf(field.path))
+            if (!field.hasFixedMessage) expect(body.error.message).toContain(nameOf(field.path))
           }),
           { numRuns: runs },
         )
-        if (!field.required && !field.worded && field.schema.minLength) {
+        if (!field.isRequired && !field.hasFixedMessage && field.schema.minLength) {
           const data = withField(example, field.path, '')
           const { body } = await server.post(entry.path, { data }, headers)
           expect(body.error.message).toBe(`${nameOf(field.path)} must not be empty.`)
         }
-        if (field.required) {
+        if (field.isRequired) {
           const { status, body } = await server.post(
             entry.path,
             { data: withField(example, field.path, undefined) },
@@ -144,14 +150,14 @@ describe('[0.3] the shape of every field', () => {
           )
           if (typeof field.path.at(-1) === 'number') continue
           expect({ status, code: body.error?.status }).toEqual({ status: 400, code: 'INVALID_ARGUMENT' })
-          if (!field.worded) expect(body.error.message).toBe(`${nameOf(field.path)} is required.`)
+          if (!field.hasFixedMessage) expect(body.error.message).toBe(`${nameOf(field.path)} is required.`)
         }
       }
-      expect(await everything(server)).toEqual(before)
+      expect(await readAllRows(server)).toEqual(before)
     },
   )
 
-  /** Credentials inside the body are judged before the shape. */
+  /** The server checks credentials in the body before it validates the input. */
   const isCredential = (entry: Entry, { path }: Field) =>
     entry.operation.access === 'body' && (path[0] === 'apiKey' || path[0] === 'authToken')
 })
