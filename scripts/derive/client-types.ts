@@ -28,7 +28,7 @@ export function deriveClientTypes(): Record<string, string> {
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** A shape is declared in the file of the first family that uses it. `homes` holds these files by name of the shape. */
+/** A shape is declared in the file of the first family that uses it. `homes` maps shapes to these files. */
 function familyFile(
   family: string,
   verbs: Record<string, protocol.Operation>,

@@ -61,7 +61,7 @@ export interface ApiKeyConfigOperations {
    */
   get(input?: ApiKeyConfigGetInput, options?: CallOptions): Promise<Result<ApiKeyConfig>>
   /**
-   * Changes options of the API key. Changes only the sent options and returns only those. Unlike other
+   * Changes options of the API key. Only the sent options change, and the answer has only these. Unlike other
    * operations, it refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when
    * it is read.
    *

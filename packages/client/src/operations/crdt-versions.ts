@@ -69,8 +69,8 @@ export interface CrdtVersionsRestoreInput {
 /** Saved versions of the content of an editor, to read and to restore. */
 export interface CrdtVersionsOperations {
   /**
-   * Saves the current content of an editor as a named version. Names do not have to differ. An editor has at
-   * most 1,000 versions. Without `userId`, the version has no `createdBy`.
+   * Saves the current content of an editor as a named version. Several versions can have the same name. An
+   * editor has at most 1,000 versions. Without `userId`, the version has no `createdBy`.
    *
    * `POST /v2/crdt/versions/add`
    */

@@ -76,7 +76,9 @@ export interface DocumentsGetInput {
   organizationId: string
   /** Ids of the documents to read. Default: all. At most 30 items. */
   documentIds?: string[]
-  /** Reads only the documents directly in this folder. `root`: those in no folder. Ignored under v1. */
+  /**
+   * Reads only the documents directly in this folder. `root`: the documents in no folder. Ignored under v1.
+   */
   folderId?: string
   /** Maximum number of items on the page. From 1 to 1,000. Ignored under v1. */
   pageSize?: number

@@ -160,8 +160,8 @@ export interface FoldersOperations {
    */
   delete(input: FoldersDeleteInput, options?: CallOptions): Promise<Result<null>>
   /**
-   * Sets the access type of folders, or lets them inherit it. Folders and documents inside that inherit the
-   * type follow. `inheritFromParent: true` removes the folder's own type and takes precedence over
+   * Sets the access type of folders, or lets them inherit it. Folders and documents inside that inherit get
+   * the new type too. `inheritFromParent: true` removes the folder's own type and takes precedence over
    * `accessType`.
    *
    * `POST /v2/organizations/folders/access/update`

@@ -315,10 +315,10 @@ export interface NotificationsSetConfigInput {
 /** The inbox of users, and which notifications each user receives. */
 export interface NotificationsOperations {
   /**
-   * Notifies users about an event in a document. Notifies the users in `notifyUsers`, who also get the
-   * notification in their personal list, and all users of the organization unless `notifyAll` is `false`.
-   * Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is
-   * overwritten. Requires the option `useNotificationService` of the API key, which is on by default.
+   * Notifies users about an event in a document. The users in `notifyUsers` get the notification in their
+   * personal list. All users of the organization are notified too, unless `notifyAll` is `false`. Users whose
+   * inbox preference is `NONE` are skipped. A notification with the same `notificationId` is overwritten.
+   * Requires the option `useNotificationService` of the API key, which is on by default.
    *
    * `POST /v2/notifications/add`
    */
@@ -349,9 +349,10 @@ export interface NotificationsOperations {
    */
   delete(input: NotificationsDeleteInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Reads the notification preferences of a user. The answer has one entry per document: its own preferences,
-   * else those of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the
-   * organization. Requires the option `useNotificationService` of the API key, which is on by default.
+   * Reads the notification preferences of a user. The answer has one entry per document: the preferences for
+   * the document, else the default of the organization, else `ALL`. With `getOrganizationConfig`, it has only
+   * the entry of the organization. Requires the option `useNotificationService` of the API key, which is on
+   * by default.
    *
    * `POST /v2/notifications/config/get`
    */

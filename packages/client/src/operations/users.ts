@@ -126,8 +126,8 @@ export interface UsersDeleteInput {
 export interface UsersOperations {
   /**
    * Adds users to an organization, or to one of its documents or folders. With `documentId` or `folderId`,
-   * users are added only there. A user who is already there is merged. The organization is created unless
-   * `createOrganization` is false.
+   * users are added only there. For a user who is already there, the sent fields are merged into the profile.
+   * The organization is created unless `createOrganization` is false.
    *
    * `POST /v2/users/add`
    */

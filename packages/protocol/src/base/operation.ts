@@ -3,10 +3,7 @@ import type { ErrorStatus } from './error-statuses.ts'
 
 export type Version = 'v1' | 'v2'
 
-/**
- * The credentials that a call needs: none, those of the workspace, or those of an API key. `body`: those of an API key,
- * sent inside `data` (spec 0.2).
- */
+/** The credentials that a call needs. `body`: the credentials of an API key, sent inside `data` (spec 0.2). */
 export type Access = 'public' | 'workspace' | 'apiKey' | 'body'
 
 /** Options of an API key that an operation can require (spec 0.9). */
@@ -30,8 +27,8 @@ export interface Operation {
   access: Access
   effect: 'read' | 'write'
   /**
-   * Whose access to open documents a call can change: that of the users, documents or organizations that its input names,
-   * or that of everybody (spec 25.8).
+   * Whose access to open documents a call can change: `everybody`, or the users, documents or organizations that its input
+   * names (spec 25.8).
    */
   changesAccess?: 'users' | 'documents' | 'organizations' | 'everybody'
   /** It reads the progress of a large change, so it does not wait for that change as other operations do. */
@@ -58,7 +55,7 @@ export interface Operation {
   v2Message?: { message: string; when: string }
   /** Its errors have a field `code` with the value of `status` (spec 16.1). */
   errorCode?: true
-  /** The errors of the operation, besides those of credentials and validation. */
+  /** The errors of the operation, besides credential and validation errors. */
   errors?: readonly ErrorExample[]
   /** `isV2Message`: v2 answers the example with `v2Message`. */
   example: { input: unknown; output: unknown; nextPageToken?: string; isV2Message?: true }

@@ -29,7 +29,7 @@ export const crdtVersions = {
     title: 'Add CRDT Version',
     summary: 'Saves the current content of an editor as a named version.',
     description:
-      'Names do not have to differ. An editor has at most 1,000 versions. Without `userId`, the version has no `createdBy`.',
+      'Several versions can have the same name. An editor has at most 1,000 versions. Without `userId`, the version has no `createdBy`.',
     input: Type.Object({
       ...editorRef,
       name: nonBlankName('Display name of the version.'),

@@ -72,7 +72,10 @@ export const documents = {
       organizationId: OrganizationId,
       documentIds: Type.Optional(idFilter('Ids of the documents to read. Default: all.')),
       folderId: v2Only(
-        described(ClientId, 'Reads only the documents directly in this folder. `root`: those in no folder.'),
+        described(
+          ClientId,
+          'Reads only the documents directly in this folder. `root`: the documents in no folder.',
+        ),
       ),
       pageSize: v2Only(PageSize),
       pageToken: v2Only(PageToken),

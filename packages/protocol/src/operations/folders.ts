@@ -169,7 +169,7 @@ export const folders = {
     title: 'Update Folder Access',
     summary: 'Sets the access type of folders, or lets them inherit it.',
     description:
-      "Folders and documents inside that inherit the type follow. `inheritFromParent: true` removes the folder's own type and takes precedence over `accessType`.",
+      "Folders and documents inside that inherit get the new type too. `inheritFromParent: true` removes the folder's own type and takes precedence over `accessType`.",
     input: Type.Object({
       organizationId: OrganizationId,
       folderIds: idBatch('Ids of the folders to change.'),

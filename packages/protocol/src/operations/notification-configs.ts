@@ -20,7 +20,7 @@ export const notificationConfigs = {
     title: 'Get Config',
     summary: 'Reads the notification preferences of a user.',
     description:
-      'The answer has one entry per document: its own preferences, else those of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the organization.',
+      'The answer has one entry per document: the preferences for the document, else the default of the organization, else `ALL`. With `getOrganizationConfig`, it has only the entry of the organization.',
     input: Type.Object({
       organizationId: OrganizationId,
       userId: UserId,

@@ -50,7 +50,7 @@ export const notifications = {
     title: 'Add Notifications',
     summary: 'Notifies users about an event in a document.',
     description:
-      'Notifies the users in `notifyUsers`, who also get the notification in their personal list, and all users of the organization unless `notifyAll` is `false`. Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is overwritten.',
+      'The users in `notifyUsers` get the notification in their personal list. All users of the organization are notified too, unless `notifyAll` is `false`. Users whose inbox preference is `NONE` are skipped. A notification with the same `notificationId` is overwritten.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,

@@ -11,7 +11,7 @@ import {
 import { choice, described, flag, text } from '../base/schemas.ts'
 
 /** Text without line breaks, because it ends up in a mail or a header. */
-const line = (maxLength: number, description: string) =>
+const singleLine = (maxLength: number, description: string) =>
   Type.String({
     maxLength,
     pattern: '^[^\\u0000-\\u001f\\u007f]*$',
@@ -79,10 +79,10 @@ export const EmailServiceConfigInput = Type.Object(
         description: 'API key of the mail provider. An empty string removes it.',
       }),
     ),
-    fromEmail: Type.Optional(line(320, emailFields.fromEmail)),
-    fromCompany: Type.Optional(line(200, emailFields.fromCompany)),
-    commentTemplateId: Type.Optional(line(200, emailFields.commentTemplateId)),
-    tagTemplateId: Type.Optional(line(200, emailFields.tagTemplateId)),
+    fromEmail: Type.Optional(singleLine(320, emailFields.fromEmail)),
+    fromCompany: Type.Optional(singleLine(200, emailFields.fromCompany)),
+    commentTemplateId: Type.Optional(singleLine(200, emailFields.commentTemplateId)),
+    tagTemplateId: Type.Optional(singleLine(200, emailFields.tagTemplateId)),
     triggers: Type.Optional(described(TriggersInput, triggers)),
   },
   { 'x-invalid': 'Invalid email service configuration.' },
@@ -116,9 +116,9 @@ export const webhookServiceDescription = `Settings of the webhook service. ${not
 
 export const WebhookServiceConfigInput = Type.Object(
   {
-    authToken: Type.Optional(line(1000, 'Secret that the receiver checks.')),
-    rawNotificationUrl: Type.Optional(line(2000, 'URL that receives unprocessed events.')),
-    processedNotificationUrl: Type.Optional(line(2000, 'URL that receives processed events.')),
+    authToken: Type.Optional(singleLine(1000, 'Secret that the receiver checks.')),
+    rawNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives unprocessed events.')),
+    processedNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives processed events.')),
     encodeData: Type.Optional(flag('Whether the payload is Base64-encoded.')),
     encryptData: Type.Optional(flag('Whether the payload is encrypted with `publicKey`.')),
     publicKey: Type.Optional(
