@@ -74,7 +74,8 @@ function copyTypes(from, dist) {
   for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.d.ts')) continue
     const place = file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/')
-    const protocol = `${place.includes('/') ? '../' : './'}protocol`
+    const depth = place.split('/').length - 1
+    const protocol = `${'../'.repeat(depth) || './'}protocol`
     const text = readFileSync(join(from, file), 'utf8')
       .replaceAll(/'@plenum\/protocol\/(\w+)'/g, `'${protocol}/$1.js'`)
       .replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'")

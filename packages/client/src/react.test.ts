@@ -1,7 +1,7 @@
 import { createElement } from 'react'
 import { renderToString } from 'react-dom/server'
 import { expect, test, vi } from 'vitest'
-import { settle, useFakes } from '../test/fake-time.ts'
+import { settle, useFakes } from '../test/support/fakes.ts'
 import { createClient } from './index.ts'
 import {
   PlenumProvider,

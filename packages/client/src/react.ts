@@ -11,16 +11,16 @@ import {
   useSyncExternalStore,
 } from 'react'
 import type { PresentUser } from '@plenum/protocol/realtime'
-import type { Connection } from './live/connection.ts'
-import type { LiveDocument } from './live/document.ts'
-import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor.ts'
-import { Leases } from './leases.ts'
-import type { Unsubscribe } from './live/listeners.ts'
-import type { LiveState } from './live/live-state.ts'
-import type { OwnPresence, Presence } from './live/presence.ts'
+import type { Connection } from './live/connection/connection.ts'
+import type { LiveDocument } from './live/document/document.ts'
+import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
+import { Leases } from './platform/leases.ts'
+import type { Unsubscribe } from './platform/listeners.ts'
+import type { LiveState } from './live/state/live-state.ts'
+import type { OwnPresence, Presence } from './live/presence/presence.ts'
 import type { Status } from './live/status.ts'
-import { unreadList, VersionList, type VersionListState } from './live/version-list.ts'
-import type { Versions } from './live/versions.ts'
+import { unreadList, VersionList, type VersionListState } from './live/versions/version-list.ts'
+import type { Versions } from './live/versions/versions.ts'
 
 interface Held {
   connection: Connection

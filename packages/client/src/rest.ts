@@ -1,5 +1,5 @@
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
-import { parseAddress } from './address.ts'
+import { parseAddress } from './platform/address.ts'
 import type { CallOptions } from './call.ts'
 import type { Operations } from './operations/index.ts'
 import { type Route, routes } from './routes.ts'

@@ -5,18 +5,18 @@ import { chromiumForTests } from '../../server/test/support/browser.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer } from '../../server/test/support/harness.ts'
 import type * as Plenum from '../src/rest.ts'
-import { bundle, servePage } from './pages.ts'
+import { bundle, servePage } from './support/pages.ts'
 
 describe('[K1] in browsers', () => {
   test('[K13.1] the operations take less than 4 KB, compressed, and need nothing else', async () => {
-    const code = await bundle('../src/rest.ts')
+    const code = await bundle('src/rest.ts')
     expect(gzipSync(code).length).toBeLessThan(4096)
     expect(code).not.toMatch(/\b(require|import)\s*\(/)
   })
 
   test('[K13.1] live documents take less than 17 KB, compressed, beside Yjs; the hooks 2 KB beside React', async () => {
-    expect(gzipSync(await bundle('../src/index.ts', ['yjs'])).length).toBeLessThan(17 * 1024)
-    expect(gzipSync(await bundle('../src/react.ts', ['react'])).length).toBeLessThan(2048)
+    expect(gzipSync(await bundle('src/index.ts', ['yjs'])).length).toBeLessThan(17 * 1024)
+    expect(gzipSync(await bundle('src/react.ts', ['react'])).length).toBeLessThan(2048)
   })
 
   test(
@@ -25,7 +25,7 @@ describe('[K1] in browsers', () => {
     async ({ skip }) => {
       const executablePath = chromiumForTests()
       if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
-      const code = await bundle('../src/rest.ts')
+      const code = await bundle('src/rest.ts')
       const page = await servePage(code)
       const server = await startServer('sqlite')
       const { apiKey, authToken } = await given.tenant(server)

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { LanguageServer } from './language-server.ts'
+import { LanguageServer } from './support/language-server.ts'
 
 const editor = new LanguageServer()
 beforeAll(() => editor.start())

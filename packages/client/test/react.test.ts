@@ -5,7 +5,7 @@ import { chromiumForTests } from '../../server/test/support/browser.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
 import { tokenFor } from '../../server/test/support/live.ts'
-import { bundle, servePage } from './pages.ts'
+import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer
 let browser: Browser | undefined
@@ -13,7 +13,7 @@ let page: Awaited<ReturnType<typeof servePage>>
 
 beforeAll(async () => {
   const executablePath = chromiumForTests()
-  page = await servePage(await bundle('react-page.ts'))
+  page = await servePage(await bundle('test/support/react-page.ts'))
   server = await startServer('sqlite')
   browser = executablePath ? await chromium.launch({ executablePath, args: ['--no-sandbox'] }) : undefined
 }, 300_000)

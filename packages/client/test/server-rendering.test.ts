@@ -11,7 +11,7 @@ const run = (...args: string[]) =>
   promisify(execFile)(process.execPath, args, { cwd: root, timeout: 120_000 })
 
 test('[K10.1] a process that only created a connection ends by itself', async () => {
-  const program = join(import.meta.dirname, 'server-rendering.ts')
+  const program = join(import.meta.dirname, 'support/server-rendering.ts')
   const { stdout } = await run('--conditions=plenum-source', '--import', 'tsx', program)
   expect(stdout).toBe('connecting')
 })

@@ -1,7 +1,7 @@
 import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
 import { closeCodes } from '@plenum/protocol/realtime'
 import type { Ending } from './status.ts'
-import { expiryOf } from './token-check.ts'
+import { expiryOf } from './connection/token-check.ts'
 
 const statusOf: Readonly<Record<number, ErrorStatus>> = {
   [closeCodes.badMessage]: 'INVALID_ARGUMENT',

@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, limits, type OnlineStatus, type PresentUser } from '@plenum/protocol/realtime'
-import { byteLength, checkStatus, copyOf } from './checks.ts'
-import { Listeners, type Unsubscribe } from './listeners.ts'
+import { byteLength, checkStatus, copyOf } from '../checks.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 
 type AnyData = Record<string, unknown>
 

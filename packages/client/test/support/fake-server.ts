@@ -3,8 +3,8 @@ import * as encoding from 'lib0/encoding'
 import { expect } from 'vitest'
 import type { ClientMessage, ServerMessage } from '@plenum/protocol/realtime'
 import { editorFrames } from '@plenum/protocol/realtime'
-import type { ConnectOptions, WebSocketClass } from '../src/index.ts'
-import { createClient } from '../src/index.ts'
+import type { ConnectOptions, WebSocketClass } from '../../src/index.ts'
+import { createClient } from '../../src/index.ts'
 
 /** The server's end of one socket, moved by hand: for what depends on the moment, which a real server does not give. */
 export class FakeSocket extends EventTarget {

@@ -1,8 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
-import { jwt } from '../../test/fake-server.ts'
-import { settle, useFakes } from '../../test/fake-time.ts'
-import { type ApiError, createClient, type LiveDocument, type Status } from '../index.ts'
+import { jwt } from '../../../test/support/fake-server.ts'
+import { settle, useFakes } from '../../../test/support/fakes.ts'
+import { type ApiError, createClient, type LiveDocument, type Status } from '../../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes

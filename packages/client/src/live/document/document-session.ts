@@ -7,17 +7,17 @@ import {
   type ServerMessage,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { checkContentType, checkDoc, checkId } from './checks.ts'
+import { checkContentType, checkDoc, checkId } from '../checks.ts'
 import type { LiveDocumentOptions, LiveDocument } from './document.ts'
-import type { LiveEditor, LiveEditorOptions } from './editor.ts'
-import { EditorSession } from './editor-session.ts'
-import { errorOf } from './explain.ts'
-import { Listeners, type Unsubscribe } from './listeners.ts'
-import type { LiveState } from './live-state.ts'
-import { LiveStates } from './live-states.ts'
-import { type PresenceHost, PresenceList } from './presence.ts'
-import { Retry } from './retry.ts'
-import { type Ending, isFinal, type Status, statusAfter } from './status.ts'
+import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
+import { EditorSession } from '../editor/editor-session.ts'
+import { errorOf } from '../explain.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import type { LiveState } from '../state/live-state.ts'
+import { LiveStates } from '../state/live-states.ts'
+import { type PresenceHost, PresenceList } from '../presence/presence.ts'
+import { Retry } from '../../platform/retry.ts'
+import { type Ending, isFinal, type Status, statusAfter } from '../status.ts'
 
 type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'

@@ -1,10 +1,10 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { AccessRole, Topic } from '@plenum/protocol/realtime'
-import type { LiveEditor, LiveEditorOptions } from './editor.ts'
-import type { Unsubscribe } from './listeners.ts'
-import type { LiveState } from './live-state.ts'
-import type { Presence } from './presence.ts'
-import type { Ending, Status } from './status.ts'
+import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
+import type { Unsubscribe } from '../../platform/listeners.ts'
+import type { LiveState } from '../state/live-state.ts'
+import type { Presence } from '../presence/presence.ts'
+import type { Ending, Status } from '../status.ts'
 
 /** `Data` is the type of the presence data that the clients of your application publish. */
 export interface LiveDocument<Data extends object = Record<string, unknown>> {

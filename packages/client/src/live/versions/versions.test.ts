@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import type { VersionInfo } from '@plenum/protocol/realtime'
-import { readFrame } from '../../test/fake-server.ts'
-import { settle, useFakes } from '../../test/fake-time.ts'
-import type { ApiError, VersionEvent } from '../index.ts'
+import { readFrame } from '../../../test/support/fake-server.ts'
+import { settle, useFakes } from '../../../test/support/fakes.ts'
+import type { ApiError, VersionEvent } from '../../index.ts'
 import { VersionList } from './version-list.ts'
 
 const fakes = useFakes()

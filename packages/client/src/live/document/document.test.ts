@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { closeCodes, type LiveStateValue } from '@plenum/protocol/realtime'
-import { useFakes } from '../../test/fake-time.ts'
-import type { ApiError } from '../index.ts'
+import { useFakes } from '../../../test/support/fakes.ts'
+import type { ApiError } from '../../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes

@@ -1,10 +1,10 @@
 import { equalityDeep } from 'lib0/function'
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, limits, type LiveStateValue, type Position } from '@plenum/protocol/realtime'
-import { byteLength, checkData, copyOf } from './checks.ts'
-import { Listeners, type Unsubscribe } from './listeners.ts'
+import { byteLength, checkData, copyOf } from '../checks.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { combine, type Data, lay, type Write } from './live-state-write.ts'
-import { Retry } from './retry.ts'
+import { Retry } from '../../platform/retry.ts'
 
 export interface LiveState<T extends object = Record<string, unknown>> {
   readonly liveStateDataId: string

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest'
-import type { Connection } from '../src/index.ts'
+import type { Connection } from '../../src/index.ts'
 import { type FakeServer, fakeServer } from './fake-server.ts'
 
 /** A server and a clock that are moved by hand. Whatever was connected is closed, and must leave no timer behind. */

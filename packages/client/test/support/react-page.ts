@@ -1,6 +1,6 @@
 import { createElement, Fragment, StrictMode, useEffect, useRef, useState } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createClient } from '../src/index.ts'
+import { createClient } from '../../src/index.ts'
 import {
   PlenumProvider,
   useConnectionStatus,
@@ -11,7 +11,7 @@ import {
   usePresence,
   useSelf,
   useVersions,
-} from '../src/react.ts'
+} from '../../src/react.ts'
 
 interface Cursor {
   cursor: number

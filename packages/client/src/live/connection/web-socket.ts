@@ -1,4 +1,4 @@
-import { parseAddress } from '../address.ts'
+import { parseAddress } from '../../platform/address.ts'
 
 /** The `WebSocket` of browsers and of Node 22, or that of the package `ws`. */
 export type WebSocketClass = new (url: string) => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { createClient } from './index.ts'
+import { createClient } from '../index.ts'
 
 afterEach(() => void vi.unstubAllGlobals())
 

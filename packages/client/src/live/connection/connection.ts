@@ -5,18 +5,18 @@ import {
   type OnlineStatus,
   type ServerMessage,
 } from '@plenum/protocol/realtime'
-import { type Activity, type IdleTimes, watchActivity } from './activity.ts'
-import { checkId } from './checks.ts'
-import type { LiveDocumentOptions, LiveDocument } from './document.ts'
-import { type DocumentHost, DocumentSession } from './document-session.ts'
-import type { EditorSession } from './editor-session.ts'
-import { decodeFrame } from './frames.ts'
+import { type Activity, type IdleTimes, watchActivity } from '../presence/activity.ts'
+import { checkId } from '../checks.ts'
+import type { LiveDocumentOptions, LiveDocument } from '../document/document.ts'
+import { type DocumentHost, DocumentSession } from '../document/document-session.ts'
+import type { EditorSession } from '../editor/editor-session.ts'
+import { decodeFrame } from '../editor/frames.ts'
 import { Link } from './link.ts'
-import { Listeners, type Unsubscribe } from './listeners.ts'
-import { watchPage } from './page.ts'
-import type { Ending, Status } from './status.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import { watchPage } from '../../platform/page.ts'
+import type { Ending, Status } from '../status.ts'
 import type { TokenSource } from './token.ts'
-import { Warnings, warn } from './warnings.ts'
+import { Warnings, warn } from '../warnings.ts'
 import { chooseWebSocket, realtimeAddress, type WebSocketClass } from './web-socket.ts'
 
 export interface ConnectOptions {

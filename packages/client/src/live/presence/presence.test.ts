@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { PresentUser } from '@plenum/protocol/realtime'
-import { useFakes } from '../../test/fake-time.ts'
+import { useFakes } from '../../../test/support/fakes.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes

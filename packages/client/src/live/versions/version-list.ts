@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { VersionInfo } from '@plenum/protocol/realtime'
-import { Listeners, type Unsubscribe } from './listeners.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import type { Versions } from './versions.ts'
 
 /** Another object after each change. */

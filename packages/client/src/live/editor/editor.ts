@@ -1,9 +1,9 @@
 import type { Awareness } from 'y-protocols/awareness'
 import type * as Y from 'yjs'
 import type { ApiError } from '@plenum/protocol/errors'
-import type { Unsubscribe } from './listeners.ts'
-import type { Ending, Status } from './status.ts'
-import type { Versions } from './versions.ts'
+import type { Unsubscribe } from '../../platform/listeners.ts'
+import type { Ending, Status } from '../status.ts'
+import type { Versions } from '../versions/versions.ts'
 
 export interface LiveEditorOptions {
   /** Declares what the editor holds, for REST. Replaces an earlier declaration whose shared type is empty. */

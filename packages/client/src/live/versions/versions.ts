@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { ClientMessage, ServerMessage, VersionInfo, VersionUser } from '@plenum/protocol/realtime'
-import { checkId, checkPage, checkVersionName } from './checks.ts'
-import { Listeners, type Unsubscribe } from './listeners.ts'
+import { checkId, checkPage, checkVersionName } from '../checks.ts'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 
 export interface VersionPage {
   /** The newest first. */

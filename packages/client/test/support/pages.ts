@@ -2,10 +2,10 @@ import { createServer } from 'node:http'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 
-/** A file beside this one as an application would ship it; `external` stays outside. */
+/** Bundles a file of this package as an application would ship it. `external` modules stay outside. */
 export async function bundle(entry: string, external: string[] = []): Promise<string> {
   const build = await rolldown({
-    input: resolve(import.meta.dirname, entry),
+    input: resolve(import.meta.dirname, '../..', entry),
     platform: 'browser',
     resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     transform: { define: { 'process.env.NODE_ENV': '"development"' } },

@@ -3,9 +3,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { Awareness, applyAwarenessUpdate, encodeAwarenessUpdate } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { type AccessRole, closeCodes, limits } from '@plenum/protocol/realtime'
-import { readFrame } from '../../test/fake-server.ts'
-import { settle, useFakes } from '../../test/fake-time.ts'
-import type { ApiError, LiveEditorOptions } from '../index.ts'
+import { readFrame } from '../../../test/support/fake-server.ts'
+import { settle, useFakes } from '../../../test/support/fakes.ts'
+import type { ApiError, LiveEditorOptions } from '../../index.ts'
 
 const fakes = useFakes()
 const { connect, untilNextSocket } = fakes
