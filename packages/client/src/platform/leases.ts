@@ -3,15 +3,16 @@ interface Lease<T> {
   holders: number
 }
 
-/** What several components use together: opened for the first, closed after the last. */
+/** Values that several components share. The first holder opens a value; it is closed after the last one released it. */
 export class Leases<T extends { close(): void }> {
   readonly #leases = new Map<string, Lease<T>>()
 
+  /** The value, if somebody holds it. */
   peek(key: string): T | undefined {
     return this.#leases.get(key)?.value
   }
 
-  /** Gives what ends the use. */
+  /** Holds the value, and opens it if nobody else does. Returns a function that releases it. */
   take(key: string, open: () => T): () => void {
     const lease = this.#leases.get(key) ?? { value: open(), holders: 0 }
     this.#leases.set(key, lease)
@@ -21,7 +22,7 @@ export class Leases<T extends { close(): void }> {
       if (!isHeld) return
       isHeld = false
       lease.holders--
-      // Not at once: a component that is replaced by another one leaves before that comes.
+      // Delayed, because a component releases the value before the component that replaces it takes it.
       setTimeout(() => {
         if (lease.holders > 0 || this.#leases.get(key) !== lease) return
         this.#leases.delete(key)

@@ -1,23 +1,25 @@
+/** Ends a subscription. Calling it again does nothing. */
 export type Unsubscribe = () => void
 
-/** Functions that want to hear of something. */
+/** The listeners of one event. */
 export class Listeners<T> {
   readonly #entries = new Set<{ listener: (value: T) => void }>()
 
+  /** A function that is added twice is called twice. */
   add(listener: (value: T) => void): Unsubscribe {
     const entry = { listener }
     this.#entries.add(entry)
     return () => void this.#entries.delete(entry)
   }
 
-  /** False if nobody listens. */
+  /** Returns whether there is a listener. */
   emit(value: T): boolean {
     const hasListeners = this.#entries.size > 0
     for (const { listener } of Array.from(this.#entries)) {
       try {
         listener(value)
       } catch (error) {
-        // The fault of one listener is reported as uncaught, but keeps nothing from the others or from the connection.
+        // Reported as an uncaught error. The other listeners and the connection are not affected.
         queueMicrotask(() => {
           throw error
         })
