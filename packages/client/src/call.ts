@@ -1,17 +1,23 @@
+/** Options of one call of an operation. */
 export interface CallOptions {
-  /** Sent instead of a generated one, to make a call repeatable across restarts of the caller. */
+  /**
+   * The `Idempotency-Key` of a write. Default: a random one. With your own key, a write that is repeated after a restart
+   * of your process still runs once.
+   */
   idempotencyKey?: string
+  /** Aborts the call. It then rejects with the reason of the signal. */
   signal?: AbortSignal
-  /** The version of the path; the newest unless given. */
+  /** The version in the path. Default: the newest version of the operation. */
   version?: 'v1' | 'v2'
 }
 
-/** What an operation answered. */
+/** The successful answer of an operation. */
 export interface Result<T> {
+  /** A sentence for people, such as `Organization(s) added successfully.` */
   message: string
   data: T
-  /** For the next page; absent on the last one. */
+  /** Pass it as `pageToken` to get the next page. Absent on the last page. */
   nextPageToken?: string
-  /** The token of this page, where the operation repeats it. */
+  /** The token of this page. Only some operations return it. */
   pageToken?: string
 }

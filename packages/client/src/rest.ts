@@ -1,7 +1,7 @@
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
-import { parseAddress } from './platform/address.ts'
 import type { CallOptions } from './call.ts'
 import type { Operations } from './operations/index.ts'
+import { parseAddress } from './platform/address.ts'
 import { type Route, routes } from './routes.ts'
 
 export { ApiError, type ErrorStatus }
@@ -9,30 +9,34 @@ export type { CallOptions, Result } from './call.ts'
 export type * from './operations/index.ts'
 
 export interface ClientOptions {
-  /** Address of the server, such as `http://localhost:4000`. */
+  /** The address of the server, such as `http://localhost:4000`. A path is allowed. In a web page it may be relative. */
   url: string
-  /** For the operations of an API key. */
+  /** The API key, for most operations. */
   apiKey?: string
+  /** The auth token of the API key. It gives full access to the key's data, so keep it in your backend. */
   authToken?: string
-  /** For the operations of a workspace. */
+  /** The id of the workspace, for the operations on workspaces and API keys. */
   workspaceId?: string
+  /** The auth token of the workspace. Keep it in your backend. */
   workspaceAuthToken?: string
-  /** How often a call that failed on the way is sent again; 2 unless given. */
+  /** How often a failed call is retried. Only failures after which a retry is safe are retried. Default: 2. */
   retries?: number
-  /** Milliseconds until an attempt is given up, and the longest that a server may ask to wait; 30,000 unless given. */
+  /** The timeout of one attempt, and the longest `Retry-After` that the client waits for. Default: 30,000. */
   timeoutMs?: number
+  /** An implementation of `fetch`. Default: the global one. */
   fetch?: typeof fetch
 }
 
-/** Every operation as a method, by family. */
+/** Every operation as a method, by family: `client.organizations.get(…)`. */
 export type Client = Operations
 
-/** Statuses after which the very same call may succeed. */
-const passing = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
+/** After these statuses, the same call may succeed later. */
+const retryableStatuses = new Set<ErrorStatus>(['UNAVAILABLE', 'ABORTED'])
 
 /**
- * Every operation as a method: `client.organizations.delete({ organizationIds })`. What the server refuses is thrown as
- * `ApiError`, and so is a call without an answer, with the status `UNAVAILABLE`.
+ * Creates a client with every REST operation as a method: `client.organizations.delete({ organizationIds })`. A method
+ * throws an `ApiError` when the server refuses the call, and an `ApiError` with the status `UNAVAILABLE` when no answer
+ * arrives. Throws a `TypeError` if `url` is not the address of a server.
  */
 export function createClient(options: ClientOptions): Client {
   parseAddress(options?.url)
@@ -54,7 +58,7 @@ export function createClient(options: ClientOptions): Client {
     const [path, access, effect, versions] = route
     const version = call.version ?? versions[versions.length - 1]
     const headers: Record<string, string> = { 'content-type': 'application/json', ...credentials(access) }
-    // With a key the server runs a write once however often it arrives, so sending it again is safe.
+    // With a key the server runs a write once, however often it arrives, so a retry is safe.
     if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? randomKey()
     const body = JSON.stringify({ data: input })
 
@@ -63,19 +67,20 @@ export function createClient(options: ClientOptions): Client {
         return await exchange(`${base}/${version}${path}`, headers, body, call.signal)
       } catch (cause) {
         if (call.signal?.aborted) throw cause
-        const failure = cause instanceof ApiError ? cause : noAnswer(name, cause)
-        const told = (failure.retryAfterSeconds ?? 0) * 1000
-        if (!passing.has(failure.status) || attempt >= retries || told > timeoutMs) throw failure
-        // Grows with each attempt and differs between clients, so that they do not return all at once.
-        await pause(told + Math.random() * 100 * 2 ** attempt, call.signal)
+        const error = cause instanceof ApiError ? cause : noAnswerError(name, cause)
+        const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
+        const canRetry = retryableStatuses.has(error.status) && retryAfterMs <= timeoutMs
+        if (!canRetry || attempt >= retries) throw error
+        // The delay is random and grows with each attempt, so that clients do not all return at the same moment.
+        await pause(retryAfterMs + Math.random() * 100 * 2 ** attempt, call.signal)
       }
     }
   }
 
-  function noAnswer(name: string, cause: unknown): ApiError {
+  function noAnswerError(name: string, cause: unknown): ApiError {
     const isTimeout = (cause as Error | undefined)?.name === 'TimeoutError'
-    const why = isTimeout ? `none within ${timeoutMs} ms` : reasonOf(cause)
-    return new ApiError('UNAVAILABLE', `No answer from ${base} (${name}): ${why}`, { cause })
+    const reason = isTimeout ? `none within ${timeoutMs} ms` : reasonOf(cause)
+    return new ApiError('UNAVAILABLE', `No answer from ${base} (${name}): ${reason}`, { cause })
   }
 
   function credentials(access: string): Record<string, string> {
@@ -96,7 +101,7 @@ export function createClient(options: ClientOptions): Client {
       method: 'POST',
       headers,
       body,
-      // A redirect would carry the credentials to wherever it leads.
+      // A redirect would send the credentials to another address.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
     })
@@ -113,18 +118,19 @@ export function createClient(options: ClientOptions): Client {
     }
     if (error) throw new ApiError(error.status, error.message, more)
     const status = [502, 503, 504].includes(response.status) ? 'UNAVAILABLE' : 'INTERNAL'
-    throw new ApiError(status, `No answer of the interface came back, but HTTP ${response.status}.`, more)
+    const message = `HTTP ${response.status} from ${base} is not an answer of Plenum. Check the url, and proxies in between.`
+    throw new ApiError(status, message, more)
   }
 }
 
-/** Node hides why a call failed in the cause, and for a host with several addresses in the errors of the cause. */
+/** In Node the reason is in the cause; for a host with several addresses, in the first error of the cause. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
   return first instanceof Error && first.message ? first.message : String(first)
 }
 
-/** What is no envelope, such as the page of a proxy, holds neither. */
+/** Returns an empty object if the text is not an envelope of the API, such as the error page of a proxy. */
 function parse(text: string): { result?: { status: string }; error?: ErrorBody['error'] } {
   try {
     const { result, error } = JSON.parse(text)
@@ -134,7 +140,7 @@ function parse(text: string): { result?: { status: string }; error?: ErrorBody['
   }
 }
 
-/** `crypto.randomUUID` is missing in pages that came over plain HTTP. */
+/** `crypto.randomUUID` is missing in pages that were loaded over plain HTTP. */
 const randomKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',

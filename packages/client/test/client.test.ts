@@ -157,13 +157,13 @@ describe('[K1] answers', () => {
     [200, '{"result":"yes"}', 'INTERNAL'],
     [400, '{"error":"no"}', 'INTERNAL'],
   ])('[K1.1] HTTP %i with the body %s is not an envelope and throws %s', async (httpStatus, body, status) => {
-    const { client } = await serve((response) => response.writeHead(httpStatus).end(body))
+    const { client, url } = await serve((response) => response.writeHead(httpStatus).end(body))
     const error = await caught(client({ retries: 0 }).organizations.get())
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({
       status,
       httpStatus,
-      message: `No answer of the interface came back, but HTTP ${httpStatus}.`,
+      message: `HTTP ${httpStatus} from ${url} is not an answer of Plenum. Check the url, and proxies in between.`,
     })
   })
 
