@@ -1,4 +1,5 @@
-import { type ConnectOptions, type Connection, connect } from './live/connection/connection.ts'
+import type { Connection, ConnectOptions } from './live/connection/connection.ts'
+import { connect } from './live/connection/connection-session.ts'
 import { createClient as createRestClient, type Client as RestClient, type ClientOptions } from './rest.ts'
 
 export { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
@@ -13,29 +14,38 @@ export type {
   VersionUser,
 } from '@plenum/protocol/realtime'
 export { closeCodes } from '@plenum/protocol/realtime'
-export type { IdleTimes } from './live/presence/activity.ts'
+export type { CallOptions, Result } from './call.ts'
 export type { Connection, ConnectOptions } from './live/connection/connection.ts'
+export type { TokenSource } from './live/connection/token.ts'
+export type { WebSocketClass } from './live/connection/web-socket.ts'
 export type { LiveDocumentOptions, LiveDocument } from './live/document/document.ts'
 export type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
 export { editorName } from './live/editor/editor-name.ts'
-export type { Unsubscribe } from './platform/listeners.ts'
-export type { LiveState } from './live/state/live-state.ts'
+export type { IdleTimes } from './live/presence/activity.ts'
 export type { OwnPresence, Presence } from './live/presence/presence.ts'
-export type { CallOptions, Result } from './call.ts'
-export type * from './operations/index.ts'
-export type { ClientOptions } from './rest.ts'
+export type { LiveState } from './live/state/live-state.ts'
 export type { Ending, Status } from './live/status.ts'
-export type { TokenSource } from './live/connection/token.ts'
 export type { VersionEvent, VersionPage, Versions } from './live/versions/versions.ts'
-export type { WebSocketClass } from './live/connection/web-socket.ts'
+export type * from './operations/index.ts'
+export type { Unsubscribe } from './platform/listeners.ts'
+export type { ClientOptions } from './rest.ts'
 
+/** The client of a Plenum server: every REST operation as a method, and `connect` for live documents. */
 export type Client = RestClient & {
-  /** A connection for a user; the socket opens when the first document is opened on it. */
+  /** Creates a connection for one user. Its socket opens with the first document. */
   connect(options: ConnectOptions): Connection
 }
 
-/** Every operation as a method, and `connect` for live documents. */
+/**
+ * Creates a client with every REST operation as a method, and `connect` for live documents. It sends nothing until you
+ * call a method. Throws a `TypeError` if `url` is not the address of a server.
+ *
+ * ```ts
+ * const client = createClient({ url: 'https://plenum.example.com' })
+ * const document = client.connect({ token }).document('acme', 'roadmap')
+ * ```
+ */
 export const createClient = (options: ClientOptions): Client => ({
   ...createRestClient(options),
-  connect: (more) => connect(options.url, more),
+  connect: (connectOptions) => connect(options.url, connectOptions),
 })

@@ -14,50 +14,60 @@ import type { PresentUser } from '@plenum/protocol/realtime'
 import type { Connection } from './live/connection/connection.ts'
 import type { LiveDocument } from './live/document/document.ts'
 import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './live/editor/editor.ts'
+import type { OwnPresence, Presence } from './live/presence/presence.ts'
+import type { LiveState } from './live/state/live-state.ts'
+import type { Status } from './live/status.ts'
+import { unloadedList, VersionList, type VersionListState } from './live/versions/version-list.ts'
+import type { Versions } from './live/versions/versions.ts'
 import { Leases } from './platform/leases.ts'
 import type { Unsubscribe } from './platform/listeners.ts'
-import type { LiveState } from './live/state/live-state.ts'
-import type { OwnPresence, Presence } from './live/presence/presence.ts'
-import type { Status } from './live/status.ts'
-import { unreadList, VersionList, type VersionListState } from './live/versions/version-list.ts'
-import type { Versions } from './live/versions/versions.ts'
 
-interface Held {
+/** What the components below a provider share. */
+interface Shared {
   connection: Connection
-  /** Those of the components that are rendered: another component may open the editor first, without options. */
+  /** By editor, from the components that render it. Another component may open the editor first, without options. */
   editorOptions: Map<string, LiveEditorOptions>
   documents: Leases<LiveDocument>
   editors: Leases<LiveEditor>
 }
 
-const Context = createContext<Held | undefined>(undefined)
-const heldBy = new WeakMap<Connection, Held>()
+const Context = createContext<Shared | undefined>(undefined)
+const sharedByConnection = new WeakMap<Connection, Shared>()
 
-/** The hooks below it use this connection. Documents and editors are open while a component uses them. */
+/**
+ * Provides the connection to the hooks in the components below it. A document or an editor is open while at least one
+ * component uses it. The provider does not close the connection: create it outside of the components, and close it there.
+ */
 export function PlenumProvider(props: { connection: Connection; children?: ReactNode }): ReactElement {
   const { connection, children } = props
-  const held = heldBy.get(connection) ?? {
+  const shared = sharedByConnection.get(connection) ?? {
     connection,
     editorOptions: new Map(),
     documents: new Leases(),
     editors: new Leases(),
   }
-  heldBy.set(connection, held)
-  return createElement(Context.Provider, { value: held }, children)
+  sharedByConnection.set(connection, shared)
+  return createElement(Context.Provider, { value: shared }, children)
 }
 
-function useHeld(): Held {
-  const held = useContext(Context)
-  if (!held) throw new Error('There is no <PlenumProvider connection={…}> around this component.')
-  return held
+function useShared(): Shared {
+  const shared = useContext(Context)
+  if (!shared) {
+    throw new Error(
+      'The hooks of @plenum/client/react need a <PlenumProvider connection={…}> around the component.',
+    )
+  }
+  return shared
 }
 
-export const useConnection = (): Connection => useHeld().connection
+/** The connection of the `PlenumProvider`. */
+export const useConnection = (): Connection => useShared().connection
 
+/** The status of the connection. Renders the component when it changes. */
 export function useConnectionStatus(): Status {
   const connection = useConnection()
   return useStore(
-    useCallback((changed: () => void) => connection.subscribe(changed), [connection]),
+    useCallback((onChange: () => void) => connection.subscribe(onChange), [connection]),
     () => connection.status,
     () => 'connecting',
   )
@@ -66,15 +76,15 @@ export function useConnectionStatus(): Status {
 type AnyData = Record<string, unknown>
 
 /**
- * The document, once it is in use; the component is drawn again when its status or the role has changed. `Data` is the
- * type of the presence data.
+ * Opens a document while the component is mounted. Returns `undefined` on the first render. Renders the component when the
+ * status or the role changes. `Data` is the type of the presence data of your application.
  */
 export function useLiveDocument<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
 ): LiveDocument<Data> | undefined {
   const document = useDocumentLease(organizationId, documentId)
-  const shown = useStore(
+  const rendered = useStore(
     document.subscribe,
     () => {
       const current = document.peek()
@@ -82,53 +92,56 @@ export function useLiveDocument<Data extends object = AnyData>(
     },
     () => undefined,
   )
-  if (shown === undefined) return undefined
+  if (rendered === undefined) return undefined
   return document.peek() as LiveDocument<object> as LiveDocument<Data> | undefined
 }
 
-const nobody: readonly never[] = []
+const noUsers: readonly never[] = []
 
 /**
- * All users who are present, and a function that publishes the own presence. `Data` is the type of the data that the
- * clients of your application publish; at run time, `data` of other users is what their clients sent.
+ * The users who have the document open, and a function that publishes the own presence. Renders the component when any user
+ * changes. `Data` is the type of the data that your application publishes; the server does not check it.
  */
 export function usePresence<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
 ): [users: readonly PresentUser<Data>[], set: (own: OwnPresence<Data>) => void] {
-  const [users, peek] = useOfPresence<Data, readonly PresentUser<Data>[]>(
+  const [users, peek] = usePresenceValue<Data, readonly PresentUser<Data>[]>(
     organizationId,
     documentId,
-    (presence) => presence?.users ?? nobody,
+    (presence) => presence?.users ?? noUsers,
   )
   return [users, useCallback((own: OwnPresence<Data>) => peek()?.set(own), [peek])]
 }
 
-/** The entry of the own user, however many tabs have the document open. Undefined until the server sent it. */
+/**
+ * The own user in the presence list: one entry, however many tabs and devices have the document open. `undefined` before
+ * the server has sent it, and after the document was closed or deleted. Renders the component only when the entry changes.
+ */
 export function useSelf<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
 ): PresentUser<Data> | undefined {
-  return useOfPresence<Data, PresentUser<Data> | undefined>(
+  return usePresenceValue<Data, PresentUser<Data> | undefined>(
     organizationId,
     documentId,
     (presence) => presence?.self,
   )[0]
 }
 
-/** The entries of all other users. The component renders again only when one of these entries has changed. */
+/** All users in the presence list except the own one. Renders the component only when one of these entries changes. */
 export function useOthers<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
 ): readonly PresentUser<Data>[] {
-  return useOfPresence<Data, readonly PresentUser<Data>[]>(
+  return usePresenceValue<Data, readonly PresentUser<Data>[]>(
     organizationId,
     documentId,
-    (presence) => presence?.others ?? nobody,
+    (presence) => presence?.others ?? noUsers,
   )[0]
 }
 
-function useOfPresence<Data extends object, T>(
+function usePresenceValue<Data extends object, T>(
   organizationId: string,
   documentId: string,
   read: (presence: Presence<Data> | undefined) => T,
@@ -139,14 +152,17 @@ function useOfPresence<Data extends object, T>(
     [peekDocument],
   )
   const value = useStore(
-    useCallback((changed: () => void) => take((document) => document.presence.subscribe(changed)), [take]),
+    useCallback((onChange: () => void) => take((document) => document.presence.subscribe(onChange)), [take]),
     () => read(peek()),
     () => read(undefined),
   )
   return [value, peek] as const
 }
 
-/** A live state and what sets it. */
+/**
+ * The value of a live state, and a function that sets it. The value is `undefined` until somebody has set it. Renders the
+ * component when it changes. The function throws before the component is mounted.
+ */
 export function useLiveState<T extends object>(
   organizationId: string,
   documentId: string,
@@ -155,7 +171,7 @@ export function useLiveState<T extends object>(
   const { take, peek } = useDocumentLease(organizationId, documentId)
   const value = useStore(
     useCallback(
-      (changed: () => void) => take((document) => document.liveState(liveStateDataId).subscribe(changed)),
+      (onChange: () => void) => take((document) => document.liveState(liveStateDataId).subscribe(onChange)),
       [take, liveStateDataId],
     ),
     () => peek()?.liveState<T>(liveStateDataId).value,
@@ -164,7 +180,7 @@ export function useLiveState<T extends object>(
   const set = useCallback(
     (data: T, options?: { merge?: false }) => {
       const document = peek()
-      if (!document) throw new Error('A live state can be set once the component is mounted.')
+      if (!document) throw notMounted('set of useLiveState')
       return document.liveState<T>(liveStateDataId).set(data, options)
     },
     [peek, liveStateDataId],
@@ -172,9 +188,16 @@ export function useLiveState<T extends object>(
   return [value, set as LiveState<T>['set']]
 }
 
-const unknown: LiveEditorState = { status: 'connecting', saved: true, readOnly: false }
+const notMounted = (call: string) =>
+  new Error(`Call ${call} in an effect or an event handler: the component is not mounted yet.`)
 
-/** The editor, once it is in use, and how it stands with it. The options count the first time. */
+const unopenedState: LiveEditorState = { status: 'connecting', saved: true, readOnly: false }
+
+/**
+ * Opens an editor while the component is mounted. Returns the editor and its state. `editor` is `undefined` on the first
+ * render. Renders the component when the state changes. The options are used only when the editor is opened, and ignored
+ * afterwards.
+ */
 export function useLiveEditor(
   organizationId: string,
   documentId: string,
@@ -183,22 +206,27 @@ export function useLiveEditor(
 ): LiveEditorState & { editor: LiveEditor | undefined } {
   const { take, peek } = useEditorLease(organizationId, documentId, editorId, options)
   const state = useStore(
-    useCallback((changed: () => void) => take((editor) => editor.subscribe(changed)), [take]),
-    () => peek()?.state ?? unknown,
-    () => unknown,
+    useCallback((onChange: () => void) => take((editor) => editor.subscribe(onChange)), [take]),
+    () => peek()?.state ?? unopenedState,
+    () => unopenedState,
   )
-  return { ...state, editor: state === unknown ? undefined : peek() }
+  return { ...state, editor: state === unopenedState ? undefined : peek() }
 }
 
-const listsOf = new WeakMap<LiveEditor, VersionList>()
+const listByEditor = new WeakMap<LiveEditor, VersionList>()
 
-function listOf(editor: LiveEditor): VersionList {
-  const list = listsOf.get(editor) ?? new VersionList(editor.versions)
-  listsOf.set(editor, list)
+function versionListOf(editor: LiveEditor): VersionList {
+  const list = listByEditor.get(editor) ?? new VersionList(editor.versions)
+  listByEditor.set(editor, list)
   return list
 }
 
-/** All versions of an editor, the newest first, and what adds and restores one. Keeps the editor open. */
+/**
+ * All versions of an editor, newest first, and functions that add and restore one. Opens the editor while the component is
+ * mounted. Renders the component when the list changes, also when a backend adds a version.
+ *
+ * `add` and `restore` reject with an `ApiError`. Handle it: a rejection that you ignore is an unhandled rejection.
+ */
 export function useVersions(
   organizationId: string,
   documentId: string,
@@ -206,20 +234,23 @@ export function useVersions(
 ): VersionListState & Pick<Versions, 'add' | 'restore'> {
   const { take, peek } = useEditorLease(organizationId, documentId, editorId)
   const state = useStore(
-    useCallback((changed: () => void) => take((editor) => listOf(editor).subscribe(changed)), [take]),
+    useCallback(
+      (onChange: () => void) => take((editor) => versionListOf(editor).subscribe(onChange)),
+      [take],
+    ),
     () => {
       const editor = peek()
-      return editor ? listOf(editor).state : unreadList
+      return editor ? versionListOf(editor).state : unloadedList
     },
-    () => unreadList,
+    () => unloadedList,
   )
-  const versionsOf = useCallback(() => {
+  const versions = useCallback(() => {
     const editor = peek()
-    if (!editor) throw new Error('Versions can be added and restored once the component is mounted.')
+    if (!editor) throw notMounted('add and restore of useVersions')
     return editor.versions
   }, [peek])
-  const add = useCallback(async (name: string) => versionsOf().add(name), [versionsOf])
-  const restore = useCallback(async (versionId: string) => versionsOf().restore(versionId), [versionsOf])
+  const add = useCallback(async (name: string) => versions().add(name), [versions])
+  const restore = useCallback(async (versionId: string) => versions().restore(versionId), [versions])
   return useMemo(() => ({ ...state, add, restore }), [state, add, restore])
 }
 
@@ -229,16 +260,16 @@ function useEditorLease(
   editorId: string,
   options?: LiveEditorOptions,
 ) {
-  const { editors, editorOptions } = useHeld()
+  const { editors, editorOptions } = useShared()
   const { take: takeDocument } = useDocumentLease(organizationId, documentId)
   const key = JSON.stringify([organizationId, documentId, editorId])
   if (options && !editors.peek(key)) editorOptions.set(key, options)
   const peek = useCallback(() => editors.peek(key), [editors, key])
   const take = useCallback(
-    (use: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
+    (subscribe: (editor: LiveEditor) => Unsubscribe): Unsubscribe =>
       takeDocument((document) => {
         const release = editors.take(key, () => document.editor(editorId, editorOptions.get(key)))
-        const unsubscribe = use(editors.peek(key) as LiveEditor)
+        const unsubscribe = subscribe(editors.peek(key) as LiveEditor)
         return () => {
           unsubscribe()
           release()
@@ -250,13 +281,13 @@ function useEditorLease(
 }
 
 function useDocumentLease(organizationId: string, documentId: string) {
-  const { connection, documents } = useHeld()
+  const { connection, documents } = useShared()
   const key = JSON.stringify([organizationId, documentId])
   const peek = useCallback(() => documents.peek(key), [documents, key])
   const take = useCallback(
-    (use: (document: LiveDocument) => Unsubscribe): Unsubscribe => {
+    (subscribe: (document: LiveDocument) => Unsubscribe): Unsubscribe => {
       const release = documents.take(key, () => connection.document(organizationId, documentId))
-      const unsubscribe = use(documents.peek(key) as LiveDocument)
+      const unsubscribe = subscribe(documents.peek(key) as LiveDocument)
       return () => {
         unsubscribe()
         release()
@@ -265,18 +296,18 @@ function useDocumentLease(organizationId: string, documentId: string) {
     [connection, documents, key, organizationId, documentId],
   )
   const subscribe = useCallback(
-    (changed: () => void) => take((document) => document.subscribe(changed)),
+    (onChange: () => void) => take((document) => document.subscribe(onChange)),
     [take],
   )
   return { peek, take, subscribe }
 }
 
 /**
- * `readOnServer` is also read while React hydrates a page that a server rendered. It must give what the server gave,
- * although another part of the page may have the document open already.
+ * React calls `readOnServer` on a server, and again while it hydrates the page. Both results must be equal, even if another
+ * part of the page has opened the document already.
  */
 const useStore = <T>(
-  subscribe: (changed: () => void) => Unsubscribe,
+  subscribe: (onChange: () => void) => Unsubscribe,
   read: () => T,
-  readOnServer: () => T = read,
+  readOnServer: () => T,
 ): T => useSyncExternalStore(subscribe, read, readOnServer)

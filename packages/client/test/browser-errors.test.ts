@@ -63,7 +63,7 @@ test(
     await expect
       .poll(html)
       .toEqual([
-        '[plenum] This is not a JWT: it begins with `<!doctype html>`. Does the address of your token answer with a page?',
+        '[plenum] The token is not a JWT: it begins with `<!doctype html>`. Does your token endpoint answer with a web page?',
       ])
     // Nobody listens at port 9.
     const nobody = await visit(browser, 'localhost', 'http://127.0.0.1:9', token)

@@ -1,11 +1,11 @@
-/** Then the console is full enough, and the memory of what was shown does not grow. */
+/** Keeps the console readable and bounds the memory for texts that were shown. */
 const maxTexts = 50
 
-/** Warnings for developers. A build for production shows none. */
+/** Console warnings for developers. A production build shows none. */
 export class Warnings {
   readonly #shown = new Set<string>()
 
-  /** Each text once, however often it is tried again. */
+  /** Shows each text once, however often its cause repeats. */
   once(text: string): void {
     if (this.#shown.has(text) || this.#shown.size >= maxTexts) return
     this.#shown.add(text)
@@ -18,7 +18,7 @@ export function warn(text: string): void {
   if (!isProduction()) console.warn(`[plenum] ${text}`)
 }
 
-/** Bundlers replace the expression. Where nobody did and there is no `process`, as in a page, it throws. */
+/** Bundlers replace the expression. It throws where they do not and there is no `process`, as in a plain web page. */
 function isProduction(): boolean {
   try {
     return process.env.NODE_ENV === 'production'

@@ -1,19 +1,19 @@
 export interface PageHandlers {
-  /** The network is back, or somebody looks at the page again: a connection that seems alive may be dead. */
-  awake(): void
-  /** False: the page is left, perhaps to be shown again. */
-  shown(isShown: boolean): void
+  /** The network is back, or the page is visible again. A connection that seems open may be dead. */
+  onWake(): void
+  /** The user leaves the page (false), or comes back to it from the browser's cache (true). */
+  onShown(isShown: boolean): void
 }
 
-/** Follows the page or worker that this runs in, if it is one. Gives what ends that. */
-export function watchPage({ awake, shown }: PageHandlers): () => void {
+/** Watches the web page or worker that runs this code, if there is one. Returns a function that stops watching. */
+export function watchPage({ onWake, onShown }: PageHandlers): () => void {
   if (typeof globalThis.addEventListener !== 'function') return () => {}
   const page = globalThis.document as Document | undefined
   const events: [target: EventTarget | undefined, name: string, listener: () => void][] = [
-    [globalThis, 'online', awake],
-    [globalThis, 'pagehide', () => shown(false)],
-    [globalThis, 'pageshow', () => shown(true)],
-    [page, 'visibilitychange', () => page?.hidden || awake()],
+    [globalThis, 'online', onWake],
+    [globalThis, 'pagehide', () => onShown(false)],
+    [globalThis, 'pageshow', () => onShown(true)],
+    [page, 'visibilitychange', () => page?.hidden || onWake()],
   ]
   for (const [target, name, listener] of events) target?.addEventListener(name, listener)
   return () => {

@@ -1,9 +1,12 @@
-const firstMs = 200
-const longestMs = 30_000
-/** Success that lasted so long ends a series of failures. One that is cut at once does not, or it would be a storm. */
+const firstDelayMs = 200
+const maxDelayMs = 30_000
+/**
+ * A success that lasted this long resets the delay. A shorter one does not: a connection that is cut at once again and
+ * again would otherwise be retried in a storm.
+ */
 const steadyMs = 10_000
 
-/** Runs something again: soon after the first failure, then rarer, and at another moment than all other clients. */
+/** Retries an action with exponential backoff. Delays are random, so that clients do not all return at the same moment. */
 export class Retry {
   readonly #run: () => void
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -14,36 +17,36 @@ export class Retry {
     this.#run = run
   }
 
-  get waiting(): boolean {
+  get isScheduled(): boolean {
     return this.#timer !== undefined
   }
 
-  succeeded(): void {
+  markSuccess(): void {
     this.#succeededAt = Date.now()
   }
 
-  /** Whether the last success lasted. */
+  /** Whether the last success lasted at least `steadyMs`. */
   get wasSteady(): boolean {
     return this.#succeededAt !== undefined && Date.now() - this.#succeededAt >= steadyMs
   }
 
-  /** After a delay that is drawn from all up to a bound, which doubles with each failure. */
-  later(): void {
-    if (this.waiting) return
+  /** Runs after a random delay. Its upper bound doubles with each failure. Does nothing if a run is scheduled already. */
+  schedule(): void {
+    if (this.isScheduled) return
     if (this.wasSteady) this.#failures = 0
     this.#succeededAt = undefined
-    this.after(Math.random() * Math.min(longestMs, firstMs * 2 ** this.#failures++))
+    this.runAfter(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failures++))
   }
 
-  after(ms: number): void {
+  runAfter(delayMs: number): void {
     this.cancel()
     this.#timer = setTimeout(() => {
       this.#timer = undefined
       this.#run()
-    }, ms)
+    }, delayMs)
   }
 
-  now(): void {
+  runNow(): void {
     this.cancel()
     this.#run()
   }
@@ -53,6 +56,7 @@ export class Retry {
     this.#timer = undefined
   }
 
+  /** Cancels, and starts the next series of failures with the shortest delay. */
   reset(): void {
     this.cancel()
     this.#failures = 0

@@ -36,7 +36,7 @@ describe('[K2] a connection', () => {
   test('[K2] without a WebSocket class says what to give when a document is opened, not before', () => {
     vi.stubGlobal('WebSocket', undefined)
     const connection = createClient({ url: 'http://plenum.test' }).connect({ token: jwt('t') })
-    const hint = "Install the package ws and give its class: import { WebSocket } from 'ws'"
+    const hint = "Install the package ws and pass its class: import { WebSocket } from 'ws'"
     expect(() => connection.document('org_1', 'doc_1')).toThrow(hint)
     expect(() => connection.reconnect()).toThrow(hint)
     vi.stubGlobal('WebSocket', fakes.server.WebSocket)
@@ -241,11 +241,15 @@ describe('[K3] what the server ends', () => {
   test.each([
     [closeCodes.permissionDenied, 'denied', "Allow it with client.domains.add({ domains: ['…'] })."],
     [closeCodes.badMessage, 'failed', 'Use the same version of the client and the server.'],
-    [closeCodes.tooMany, 'failed', 'Close what is not shown, or raise the limit on the server.'],
+    [
+      closeCodes.tooMany,
+      'failed',
+      'Close documents and editors that are not in use, or raise the limit on the server.',
+    ],
     [
       closeCodes.invalidUpdate,
       'failed',
-      'What was typed stays in `editor.doc`. Reload the page to edit what the server has stored.',
+      'The local changes stay in `editor.doc`. Reload the page to continue with the content on the server.',
     ],
   ] as const)('[K3] with %i is %s until told otherwise', async (code, status, advice) => {
     const connection = await connect()
@@ -396,7 +400,7 @@ describe('[K3.2] a token', () => {
       ['UNAUTHENTICATED', 'The token callback failed: no answer within 30 seconds'],
       [
         'UNAUTHENTICATED',
-        'The token must be a string, not number. Give a token of auth.generateToken, or a callback that returns one.',
+        'The token must be a string, not number. Pass a token from auth.generateToken, or a callback that returns one.',
       ],
     ])
     fakes.server.socket.accept()

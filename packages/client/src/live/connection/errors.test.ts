@@ -53,7 +53,7 @@ describe('[K11] the error event', () => {
     closeDocument(closeCodes.permissionDenied, 'The user may not open this document.')
     expect(document.status).toBe('denied')
     const message =
-      'acme/roadmap: The user may not open this document. Look at the access of the user with permissions.get, and grant it with permissions.add.'
+      "acme/roadmap: The user may not open this document. Check the user's access with permissions.get, and grant it with permissions.add."
     expect(heard).toMatchObject([[{ message }], [{ message }], [{ message }]])
     expect(unrelated).toEqual([])
     // The document has its own reason; that of the connection adds nothing.
@@ -87,7 +87,7 @@ describe('[K11] the error event', () => {
     const reason = 'At most 1000 editors in a document.'
     fakes.server.socket.say({ type: 'editorClosed', channel, code: closeCodes.tooMany, reason })
     expect(editor.status).toBe('failed')
-    const message = `acme/roadmap/note: ${reason} Close what is not shown, or raise the limit on the server.`
+    const message = `acme/roadmap/note: ${reason} Close documents and editors that are not in use, or raise the limit on the server.`
     const error = { status: 'RESOURCE_EXHAUSTED', message }
     expect(heard).toMatchObject([[error], [error], [error]])
   })
@@ -183,7 +183,7 @@ describe('[K11.2] a server that does not answer', () => {
     await fail(2)
     expect(warnings()).toEqual([])
     expect(connection.lastError?.message).toBe(
-      'There is no connection to ws://plenum.test/base/realtime (code 1006). It is tried again.',
+      'Could not connect to ws://plenum.test/base/realtime (code 1006). The client tries again.',
     )
     await fail(1)
     expect(warnings()).toEqual([`[plenum] ${silence(3)}`])
@@ -230,12 +230,15 @@ describe('[K11.1] lastError', () => {
     fakes.server.socket.welcome()
     fakes.server.socket.drop(closeCodes.tooMany, 'Too many.')
     const lost =
-      'The connection to ws://plenum.test/base/realtime was lost (The server restarts.). It is tried again.'
+      'The connection to ws://plenum.test/base/realtime was lost (The server restarts.). The client reconnects.'
     expect(seen).toEqual([
       ['connected', undefined],
       ['reconnecting', lost],
       ['connected', lost],
-      ['failed', 'Too many. Close what is not shown, or raise the limit on the server.'],
+      [
+        'failed',
+        'Too many. Close documents and editors that are not in use, or raise the limit on the server.',
+      ],
     ])
   })
 
@@ -257,24 +260,24 @@ describe('[K11.3] a token', () => {
   test.each([
     [
       '<!doctype html><title>Sign in</title>',
-      'This is not a JWT: it begins with `<!doctype html>`. Does the address of your token answer with a page?',
+      'The token is not a JWT: it begins with `<!doctype html>`. Does your token endpoint answer with a web page?',
     ],
     ['\n<HTML LANG="en" CLASS="no-js">', 'it begins with `<HTML LANG="en" CLAS`.'],
     ['<token>secret</token>', 'it begins with `<token>`.'],
     [
       '{"token":"secret"}',
-      'a string of 18 characters that looks like JSON. Parse it and give the token inside.',
+      'a string of 18 characters that looks like JSON. Parse it and pass the token inside.',
     ],
     ['Bearer secret', 'a string of 13 characters with white space.'],
     [
       `${btoa('{"alg":"HS256"}')}.secret.secret`,
-      'This is the auth token of an API key, which only your backend may have.',
+      'This is the auth token of an API key, which must stay in your backend.',
     ],
-    ['secret', 'a string of 6 characters. Give a token of auth.generateToken.'],
+    ['secret', 'a string of 6 characters. Pass a token from auth.generateToken.'],
     ['secret.secret.secret.secret.secret', 'a string of 34 characters.'],
     ['', 'The token is an empty string. Is the user signed in?'],
-    [{ token: 'secret' }, 'The token must be a string, not an object. Give its field `token`.'],
-    [undefined, 'not undefined. Give a token of auth.generateToken, or a callback that returns one.'],
+    [{ token: 'secret' }, 'The token must be a string, not an object. Pass its field `token`.'],
+    [undefined, 'not undefined. Pass a token from auth.generateToken, or a callback that returns one.'],
     [null, 'not null.'],
     [['secret'], 'not object.'],
   ])('[K11.3] %j is not sent, and the reason shows no secret', async (token, reason) => {
@@ -329,7 +332,7 @@ describe('[K11.3] a token', () => {
     expect(fixed.lastError).toMatchObject({
       status: 'UNAUTHENTICATED',
       message:
-        'The token expired at 2026-01-02T03:04:05.000Z. Give `token` as a callback that gets a new one.',
+        'The token expired at 2026-01-02T03:04:05.000Z. Pass `token` as a callback that returns a new one.',
     })
     const renewed = await connect({ token: () => token })
     for (let time = 0; time < 2; time++) {
@@ -338,7 +341,7 @@ describe('[K11.3] a token', () => {
       await settle()
     }
     expect(renewed.lastError?.message).toBe(
-      'The token expired at 2026-01-02T03:04:05.000Z. The token callback must get a new token each time it is called.',
+      'The token expired at 2026-01-02T03:04:05.000Z. The token callback must return a new token on every call.',
     )
     expect(warnings().join()).not.toContain(token)
   })
@@ -351,7 +354,7 @@ describe('[K11.3] a token', () => {
       'token_invalid: The token was not issued by this server.',
     )
     expect(connection.lastError?.message).toBe(
-      'The server refused the token: The token was not issued by this server. Generate it with auth.generateToken of this server, for an API key that exists.',
+      'The server refused the token: The token was not issued by this server. Generate one with auth.generateToken on this server, for an existing API key.',
     )
   })
 })

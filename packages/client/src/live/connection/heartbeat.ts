@@ -1,39 +1,37 @@
-const intervalMs = 15_000
-const probeMs = 5_000
+const pingIntervalMs = 15_000
+const probeTimeoutMs = 5_000
 
 export interface Heartbeat {
-  /** Something arrived. */
-  heard(): void
-  /** Finds out now, as after the network came back. */
+  /** Records that the server sent something. */
+  touch(): void
+  /** Pings now, for example after the network came back, and waits only `probeTimeoutMs` for an answer. */
   probe(): void
   stop(): void
 }
 
 /**
- * Notices a connection that is dead though nobody closed it. Counts from ping to ping and not by the clock: browsers slow
- * the timers of hidden pages down, and a laptop that slept has not lost its connection for certain.
+ * Detects a connection that is dead although no side closed it: it is dead when a ping has no answer before the next one.
+ * The clock would be a worse measure: browsers slow down the timers of hidden pages, and a laptop that slept may still
+ * have its connection.
  */
-export function startHeartbeat(ping: () => void, dead: () => void): Heartbeat {
-  let answered = true
-  let probe: ReturnType<typeof setTimeout> | undefined
-  const ask = () => {
-    answered = false
-    ping()
+export function startHeartbeat(sendPing: () => void, onDead: () => void): Heartbeat {
+  let isAlive = true
+  let probeTimer: ReturnType<typeof setTimeout> | undefined
+  const ping = () => {
+    isAlive = false
+    sendPing()
   }
-  const check = () => {
-    if (!answered) dead()
-  }
-  const timer = setInterval(() => (answered ? ask() : dead()), intervalMs)
+  const interval = setInterval(() => (isAlive ? ping() : onDead()), pingIntervalMs)
   return {
-    heard: () => void (answered = true),
+    touch: () => void (isAlive = true),
     probe() {
-      clearTimeout(probe)
-      ask()
-      probe = setTimeout(check, probeMs)
+      clearTimeout(probeTimer)
+      ping()
+      probeTimer = setTimeout(() => isAlive || onDead(), probeTimeoutMs)
     },
     stop() {
-      clearInterval(timer)
-      clearTimeout(probe)
+      clearInterval(interval)
+      clearTimeout(probeTimer)
     },
   }
 }

@@ -1,301 +1,338 @@
 import { ApiError } from '@plenum/protocol/errors'
 import { type ClientMessage, closeCodes, type ServerMessage } from '@plenum/protocol/realtime'
-import { connectionError, noConnection, serverSilent } from '../explain.ts'
-import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { Retry } from '../../platform/retry.ts'
-import { type Ending, isFinal, isOfServer, type Status, statusAfter } from '../status.ts'
+import { type Ending, isFinal, isFromServer, type Status, statusAfter } from '../status.ts'
+import { attemptError, connectionError, noAnswerError } from './connection-errors.ts'
+import { type Heartbeat, startHeartbeat } from './heartbeat.ts'
 import { Token, type TokenSource } from './token.ts'
-import { faultOfToken } from './token-check.ts'
+import { findTokenFault } from './token-check.ts'
 import { isOpen, type Socket } from './web-socket.ts'
 
-/** From the first byte until the server knows the user. */
-const handshakeMs = 10_000
-/** A server that asks for more has a fault. */
-const longestMoveMs = 300_000
-/** One or two are lost while a server restarts or a network changes. */
+/** From the creation of the socket until the server has accepted the token. */
+const readyTimeoutMs = 10_000
+/** Upper bound for the delay that a server may ask for. */
+const maxMoveDelayMs = 300_000
+/** One or two attempts fail whenever a server restarts or a network changes, so only the third is worth a warning. */
 const attemptsBeforeWarning = 3
 
-export interface LinkOptions {
+interface LinkOptions {
   address: string
   token: TokenSource
-  openSocket: () => Socket
+  createSocket: () => Socket
 }
 
-export interface LinkHandlers {
-  /** The server knows the user: everything may be sent. */
-  ready(): void
-  /** What was sent and not answered may be lost. */
-  lost(): void
-  statusChanged(): void
-  message(message: ServerMessage): void
-  /** False if it is none. */
-  frame(bytes: Uint8Array): boolean
-  /** It has ended, or there is no token. `isMistake`: the application must be changed or configured differently. */
-  error(error: ApiError, isMistake: boolean): void
-  /** The connection was lost or not made, and is tried again. `isLasting`: true once, after several failed attempts. */
-  attemptFailed(error: ApiError, isLasting: boolean): void
+interface LinkHandlers {
+  /** The server has accepted the token. From now on messages can be sent. */
+  onReady(): void
+  /** The link is not ready any more. Messages without an answer may be lost. */
+  onLost(): void
+  onStatusChange(): void
+  onMessage(message: ServerMessage): void
+  /** Returns false if the bytes are not a frame. */
+  onFrame(bytes: Uint8Array): boolean
+  /**
+   * The link has ended, or there is no usable token. `needsDeveloper`: the application must be changed or configured
+   * differently.
+   */
+  onError(error: ApiError, needsDeveloper: boolean): void
+  /** An attempt failed, or the connection was lost. A retry follows. `needsWarning`: true once, after several failures. */
+  onAttemptFailed(error: ApiError, needsWarning: boolean): void
 }
 
-/** One socket after the other: authenticates, watches and replaces it. */
+type LinkState =
+  /** There is no socket. Nothing was opened yet, or a retry is scheduled. */
+  | { phase: 'idle' }
+  | { phase: 'fetchingToken' }
+  /** The socket is opening, or the server has not accepted the token yet. */
+  | { phase: 'authenticating'; socket: Socket; token: string; timeout: ReturnType<typeof setTimeout> }
+  | { phase: 'ready'; socket: Socket; token: string; heartbeat: Heartbeat }
+  /** The server ended the connection, and a retry is useless. */
+  | { phase: 'ended'; ending: Ending; error: ApiError }
+  | { phase: 'closed' }
+
+const idle: LinkState = { phase: 'idle' }
+
+/** Keeps one socket to the server: authenticates it, checks that it is alive, and replaces it when it is lost. */
 export class Link {
+  /** The status that was reported last. */
   status: Status = 'connecting'
-  ended: Ending | undefined
-  /** Explains `ended`. */
-  failure: ApiError | undefined
+  /** Undefined until the server has accepted a token for the first time. */
   userId: string | undefined
+  #state: LinkState = idle
   readonly #options: LinkOptions
-  readonly #on: LinkHandlers
+  readonly #handlers: LinkHandlers
   readonly #token: Token
   readonly #retry = new Retry(() => void this.#attempt())
-  #socket: Socket | undefined
-  #isReady = false
-  #heartbeat: Heartbeat | undefined
-  #handshake: ReturnType<typeof setTimeout> | undefined
-  /** A refused token was replaced, and the new one has not proved good. */
-  #renewed = false
-  /** Numbers the attempts, so that the late token of an earlier one opens nothing. */
-  #attempts = 0
-  /** Attempts in a row that no Plenum server answered. */
-  #unanswered = 0
-  /** The last token that was sent. */
-  #sentToken: string | undefined
+  /** A refused token was replaced, and the new one has not lasted yet. */
+  #hasReplacedToken = false
+  /** Consecutive attempts without an answer from a Plenum server. */
+  #unansweredAttempts = 0
 
   constructor(options: LinkOptions, handlers: LinkHandlers) {
     this.#options = options
-    this.#on = handlers
+    this.#handlers = handlers
     this.#token = new Token(options.token)
   }
 
   get isReady(): boolean {
-    return this.#isReady && isOpen(this.#socket)
+    return this.#state.phase === 'ready' && isOpen(this.#state.socket)
   }
 
-  /** At once; after `denied` and `failed` too. */
-  connect(): void {
-    if (this.status === 'denied' || this.status === 'failed') {
-      this.#token.forget()
-      this.#renewed = false
-      this.#change('reconnecting')
+  get ended(): Ending | undefined {
+    return this.#state.phase === 'ended' ? this.#state.ending : undefined
+  }
+
+  /** Explains `ended`. */
+  get failure(): ApiError | undefined {
+    return this.#state.phase === 'ended' ? this.#state.error : undefined
+  }
+
+  /** Connects without delay, also after `denied` and `failed`. */
+  reconnect(): void {
+    if (this.#state.phase === 'ended') {
+      this.#token.drop()
+      this.#hasReplacedToken = false
+      this.#changeState(idle)
     }
     this.wake()
   }
 
-  /** The network may be back. */
+  /** Probes the connection if there is one. Otherwise connects without delay, unless the link has ended. */
   wake(): void {
-    if (this.#isReady) this.#heartbeat?.probe()
-    else if (!this.#socket && !this.#hasEnded) this.#retry.now()
-  }
-
-  get #hasEnded(): boolean {
-    return this.status === 'denied' || this.status === 'failed' || this.status === 'closed'
+    const state = this.#state
+    if (state.phase === 'ready') state.heartbeat.probe()
+    else if (state.phase === 'idle' || state.phase === 'fetchingToken') this.#retry.runNow()
   }
 
   send(message: ClientMessage): void {
-    if (this.isReady) this.#socket?.send(JSON.stringify(message))
+    this.#send(JSON.stringify(message))
   }
 
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
-    if (this.isReady) this.#socket?.send(bytes)
+    this.#send(bytes)
   }
 
-  /** The server says so, though it leaves the socket open. */
+  #send(data: string | Uint8Array<ArrayBuffer>): void {
+    const state = this.#state
+    if (state.phase === 'ready' && isOpen(state.socket)) state.socket.send(data)
+  }
+
+  /** Handles an ending that the server sent as a message, while it leaves the socket open. */
   end(ending: Ending): void {
-    this.#closed(ending)
+    this.#onSocketClosed(ending)
   }
 
   close(): void {
     this.#retry.cancel()
-    this.#attempts++
     this.#release()
-    this.#change('closed')
+    this.#changeState({ phase: 'closed' })
   }
 
   async #attempt(): Promise<void> {
-    const attempt = ++this.#attempts
     this.#release()
-    if (this.status === 'connected') this.#change('reconnecting')
+    const attempt: LinkState = { phase: 'fetchingToken' }
+    this.#changeState(attempt)
     try {
       const token = await this.#token.get()
-      if (attempt === this.#attempts) this.#useToken(token)
+      // A later attempt may have begun, or the link may be closed.
+      if (this.#state === attempt) this.#useToken(token)
     } catch (error) {
-      if (attempt !== this.#attempts) return
-      this.#on.error(error as ApiError, false)
-      this.#retry.later()
+      if (this.#state !== attempt) return
+      this.#changeState(idle)
+      this.#handlers.onError(error as ApiError, false)
+      this.#retry.schedule()
     }
   }
 
   #useToken(token: unknown): void {
-    const fault = faultOfToken(token)
+    const fault = findTokenFault(token)
     if (fault === undefined) return this.#open(token as string)
     const error = new ApiError('UNAUTHENTICATED', fault)
     if (!this.#token.isRenewable) {
-      return this.#end({ code: closeCodes.unauthenticated, reason: fault }, error, true)
+      return this.#fail({ code: closeCodes.unauthenticated, reason: fault }, error, true)
     }
-    this.#token.forget()
-    this.#retry.later()
-    this.#on.error(error, true)
+    this.#token.drop()
+    this.#changeState(idle)
+    this.#retry.schedule()
+    this.#handlers.onError(error, true)
   }
 
   #open(token: string): void {
-    const socket = this.#create()
+    const socket = this.#createSocket()
     if (!socket) return
-    this.#socket = socket
-    this.#handshake = setTimeout(
-      () => this.#abandon(`no greeting within ${handshakeMs / 1000} seconds`),
-      handshakeMs,
+    const timeout = setTimeout(
+      () => this.#abandon(`not ready within ${readyTimeoutMs / 1000} seconds`),
+      readyTimeoutMs,
     )
+    this.#changeState({ phase: 'authenticating', socket, token, timeout })
     socket.binaryType = 'arraybuffer'
     const isCurrent = () => this.#socket === socket
-    let fault: string | undefined
+    let socketError: string | undefined
     socket.addEventListener('open', () => {
-      if (isCurrent()) this.#authenticate(token, socket)
+      if (isCurrent()) sendToken(socket, token)
     })
     socket.addEventListener('message', ({ data }) => {
       if (isCurrent()) this.#receive(data)
     })
     socket.addEventListener('close', ({ code, reason }) => {
-      if (isCurrent()) this.#closed({ code, reason }, fault)
+      if (isCurrent()) this.#onSocketClosed({ code, reason }, socketError)
     })
-    // A close follows. Without a listener, `ws` would throw. Browsers do not say what is wrong.
-    socket.addEventListener('error', (event) => (fault = (event as ErrorEvent).message))
+    // A close event follows. Without this listener `ws` would throw. Browsers give no message here.
+    socket.addEventListener('error', (event) => (socketError = (event as ErrorEvent).message))
   }
 
-  #authenticate(token: string, socket: Socket | undefined): void {
-    this.#sentToken = token
-    socket?.send(JSON.stringify({ type: 'auth', token } satisfies ClientMessage))
+  get #socket(): Socket | undefined {
+    return 'socket' in this.#state ? this.#state.socket : undefined
   }
 
-  #create(): Socket | undefined {
+  #createSocket(): Socket | undefined {
     try {
-      return this.#options.openSocket()
+      return this.#options.createSocket()
     } catch (cause) {
-      // Not allowed from this page, and never will be.
+      // The page may not connect to this address, and a retry does not change that.
       const reason = String(cause)
       const message = `The browser refuses to connect to ${this.#options.address}: ${reason} A page that was loaded over https:// needs a url with https://.`
       const error = new ApiError('FAILED_PRECONDITION', message, { cause })
-      this.#end({ code: closeCodes.badMessage, reason }, error, true)
+      this.#fail({ code: closeCodes.badMessage, reason }, error, true)
     }
   }
 
   #receive(data: unknown): void {
-    this.#heartbeat?.heard()
+    const state = this.#state
+    const isReady = state.phase === 'ready'
+    if (isReady) state.heartbeat.touch()
     if (typeof data !== 'string') {
-      if (this.#isReady && !this.#on.frame(new Uint8Array(data as ArrayBuffer))) this.#abandon(notPlenum)
+      if (isReady && !this.#handlers.onFrame(new Uint8Array(data as ArrayBuffer))) this.#abandon(notPlenum)
       return
     }
     const message = parse(data)
     if (!message) return this.#abandon(notPlenum)
-    if (message.type === 'ready') this.#welcome(message)
-    else if (message.type === 'moved') this.#retry.after(Math.min(message.retryAfterMs, longestMoveMs))
-    else if (message.type === 'tokenExpiring') void this.#renew()
-    else if (message.type !== 'pong' && this.#isReady) this.#on.message(message)
+    if (message.type === 'ready') this.#onTokenAccepted(message)
+    else if (message.type === 'moved') this.#retry.runAfter(Math.min(message.retryAfterMs, maxMoveDelayMs))
+    else if (!isReady || message.type === 'pong') return
+    else if (message.type === 'tokenExpiring') void this.#renewToken(state)
+    else this.#handlers.onMessage(message)
   }
 
-  /** Comes again after each fresh token. */
-  #welcome({ userId, expiresAt }: ServerMessage & { type: 'ready' }): void {
-    this.#token.expires(expiresAt)
-    if (this.#isReady) return
-    clearTimeout(this.#handshake)
-    this.#isReady = true
-    this.#unanswered = 0
+  /** The server sends `ready` for the first token, and again for each renewed one. */
+  #onTokenAccepted({ userId, expiresAt }: ServerMessage & { type: 'ready' }): void {
+    this.#token.setExpiry(expiresAt)
+    const state = this.#state
+    if (state.phase !== 'authenticating') return
+    clearTimeout(state.timeout)
+    this.#unansweredAttempts = 0
     this.userId = userId
-    this.#retry.succeeded()
-    this.#heartbeat = startHeartbeat(
+    this.#retry.markSuccess()
+    const heartbeat = startHeartbeat(
       () => this.send({ type: 'ping' }),
       () => this.#abandon('the server stopped answering'),
     )
-    this.#change('connected')
-    this.#on.ready()
+    const { socket, token } = state
+    this.#changeState({ phase: 'ready', socket, token, heartbeat })
+    this.#handlers.onReady()
   }
 
-  async #renew(): Promise<void> {
+  /** Sends a new token on the open socket. If that fails, the server closes the socket when the old token expires. */
+  async #renewToken(state: LinkState & { phase: 'ready' }): Promise<void> {
     if (!this.#token.isRenewable) return
-    const socket = this.#socket
-    this.#token.forget()
+    this.#token.drop()
     try {
       const token = await this.#token.get()
-      const fault = faultOfToken(token)
-      // The server ends the connection when the token does; a new one is asked for then.
-      if (fault !== undefined) this.#on.error(new ApiError('UNAUTHENTICATED', fault), true)
-      else if (this.#socket === socket) this.#authenticate(token as string, socket)
+      const fault = findTokenFault(token)
+      if (fault !== undefined) this.#handlers.onError(new ApiError('UNAUTHENTICATED', fault), true)
+      else if (this.#state === state) sendToken(state.socket, (state.token = token as string))
     } catch (error) {
-      this.#on.error(error as ApiError, false)
+      this.#handlers.onError(error as ApiError, false)
     }
   }
 
-  /** The socket is dead, silent or talks nonsense. */
-  #abandon(why: string): void {
-    const wasReady = this.#isReady
+  /** Gives up a socket that is dead or does not speak the protocol. */
+  #abandon(reason: string): void {
+    const wasReady = this.#state.phase === 'ready'
     this.#socket?.terminate?.()
     this.#release()
-    this.#recover(why, wasReady)
+    this.#recover(reason, wasReady)
   }
 
-  /** `fault`: what the WebSocket class says about it. */
-  #closed(ending: Ending, fault?: string): void {
+  /** `socketError` is what the WebSocket class said about it. */
+  #onSocketClosed(ending: Ending, socketError?: string): void {
     const { code, reason } = ending
-    const use = { token: this.#sentToken, isRenewable: this.#token.isRenewable }
-    const wasReady = this.#isReady
+    const state = this.#state
+    const wasReady = state.phase === 'ready'
+    const use = { token: 'token' in state ? state.token : undefined, isRenewable: this.#token.isRenewable }
     this.#release()
-    if (code === closeCodes.unauthenticated && use.isRenewable && !this.#renewed) {
-      this.#renewed = true
-      this.#token.forget()
-      this.#on.attemptFailed(connectionError(ending, use), false)
-      this.#change('reconnecting')
-      return this.#retry.now()
+    if (code === closeCodes.unauthenticated && use.isRenewable && !this.#hasReplacedToken) {
+      this.#hasReplacedToken = true
+      this.#token.drop()
+      this.#handlers.onAttemptFailed(connectionError(ending, use), false)
+      this.#reportStatus()
+      return this.#retry.runNow()
     }
     if (!isFinal(ending)) {
-      const why = reason || fault || `code ${code}`
-      return this.#recover(why, wasReady, isOfServer(ending))
+      return this.#recover(reason || socketError || `code ${code}`, wasReady, isFromServer(ending))
     }
-    this.#end(ending, connectionError(ending, use), code === closeCodes.permissionDenied)
+    this.#fail(ending, connectionError(ending, use), code === closeCodes.permissionDenied)
   }
 
-  /** `isAnswer`: a Plenum server said why. */
-  #recover(why: string, wasReady: boolean, isAnswer = false): void {
+  /** `isAnswered`: a Plenum server gave the reason. */
+  #recover(reason: string, wasReady: boolean, isAnswered = false): void {
     const { address } = this.#options
-    if (isAnswer) this.#unanswered = 0
-    else if (!wasReady) this.#unanswered++
+    if (isAnswered) this.#unansweredAttempts = 0
+    else if (!wasReady) this.#unansweredAttempts++
     const error =
-      this.#unanswered < attemptsBeforeWarning
-        ? noConnection(address, why, wasReady)
-        : serverSilent(address, this.#unanswered)
-    this.#on.attemptFailed(error, this.#unanswered === attemptsBeforeWarning)
-    if (this.status === 'connected') this.#change('reconnecting')
-    this.#retry.later()
+      this.#unansweredAttempts < attemptsBeforeWarning
+        ? attemptError(address, reason, wasReady)
+        : noAnswerError(address, this.#unansweredAttempts)
+    this.#handlers.onAttemptFailed(error, this.#unansweredAttempts === attemptsBeforeWarning)
+    this.#reportStatus()
+    this.#retry.schedule()
   }
 
-  #end(ending: Ending, error: ApiError, isMistake: boolean): void {
+  #fail(ending: Ending, error: ApiError, needsDeveloper: boolean): void {
     this.#retry.cancel()
-    this.#change(statusAfter(ending), ending, error)
-    this.#on.error(error, isMistake)
+    this.#changeState({ phase: 'ended', ending, error })
+    this.#handlers.onError(error, needsDeveloper)
   }
 
+  /** Closes the socket, if there is one. The caller reports the status: what it does next decides about it. */
   #release(): void {
-    clearTimeout(this.#handshake)
-    this.#heartbeat?.stop()
-    this.#heartbeat = undefined
-    const socket = this.#socket
-    const wasReady = this.#isReady
-    this.#socket = undefined
-    this.#isReady = false
-    socket?.close(1000)
-    if (!wasReady) return
-    if (this.#retry.wasSteady) this.#renewed = false
-    this.#on.lost()
+    const state = this.#state
+    if (!('socket' in state)) return
+    if (state.phase === 'ready') state.heartbeat.stop()
+    else clearTimeout(state.timeout)
+    this.#state = idle
+    state.socket.close(1000)
+    if (state.phase !== 'ready') return
+    if (this.#retry.wasSteady) this.#hasReplacedToken = false
+    this.#handlers.onLost()
   }
 
-  #change(status: Status, ended?: Ending, failure?: ApiError): void {
-    if (status === 'reconnecting' && this.userId === undefined) status = 'connecting'
-    this.ended = ended
-    this.failure = failure
+  #changeState(state: LinkState): void {
+    this.#state = state
+    this.#reportStatus()
+  }
+
+  #reportStatus(): void {
+    const status = this.#currentStatus()
     if (this.status === status) return
     this.status = status
-    this.#on.statusChanged()
+    this.#handlers.onStatusChange()
+  }
+
+  #currentStatus(): Status {
+    const state = this.#state
+    if (state.phase === 'ready') return 'connected'
+    if (state.phase === 'ended') return statusAfter(state.ending)
+    if (state.phase === 'closed') return 'closed'
+    return this.userId === undefined ? 'connecting' : 'reconnecting'
   }
 }
 
-const notPlenum = 'the answer is not one of a Plenum server'
+const notPlenum = 'the answer did not come from a Plenum server'
+
+function sendToken(socket: Socket, token: string): void {
+  socket.send(JSON.stringify({ type: 'auth', token } satisfies ClientMessage))
+}
 
 function parse(data: string): ServerMessage | undefined {
   try {

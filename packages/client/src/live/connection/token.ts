@@ -1,16 +1,20 @@
 import { ApiError } from '@plenum/protocol/errors'
 
-/** A user token, or what gets one: asked for the first, and again whenever one has expired. */
+/**
+ * A user token from `auth.generateToken`, or a callback that returns one. The client calls the callback when it connects
+ * first, and again when the token has expired or the server refuses it. Prefer a callback: a string cannot be renewed.
+ */
 export type TokenSource = string | (() => string | Promise<string>)
 
-/** For the token callback. Then the attempt has failed, and the callback is called again later. */
-const timeoutMs = 30_000
+/** A callback that takes longer has failed. It is called again later. */
+const callbackTimeoutMs = 30_000
 
+/** The token of the application, cached until it expires. */
 export class Token {
   readonly #source: TokenSource
-  #value: unknown
+  #cached: unknown
   #expiresAt = Infinity
-  #asking: Promise<unknown> | undefined
+  #pending: Promise<unknown> | undefined
 
   constructor(source: TokenSource) {
     this.#source = source
@@ -20,38 +24,39 @@ export class Token {
     return typeof this.#source === 'function'
   }
 
-  /** Whatever the application gave, unchecked. Rejects with an `ApiError` when the callback fails. */
+  /** Resolves with the unchecked value of the application. Rejects with an `ApiError` when the callback fails. */
   async get(): Promise<unknown> {
     if (typeof this.#source !== 'function') return this.#source
-    if (this.#value !== undefined && Date.now() < this.#expiresAt) return this.#value
-    this.#asking ??= ask(this.#source).finally(() => (this.#asking = undefined))
-    this.#value = await this.#asking
+    if (this.#cached !== undefined && Date.now() < this.#expiresAt) return this.#cached
+    this.#pending ??= callWithTimeout(this.#source).finally(() => (this.#pending = undefined))
+    this.#cached = await this.#pending
     this.#expiresAt = Infinity
-    return this.#value
+    return this.#cached
   }
 
-  /** As the server says; Unix seconds. */
-  expires(unixSeconds: number): void {
+  /** Sets when the cached token expires, as the server says. */
+  setExpiry(unixSeconds: number): void {
     this.#expiresAt = unixSeconds * 1000
   }
 
-  /** The next one is a new one. */
-  forget(): void {
-    this.#value = undefined
+  /** Drops the cached token. The next `get` calls the callback. */
+  drop(): void {
+    this.#cached = undefined
   }
 }
 
-async function ask(source: () => unknown): Promise<unknown> {
+async function callWithTimeout(callback: () => unknown): Promise<unknown> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs / 1000} seconds`)), timeoutMs)
+  const timeout = new Promise<never>((_, reject) => {
+    const error = () => new Error(`no answer within ${callbackTimeoutMs / 1000} seconds`)
+    timer = setTimeout(() => reject(error()), callbackTimeoutMs)
   })
   try {
-    return await Promise.race([source(), tooLate])
+    return await Promise.race([callback(), timeout])
   } catch (cause) {
     if (cause instanceof ApiError) throw cause
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new ApiError('UNAUTHENTICATED', `The token callback failed: ${why}`, { cause })
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new ApiError('UNAUTHENTICATED', `The token callback failed: ${reason}`, { cause })
   } finally {
     clearTimeout(timer)
   }

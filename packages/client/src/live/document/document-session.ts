@@ -1,109 +1,105 @@
 import { ApiError } from '@plenum/protocol/errors'
 import {
   type AccessRole,
-  type ClientMessage,
   closeCodes,
   type Position,
   type ServerMessage,
   type Topic,
 } from '@plenum/protocol/realtime'
-import { checkContentType, checkDoc, checkId } from '../checks.ts'
-import type { LiveDocumentOptions, LiveDocument } from './document.ts'
-import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
-import { EditorSession } from '../editor/editor-session.ts'
-import { errorOf } from '../explain.ts'
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import { Retry } from '../../platform/retry.ts'
+import { checkContentType, checkDoc, checkId } from '../checks.ts'
+import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
+import type { EditorConnection, EditorDocument } from '../editor/editor-deps.ts'
+import { EditorSession } from '../editor/editor-session.ts'
+import { endingError } from '../errors.ts'
+import { type PresenceDeps, PresenceList } from '../presence/presence-list.ts'
 import type { LiveState } from '../state/live-state.ts'
 import { LiveStates } from '../state/live-states.ts'
-import { type PresenceHost, PresenceList } from '../presence/presence.ts'
-import { Retry } from '../../platform/retry.ts'
+import { closedAfter, detached, endingOf, failureOf, openId, type Phase } from '../phase.ts'
 import { type Ending, isFinal, type Status, statusAfter } from '../status.ts'
+import type { LiveDocument, LiveDocumentOptions } from './document.ts'
 
 type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
 }
 
-type Done = ServerMessage & { type: 'done' }
-
 /** What a document needs of its connection. */
-export interface DocumentHost extends PresenceHost {
+export interface DocumentDeps extends PresenceDeps, EditorConnection {
   readonly isReady: boolean
   /** Why the connection is `denied` or `failed`. */
   readonly ended: Ending | undefined
-  /** Why the connection will not come back. */
+  /** Why the connection cannot come back. */
   readonly failure: ApiError | undefined
-  send(message: ClientMessage): void
-  sendBytes(bytes: Uint8Array<ArrayBuffer>): void
-  /** Never given twice: what the server still sends for an earlier opening finds nobody. */
+  /** No number is used twice, so late messages to a ref that was freed reach no document. */
   newRef(document: DocumentSession): number
   freeRef(ref: number): void
-  newChannel(editor: EditorSession): number
-  freeChannel(channel: number): void
-  request(message: (id: number) => ClientMessage, answer: (outcome: Done | ApiError) => void): void
-  /** `isHandled`: somebody listens to the errors of the document or editor that it concerns. */
-  error(error: ApiError, isHandled: boolean): void
-  closed(document: DocumentSession): void
+  /** `isHandled`: the document or editor of the error has a listener for it. */
+  reportError(error: ApiError, isHandled: boolean): void
+  onDocumentClosed(document: DocumentSession): void
 }
 
-export class DocumentSession implements LiveDocument {
+export class DocumentSession implements LiveDocument, EditorDocument {
   readonly organizationId: string
   readonly documentId: string
+  /** The status that was reported last. */
   status: Status = 'connecting'
   accessRole: AccessRole | undefined
   readonly presence: PresenceList
-  readonly host: DocumentHost
-  /** While it is open at the server. */
-  ref: number | undefined
+  readonly connection: DocumentDeps
   readonly #topics: Topic[]
   readonly #liveStates: LiveStates
   readonly #editors = new Map<string, EditorSession>()
   readonly #listeners = new Listeners<LiveDocument>()
   readonly #errors = new Listeners<ApiError>()
   readonly #retry = new Retry(() => this.open())
-  #isOpen = false
-  /** The document alone; the connection may be well. */
-  #ended: Ending | undefined
-  /** Explains `#ended`. */
-  #endError: ApiError | undefined
-  /** The user was told of the rate limit. Each further attempt may be refused for the same reason. */
-  #isLimitReported = false
+  #phase: Phase = detached
+  /** Every attempt may be refused because of the same rate limit, which is reported once. */
+  #isRateLimitReported = false
 
-  constructor(organizationId: string, documentId: string, options: LiveDocumentOptions, host: DocumentHost) {
+  constructor(
+    organizationId: string,
+    documentId: string,
+    options: LiveDocumentOptions,
+    connection: DocumentDeps,
+  ) {
     this.organizationId = organizationId
     this.documentId = documentId
-    this.host = host
+    this.connection = connection
     this.#topics = options.topics ?? ['presence', 'liveState']
-    this.presence = new PresenceList(
-      (message) => this.#isOpen && host.send({ ...message, ref: this.ref as number }),
-      host,
-    )
+    this.presence = new PresenceList((message) => {
+      const ref = this.openRef
+      if (ref !== undefined) connection.send({ ...message, ref })
+    }, connection)
     this.#liveStates = new LiveStates({
       failure: () => this.failure,
-      request: (message, answer) => {
-        const { ref } = this
-        if (!this.#isOpen || ref === undefined) return false
-        host.request(
+      request: (message, onOutcome) => {
+        const ref = this.openRef
+        if (ref === undefined) return false
+        connection.request(
           (id) => ({ ...message, ref, id }),
-          (outcome) => answer(outcome instanceof ApiError ? outcome : (outcome.position as Position)),
+          (outcome) => onOutcome(outcome instanceof ApiError ? outcome : (outcome.position as Position)),
         )
         return true
       },
-      refused: (error) => this.error(error),
+      reportError: (error) => this.reportError(error),
     })
   }
 
-  get isOpen(): boolean {
-    return this.#isOpen
+  get openRef(): number | undefined {
+    return openId(this.#phase)
   }
 
   get ended(): Ending | undefined {
-    return this.#ended ?? (this.status === 'closed' ? undefined : this.host.ended)
+    return endingOf(this.#phase, this.connection)
   }
 
-  /** Why nothing will be sent any more. */
   get failure(): ApiError | undefined {
-    if (this.status === 'closed') return new ApiError('ABORTED', 'The document was closed.')
-    return this.#endError ?? this.host.failure
+    return failureOf(this.#phase, this.connection, 'document')
+  }
+
+  get name(): string {
+    return `${this.organizationId}/${this.documentId}`
   }
 
   liveState<T extends object>(liveStateDataId: string): LiveState<T> {
@@ -133,50 +129,46 @@ export class DocumentSession implements LiveDocument {
   }
 
   close(): void {
-    if (this.status === 'closed') return
-    for (const editor of this.#editors.values()) editor.close()
-    if (this.ref !== undefined) this.host.send({ type: 'close', ref: this.ref })
+    if (this.#phase.name === 'closed') return
+    this.#forEachEditor((editor) => editor.close())
     this.#leave()
+    this.#phase = closedAfter(this.#phase)
     this.status = 'closed'
     this.#retry.cancel()
-    this.presence.closed()
-    this.#liveStates.closed(this.failure as ApiError)
-    this.host.closed(this)
+    this.presence.close()
+    this.#liveStates.close(this.failure as ApiError)
+    this.connection.onDocumentClosed(this)
     this.#listeners.emit(this)
     this.#listeners.clear()
     this.#errors.clear()
   }
 
-  editorClosed(editor: EditorSession): void {
-    this.#editors.delete(editor.editorId)
+  onEditorClosed(editorId: string): void {
+    this.#editors.delete(editorId)
   }
 
-  /** For people. */
-  get name(): string {
-    return `${this.organizationId}/${this.documentId}`
-  }
-
-  /** `isHandled`: somebody listens to the errors of the editor that it concerns. */
-  error(error: ApiError, isHandled = false): void {
+  /** `isHandled`: the editor of the error has a listener for it. */
+  reportError(error: ApiError, isHandled = false): void {
     const hasListeners = this.#errors.emit(error)
-    this.host.error(error, isHandled || hasListeners)
+    this.connection.reportError(error, isHandled || hasListeners)
   }
 
-  /** An error that ends the document and its editors. False if nobody listens. */
-  inform(error: ApiError): boolean {
+  /** Emits an error that ended the document, on it and on its editors. Returns whether there is a listener. */
+  emitEnding(error: ApiError): boolean {
     if (this.failure !== error) return false
     const hasListeners = this.#errors.emit(error)
-    return [...this.#editors.values()].filter((editor) => editor.inform(error)).length > 0 || hasListeners
+    return [...this.#editors.values()].filter((editor) => editor.emitEnding(error)).length > 0 || hasListeners
   }
 
-  /** Once the connection is there. */
+  /** Opens the document at the server, if the connection is ready. */
   open(): void {
-    if (!this.host.isReady || this.ref !== undefined || this.status === 'closed' || this.#ended) return
+    if (!this.connection.isReady || this.#phase.name !== 'detached') return
     this.#retry.cancel()
-    this.ref = this.host.newRef(this)
-    const { ref, organizationId, documentId } = this
+    const ref = this.connection.newRef(this)
+    this.#phase = { name: 'opening', id: ref }
+    const { organizationId, documentId } = this
     const since = this.#liveStates.position
-    this.host.send({
+    this.connection.send({
       type: 'open',
       ref,
       organizationId,
@@ -189,106 +181,119 @@ export class DocumentSession implements LiveDocument {
   receive(message: DocumentMessage): void {
     switch (message.type) {
       case 'opened':
-        return this.#opened(message)
+        return this.#onOpened(message)
       case 'closed':
-        return this.#closed(message)
+        return this.#onClosed(message)
       case 'access':
         return this.#changeRole(message.accessRole)
       case 'presence':
-        return this.presence.changed(message.users, message.left)
+        return this.presence.applyChanges(message.users, message.left)
       case 'liveState':
-        if (!this.#liveStates.changed(message)) this.#openAnew()
+        if (!this.#liveStates.applyChanges(message)) this.#reopen()
     }
   }
 
-  /** It is over for this client, while the connection goes on. */
+  /** Ends the document, while the connection stays open. */
   end(ending: Ending): void {
-    const error = errorOf(ending, this.name)
-    this.#leave()
-    this.#ended = ending
-    this.#endError = error
-    this.#becomeEnded(statusAfter(ending))
-    this.host.error(error, this.inform(error))
+    const error = endingError(ending, this.name)
+    this.#detach()
+    // A listener that was called meanwhile may have closed the document.
+    if (this.#phase.name !== 'closed') {
+      this.#phase = { name: 'ended', ending, error }
+      this.#becomeEnded(statusAfter(ending))
+    }
+    this.connection.reportError(error, this.emitEnding(error))
   }
 
-  /** The connection is gone; it may come back. */
-  lost(): void {
-    this.#leave()
-    if (this.status === 'connected') this.#change('reconnecting')
+  onConnectionLost(): void {
+    this.#detach()
+    if (this.status === 'connected') this.#changeStatus('reconnecting')
   }
 
-  /** The status of the connection has changed: what ended with it, ends; what it revives, lives. */
-  connectionChanged(status: Status): void {
-    if (this.#ended || this.status === 'closed') return
+  /** A document ends with its connection, and comes back with it, unless it ended on its own. */
+  onConnectionStatus(status: Status): void {
+    if (this.#phase.name === 'ended' || this.#phase.name === 'closed') return
     if (status === 'denied' || status === 'failed') this.#becomeEnded(status)
-    else if (this.status === 'denied' || this.status === 'failed') this.#change('reconnecting')
-    for (const editor of this.#editors.values()) editor.documentChanged()
+    else if (this.status === 'denied' || this.status === 'failed') this.#changeStatus('reconnecting')
+    this.#forEachEditor((editor) => editor.onDocumentStatus())
   }
 
-  /** The page is put away, or shown again. */
-  pageShown(isShown: boolean): void {
-    for (const editor of this.#editors.values()) editor.pageShown(isShown)
+  onPageShown(isShown: boolean): void {
+    this.#forEachEditor((editor) => editor.onPageShown(isShown))
   }
 
-  #opened({ accessRole, position, reset, presence, liveStates }: DocumentMessage & { type: 'opened' }): void {
-    this.#isOpen = true
-    this.#isLimitReported = false
-    this.#retry.succeeded()
+  #onOpened(message: DocumentMessage & { type: 'opened' }): void {
+    const { ref, accessRole, position, reset, presence, liveStates } = message
+    this.#phase = { name: 'open', id: ref }
+    this.#isRateLimitReported = false
+    this.#retry.markSuccess()
     this.accessRole = accessRole
-    this.#liveStates.opened(position, reset, liveStates ?? [])
-    this.presence.opened(presence)
-    this.#change('connected', true)
-    for (const editor of this.#editors.values()) editor.open()
+    this.#liveStates.onOpened(position, reset, liveStates ?? [])
+    this.presence.onOpened(presence)
+    // Reported even if the status was `connected` before, because the role may have changed.
+    this.status = 'connected'
+    this.#listeners.emit(this)
+    this.#forEachEditor((editor) => editor.open())
   }
 
-  #closed({ code, reason }: Ending): void {
+  #onClosed({ code, reason }: Ending): void {
     const ending = { code, reason }
     if (isFinal(ending)) return this.end(ending)
-    this.#leave()
-    this.#change('reconnecting')
-    this.#retry.later()
-    if (code === closeCodes.rateLimited) this.#reportLimit(ending)
+    this.#detach()
+    this.#changeStatus('reconnecting')
+    this.#retry.schedule()
+    if (code === closeCodes.rateLimited) this.#reportRateLimit(ending)
   }
 
-  #reportLimit(ending: Ending): void {
-    if (this.#isLimitReported) return
-    this.#isLimitReported = true
-    this.error(errorOf(ending, this.name))
+  #reportRateLimit(ending: Ending): void {
+    if (this.#isRateLimitReported) return
+    this.#isRateLimitReported = true
+    this.reportError(endingError(ending, this.name))
   }
 
-  /** The server speaks of another document under the same id: what is known of the old one is worth nothing. */
-  #openAnew(): void {
-    if (this.ref !== undefined) this.host.send({ type: 'close', ref: this.ref })
+  /** Another epoch means another document under the same ids, so the known position is worthless. */
+  #reopen(): void {
     this.#leave()
-    this.#liveStates.forget()
+    this.#liveStates.dropPosition()
     this.open()
   }
 
   #becomeEnded(status: 'denied' | 'failed'): void {
     this.#retry.cancel()
-    this.presence.ended()
-    this.#change(status)
-    this.#liveStates.ended(this.failure as ApiError)
-    for (const editor of this.#editors.values()) editor.documentChanged()
+    this.presence.clear()
+    this.#changeStatus(status)
+    this.#liveStates.rejectAll(this.failure as ApiError)
+    this.#forEachEditor((editor) => editor.onDocumentStatus())
   }
 
   #leave(): void {
-    if (this.ref !== undefined) this.host.freeRef(this.ref)
-    this.ref = undefined
-    this.#isOpen = false
-    this.#liveStates.lost()
-    for (const editor of this.#editors.values()) editor.lost()
+    if ('id' in this.#phase) this.connection.send({ type: 'close', ref: this.#phase.id })
+    this.#detach()
+  }
+
+  /** The document is not open at the server any more. */
+  #detach(): void {
+    if ('id' in this.#phase) {
+      this.connection.freeRef(this.#phase.id)
+      this.#phase = detached
+    }
+    this.#liveStates.onLost()
+    this.#forEachEditor((editor) => editor.onDocumentLost())
   }
 
   #changeRole(accessRole: AccessRole): void {
     this.accessRole = accessRole
-    for (const editor of this.#editors.values()) editor.roleChanged(accessRole)
+    this.#forEachEditor((editor) => editor.onRoleChange(accessRole))
     this.#listeners.emit(this)
   }
 
-  #change(status: Status, always = false): void {
-    if (this.status === status && !always) return
+  #changeStatus(status: Status): void {
+    if (this.status === status) return
     this.status = status
     this.#listeners.emit(this)
+  }
+
+  #forEachEditor(visit: (editor: EditorSession) => void): void {
+    for (const editor of this.#editors.values()) visit(editor)
   }
 }

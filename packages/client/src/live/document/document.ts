@@ -1,34 +1,41 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { AccessRole, Topic } from '@plenum/protocol/realtime'
-import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
 import type { Unsubscribe } from '../../platform/listeners.ts'
-import type { LiveState } from '../state/live-state.ts'
+import type { LiveEditor, LiveEditorOptions } from '../editor/editor.ts'
 import type { Presence } from '../presence/presence.ts'
+import type { LiveState } from '../state/live-state.ts'
 import type { Ending, Status } from '../status.ts'
 
-/** `Data` is the type of the presence data that the clients of your application publish. */
+/** An open document. `Data` is the type of the presence data of your application. */
 export interface LiveDocument<Data extends object = Record<string, unknown>> {
   readonly organizationId: string
   readonly documentId: string
   readonly status: Status
-  /** Why it is `denied` or `failed`. */
+  /** Why the status is `denied` or `failed`. */
   readonly ended: Ending | undefined
-  /** Unknown until the document has been opened. */
+  /** The role of the user. It can change while the document is open. Undefined until the document has been opened. */
   readonly accessRole: AccessRole | undefined
+  /** The users who have the document open. */
   readonly presence: Presence<Data>
-  /** The same object for the same id. */
+  /** A value that all users of the document share. Returns the same object for the same id. */
   liveState<T extends object = Record<string, unknown>>(liveStateDataId: string): LiveState<T>
-  /** The same object for the same id until it is closed; the options count the first time. */
+  /**
+   * Opens an editor. Returns the same object for the same id until you close the editor, and ignores the options of later
+   * calls.
+   */
   editor(editorId: string, options?: LiveEditorOptions): LiveEditor
-  /** Called when the status or the role has changed. */
+  /** Calls the listener on every change of the status or the role, but not immediately. */
   subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
-  /** Why it is `denied` or `failed`, and what the server refuses here, in the editors too. */
+  /**
+   * Calls the listener when the document or one of its editors becomes `denied` or `failed`, and when the server refuses
+   * a request in them.
+   */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
-  /** Sends what is not sent yet, then leaves the document and its editors. */
+  /** Closes the editors of the document, then leaves it. Outstanding changes of the editors are sent before. */
   close(): void
 }
 
 export interface LiveDocumentOptions {
-  /** What is wanted of it besides its editors; presence and live state unless given. */
+  /** What the client receives besides the editors. Default: `['presence', 'liveState']`. */
   topics?: Topic[]
 }

@@ -8,20 +8,21 @@ import type * as Y from 'yjs'
 
 type State = Record<string, unknown>
 
-/** The awareness of an editor: tells of the own state, and forgets the others' when nobody tells of them any more. */
+/** The awareness of an editor: publishes the own state, and drops the states of other clients while disconnected. */
 export class EditorAwareness {
   readonly awareness: Awareness
-  readonly #changed: () => void
-  #putAway: State | null = null
+  readonly #onChange: () => void
+  /** The own state while the page is hidden. */
+  #hidden: State | null = null
 
-  /** `changed`: the own state has to be sent. */
-  constructor(doc: Y.Doc, changed: () => void) {
+  /** `onChange`: the own state must be sent. */
+  constructor(doc: Y.Doc, onChange: () => void) {
     this.awareness = new Awareness(doc)
-    this.#changed = changed
-    this.awareness.on('update', this.#updated)
+    this.#onChange = onChange
+    this.awareness.on('update', this.#onUpdate)
   }
 
-  /** The own state as it is sent. */
+  /** Encodes the own state. */
   encode(): Uint8Array {
     return encodeAwarenessUpdate(this.awareness, [this.awareness.clientID])
   }
@@ -30,7 +31,10 @@ export class EditorAwareness {
     applyAwarenessUpdate(this.awareness, update, this)
   }
 
-  /** Tells of the own state as news, also to those who were told that it is gone, which is one step later. */
+  /**
+   * Publishes the own state with a clock two steps ahead. The server may have broadcast its removal, which took one step,
+   * and clients ignore states that are not newer than what they know.
+   */
   announce(): void {
     const { awareness } = this
     const meta = awareness.meta.get(awareness.clientID)
@@ -39,32 +43,34 @@ export class EditorAwareness {
     if (state !== null) awareness.setLocalState(state)
   }
 
-  forgetOthers(): void {
+  dropOthers(): void {
     const { awareness } = this
     const others = [...awareness.meta.keys()].filter((client) => client !== awareness.clientID)
     removeAwarenessStates(awareness, others, this)
-    // With the old clocks, what comes after the reconnect would be taken for old.
+    // With the old clocks, the states after a reconnect would look stale and be ignored.
     for (const client of others) awareness.meta.delete(client)
   }
 
-  putAway(): void {
-    this.#putAway = this.awareness.getLocalState()
+  /** Removes the own state while the page is hidden. */
+  hide(): void {
+    this.#hidden = this.awareness.getLocalState()
     this.awareness.setLocalState(null)
   }
 
-  takeOut(): void {
-    if (this.#putAway && this.awareness.getLocalState() === null) this.awareness.setLocalState(this.#putAway)
-    this.#putAway = null
+  /** Restores what `hide` removed, unless the application has set another state. */
+  show(): void {
+    if (this.#hidden && this.awareness.getLocalState() === null) this.awareness.setLocalState(this.#hidden)
+    this.#hidden = null
   }
 
   destroy(): void {
-    this.awareness.off('update', this.#updated)
+    this.awareness.off('update', this.#onUpdate)
     this.awareness.destroy()
   }
 
-  #updated = ({ added, updated, removed }: Record<string, number[]>, origin: unknown): void => {
+  #onUpdate = ({ added, updated, removed }: Record<string, number[]>, origin: unknown): void => {
     const own = this.awareness.clientID
     if (origin !== this && [added, updated, removed].some((clients) => clients?.includes(own)))
-      this.#changed()
+      this.#onChange()
   }
 }

@@ -1,3 +1,6 @@
-/** The name of an editor for y-websocket and the Hocuspocus provider. Ids may hold any character, such as a slash. */
+/**
+ * The name of an editor for y-websocket and the Hocuspocus provider. It percent-encodes the ids, because they may contain
+ * any character, such as a slash.
+ */
 export const editorName = (organizationId: string, documentId: string, editorId: string): string =>
   [organizationId, documentId, editorId].map(encodeURIComponent).join('/')

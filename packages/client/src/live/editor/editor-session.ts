@@ -1,86 +1,79 @@
 import type { Awareness } from 'y-protocols/awareness'
 import * as Y from 'yjs'
 import { ApiError } from '@plenum/protocol/errors'
-import { type AccessRole, closeCodes, limits, type ServerMessage } from '@plenum/protocol/realtime'
-import type { DocumentSession } from '../document/document-session.ts'
-import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './editor.ts'
-import { EditorAwareness } from './editor-awareness.ts'
-import { EditorSync } from './editor-sync.ts'
-import { errorOf } from '../explain.ts'
-import { type EditorFrame, encodeFrame } from './frames.ts'
+import { type AccessRole, closeCodes, limits } from '@plenum/protocol/realtime'
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { Retry } from '../../platform/retry.ts'
+import { Waiters } from '../../platform/waiters.ts'
+import { endingError } from '../errors.ts'
+import { closedAfter, detached, endingOf, failureOf, openId, type Phase } from '../phase.ts'
 import { type Ending, isFinal, type Status, statusAfter } from '../status.ts'
-import { EditorVersions } from '../versions/versions.ts'
-import { Waiting } from '../../platform/waiting.ts'
+import { EditorVersions } from '../versions/editor-versions.ts'
+import type { LiveEditor, LiveEditorOptions, LiveEditorState } from './editor.ts'
+import { EditorAwareness } from './editor-awareness.ts'
+import type { ChannelReceiver, EditorDocument, EditorMessage } from './editor-deps.ts'
+import { EditorSync } from './editor-sync.ts'
+import { type EditorFrame, encodeFrame } from './frames.ts'
 
-type EditorMessage = ServerMessage & {
-  type: 'editorOpened' | 'editorClosed' | 'versionAdded' | 'versionRestored' | 'versionsChanged'
-}
-
-export class EditorSession implements LiveEditor {
+export class EditorSession implements LiveEditor, ChannelReceiver {
   readonly editorId: string
   readonly doc: Y.Doc
+  /** The state that was reported last. */
   state: LiveEditorState
   readonly versions: EditorVersions
   readonly #options: LiveEditorOptions
-  readonly #document: DocumentSession
+  readonly #document: EditorDocument
   readonly #sync: EditorSync
   readonly #awareness: EditorAwareness
   readonly #listeners = new Listeners<LiveEditorState>()
   readonly #errors = new Listeners<ApiError>()
-  readonly #synced = new Waiting()
-  readonly #saved = new Waiting()
+  readonly #syncWaiters = new Waiters()
+  readonly #saveWaiters = new Waiters()
   readonly #retry = new Retry(() => this.open())
-  #channel: number | undefined
-  #isOpen = false
-  #isClosed = false
+  #phase: Phase = detached
   #wasSynced = false
+  /** The role that the server sent last. It stays while the editor is detached. */
   #role: AccessRole | undefined
-  #isAwarenessStale = false
-  #isFlushing = false
-  /** Why the changes of a viewer are not sent; known while there are such changes. */
-  #heldBack: ApiError | undefined
-  /** The editor alone; its document may be well. */
-  #ended: Ending | undefined
-  /** Explains `#ended`. */
-  #endError: ApiError | undefined
+  #hasAwarenessChange = false
+  #isFlushScheduled = false
+  /** Why the changes of a viewer are not sent. Set while there are such changes, so that it is reported once. */
+  #viewerError: ApiError | undefined
 
-  constructor(editorId: string, options: LiveEditorOptions, document: DocumentSession) {
+  constructor(editorId: string, options: LiveEditorOptions, document: EditorDocument) {
     this.editorId = editorId
     this.#options = options
     this.#document = document
     this.doc = options.doc ?? new Y.Doc()
     this.#sync = new EditorSync(this.doc, this, {
-      send: (bytes) => document.host.sendBytes(bytes),
-      waiting: () => this.#flushSoon(),
-      changed: () => this.#update(),
-      startOver: () => this.#startOver(),
-      error: (error) => this.#failed(error),
+      send: (bytes) => document.connection.sendBytes(bytes),
+      requestFlush: () => this.#flushSoon(),
+      onChange: () => this.#update(),
+      reopen: () => this.#reopen(),
+      onError: (error) => this.#failSave(error),
     })
     this.#awareness = new EditorAwareness(this.doc, () => {
-      this.#isAwarenessStale = true
+      this.#hasAwarenessChange = true
       this.#flushSoon()
     })
     this.versions = new EditorVersions({
       failure: () => this.#failure,
-      error: (error) => this.#report(error),
-      request: (message, answer) => {
-        const channel = this.#channel
+      reportError: (error) => this.reportError(error),
+      request: (message, onOutcome) => {
+        const channel = openId(this.#phase)
         if (channel === undefined || this.status !== 'connected') return false
-        // The server saves what it was sent before.
+        // A version contains the changes that the server received before, so they are sent first.
         this.#flush()
-        if (this.#sync.hasPostponed) return false
+        if (this.#sync.hasQueued) return false
         if (message.type === 'addVersion' && this.#sync.hasRefused && !this.readOnly) {
-          answer(notSaved())
+          onOutcome(incompleteVersionError())
           return true
         }
-        document.host.request((id) => ({ ...message, channel, id }), answer)
+        document.connection.request((id) => ({ ...message, channel, id }), onOutcome)
         return true
       },
     })
     this.state = this.#currentState()
-    this.doc.on('destroy', this.#destroyed)
+    this.doc.on('destroy', this.#onDocDestroyed)
   }
 
   get awareness(): Awareness {
@@ -88,7 +81,7 @@ export class EditorSession implements LiveEditor {
   }
 
   get ended(): Ending | undefined {
-    return this.#ended ?? (this.#isClosed ? undefined : this.#document.ended)
+    return endingOf(this.#phase, this.#document)
   }
 
   get status(): Status {
@@ -105,17 +98,17 @@ export class EditorSession implements LiveEditor {
 
   get whenSynced(): Promise<void> {
     if (this.#wasSynced) return Promise.resolve()
-    return this.#promise(this.#synced)
+    return this.#waitWith(this.#syncWaiters)
   }
 
   whenSaved(): Promise<void> {
-    return this.saved ? Promise.resolve() : this.#promise(this.#saved, this.#heldBack)
+    return this.saved ? Promise.resolve() : this.#waitWith(this.#saveWaiters, this.#viewerError)
   }
 
-  #promise(waiting: Waiting, reason?: ApiError): Promise<void> {
-    const promise = waiting.promise()
-    const failure = this.#failure ?? reason
-    if (failure) waiting.reject(failure)
+  #waitWith(waiters: Waiters, error?: ApiError): Promise<void> {
+    const promise = waiters.promise()
+    const failure = this.#failure ?? error
+    if (failure) waiters.reject(failure)
     return promise
   }
 
@@ -128,32 +121,35 @@ export class EditorSession implements LiveEditor {
   }
 
   close(): void {
-    if (this.#isClosed) return
+    if (this.#phase.name === 'closed') return
     this.awareness.setLocalState(null)
     this.#flush()
-    this.#isClosed = true
-    this.doc.off('destroy', this.#destroyed)
+    this.doc.off('destroy', this.#onDocDestroyed)
     this.#sync.destroy()
-    this.#document.editorClosed(this)
-    this.#leave()
+    this.#document.onEditorClosed(this.editorId)
+    this.#retry.cancel()
+    const closed = closedAfter(this.#phase)
+    this.#leaveChannel(closed)
+    this.#phase = closed
     this.#awareness.destroy()
     this.#update()
-    this.versions.closed(this.#failure as ApiError)
+    this.versions.close(this.#failure as ApiError)
     this.#listeners.clear()
     this.#errors.clear()
   }
 
-  /** Once the document is open. */
+  /** Opens the editor at the server, if its document is open. */
   open(): void {
-    const { host, ref, isOpen } = this.#document
-    if (!isOpen || ref === undefined || this.#isClosed || this.#ended) return
+    const { connection, openRef: ref } = this.#document
+    if (ref === undefined || this.#phase.name !== 'detached') return
     this.#retry.cancel()
-    this.#channel = host.newChannel(this)
+    const channel = connection.newChannel(this)
+    this.#phase = { name: 'opening', id: channel }
     const { type, contentKey } = this.#options
-    host.send({
+    connection.send({
       type: 'openEditor',
       ref,
-      channel: this.#channel,
+      channel,
       editorId: this.editorId,
       ...(type && { contentType: type }),
       ...(contentKey !== undefined && { contentKey }),
@@ -161,133 +157,140 @@ export class EditorSession implements LiveEditor {
   }
 
   receive(message: EditorMessage): void {
-    if (message.type === 'editorOpened') this.#opened(message.channel, message.accessRole)
-    else if (message.type === 'editorClosed') this.#closed({ code: message.code, reason: message.reason })
+    if (message.type === 'editorOpened') this.#onOpened(message.channel, message.accessRole)
+    else if (message.type === 'editorClosed') this.#onClosed({ code: message.code, reason: message.reason })
     else this.versions.receive(message)
   }
 
   receiveFrame(frame: EditorFrame): void {
-    if (!this.#isOpen) return
+    if (this.#phase.name !== 'open') return
     try {
       if (frame.kind === 'awareness') this.#awareness.apply(frame.bytes)
       else this.#sync.receive(frame)
     } catch (cause) {
-      // Yjs passes on what observers throw, after it has applied the change.
-      this.#failed(new ApiError('INTERNAL', `A change could not be shown: ${String(cause)}`, { cause }))
+      // Yjs applies the change, then rethrows what an observer threw.
+      const message = `An observer of the content failed: ${String(cause)}`
+      this.#failSave(new ApiError('INTERNAL', message, { cause }))
     }
   }
 
-  /** The server refuses a message of this channel. Changes of the document are refused by frames. */
-  error(error: ApiError): void {
-    this.#report(error)
+  reportError(error: ApiError): void {
+    const hasListeners = this.#errors.emit(error)
+    this.#document.reportError(error, hasListeners)
   }
 
-  /** An error that ends the document. False if nobody listens. */
-  inform(error: ApiError): boolean {
-    return !this.#endError && this.#errors.emit(error)
+  /** Emits an error that ended the document, unless the editor ended before. Returns whether there is a listener. */
+  emitEnding(error: ApiError): boolean {
+    return this.#phase.name !== 'ended' && this.#errors.emit(error)
   }
 
-  roleChanged(role: AccessRole): void {
-    if (!this.#isOpen) return
+  onRoleChange(role: AccessRole): void {
+    if (this.#phase.name !== 'open') return
     this.#role = role
-    this.#sync.roleChanged(role === 'editor')
+    this.#sync.setCanWrite(role === 'editor')
     this.#update()
   }
 
-  lost(): void {
+  /** The document is not open at the server any more, and the channel with it. */
+  onDocumentLost(): void {
     this.#retry.cancel()
-    if (this.#channel === undefined) return
-    this.#document.host.freeChannel(this.#channel)
-    this.#channel = undefined
-    this.#isOpen = false
-    this.#sync.lost()
-    this.versions.lost()
-    this.#awareness.forgetOthers()
+    this.#releaseChannel(detached)
+  }
+
+  onDocumentStatus(): void {
     this.#update()
   }
 
-  /** The document came to its end, or back from it. */
-  documentChanged(): void {
-    this.#update()
-  }
-
-  pageShown(isShown: boolean): void {
-    if (isShown) this.#awareness.takeOut()
-    else this.#awareness.putAway()
+  onPageShown(isShown: boolean): void {
+    if (isShown) this.#awareness.show()
+    else this.#awareness.hide()
     this.#flush()
   }
 
-  #opened(channel: number, role: AccessRole): void {
-    this.#isOpen = true
+  #onOpened(channel: number, role: AccessRole): void {
+    this.#phase = { name: 'open', id: channel }
     this.#role = role
-    this.#retry.succeeded()
-    this.#sync.open(channel, role === 'editor')
+    this.#retry.markSuccess()
+    this.#sync.openChannel(channel, role === 'editor')
     this.#awareness.announce()
-    this.versions.opened()
+    this.versions.onOpened()
     this.#update()
   }
 
-  #closed(ending: Ending): void {
-    // The server closes the document next, for the same reason.
+  #onClosed(ending: Ending): void {
+    // The whole document was deleted. The server closes it next, for the same reason.
     if (ending.code === closeCodes.gone) return this.#document.end(ending)
-    this.lost()
-    if (!isFinal(ending)) return this.#retry.later()
-    const error = errorOf(ending, `${this.#document.name}/${this.editorId}`)
-    this.#ended = ending
-    this.#endError = error
+    this.#releaseChannel(detached)
+    if (!isFinal(ending)) return this.#openLater()
+    const error = endingError(ending, `${this.#document.name}/${this.editorId}`)
+    if (this.#phase.name === 'detached') this.#phase = { name: 'ended', ending, error }
     this.#update()
-    this.#failed(error)
+    this.#failSave(error)
   }
 
-  #startOver(): void {
-    this.#leave()
-    this.#retry.later()
+  #reopen(): void {
+    this.#leaveChannel(detached)
+    this.#openLater()
   }
 
-  #leave(): void {
-    if (this.#channel !== undefined) {
-      this.#document.host.send({ type: 'closeEditor', channel: this.#channel })
-    }
-    this.lost()
+  /** A listener that was called meanwhile may have closed the editor. */
+  #openLater(): void {
+    if (this.#phase.name === 'detached') this.#retry.schedule()
   }
 
+  /** Does nothing if there is no channel. */
+  #leaveChannel(next: Phase): void {
+    if (!('id' in this.#phase)) return
+    this.#document.connection.send({ type: 'closeEditor', channel: this.#phase.id })
+    this.#releaseChannel(next)
+  }
+
+  /** Does nothing if there is no channel. */
+  #releaseChannel(next: Phase): void {
+    if (!('id' in this.#phase)) return
+    this.#document.connection.freeChannel(this.#phase.id)
+    this.#phase = next
+    this.#sync.closeChannel()
+    this.versions.onLost()
+    this.#awareness.dropOthers()
+    this.#update()
+  }
+
+  /** Collects the changes of one task. */
   #flushSoon(): void {
-    if (this.#isFlushing || !this.#isOpen) return
-    this.#isFlushing = true
+    if (this.#isFlushScheduled || this.#phase.name !== 'open') return
+    this.#isFlushScheduled = true
     queueMicrotask(() => {
-      this.#isFlushing = false
+      this.#isFlushScheduled = false
       this.#flush()
     })
   }
 
   #flush(): void {
-    if (!this.#isOpen) return
+    const channel = openId(this.#phase)
+    if (channel === undefined) return
     this.#sync.flush()
-    if (!this.#isAwarenessStale) return
-    this.#isAwarenessStale = false
+    if (!this.#hasAwarenessChange) return
+    this.#hasAwarenessChange = false
     const bytes = this.#awareness.encode()
     if (bytes.length <= limits.awarenessBytes) {
-      this.#document.host.sendBytes(encodeFrame(this.#channel as number, 'awareness', bytes))
+      this.#document.connection.sendBytes(encodeFrame(channel, 'awareness', bytes))
     } else {
-      this.#failed(new ApiError('INVALID_ARGUMENT', 'An awareness state must not be larger than 16 KiB.'))
+      const message = 'An awareness state must not be larger than 16 KiB.'
+      this.#failSave(new ApiError('INVALID_ARGUMENT', message))
     }
   }
 
-  #failed(error: ApiError): void {
-    this.#saved.reject(error)
-    this.#report(error)
+  /** Rejects `whenSaved` and reports the error. */
+  #failSave(error: ApiError): void {
+    this.#saveWaiters.reject(error)
+    this.reportError(error)
   }
 
-  #report(error: ApiError): void {
-    const hasListeners = this.#errors.emit(error)
-    this.#document.error(error, hasListeners)
-  }
-
-  #destroyed = (): void => this.close()
+  #onDocDestroyed = (): void => this.close()
 
   get #failure(): ApiError | undefined {
-    if (this.#isClosed) return new ApiError('ABORTED', 'The editor was closed.')
-    return this.#endError ?? this.#document.failure
+    return failureOf(this.#phase, this.#document, 'editor')
   }
 
   #currentState(): LiveEditorState {
@@ -299,11 +302,12 @@ export class EditorSession implements LiveEditor {
   }
 
   #currentStatus(): Status {
+    const phase = this.#phase
     const { status } = this.#document
-    if (this.#isClosed) return 'closed'
-    if (this.#ended) return statusAfter(this.#ended)
+    if (phase.name === 'closed') return 'closed'
+    if (phase.name === 'ended') return statusAfter(phase.ending)
     if (status === 'denied' || status === 'failed') return status
-    if (this.#isOpen && this.#sync.isSynced) return 'connected'
+    if (phase.name === 'open' && this.#sync.isSynced) return 'connected'
     return this.#wasSynced ? 'reconnecting' : 'connecting'
   }
 
@@ -318,31 +322,31 @@ export class EditorSession implements LiveEditor {
     if (state.status === 'connected') this.#wasSynced = true
     const failure = this.#failure
     if (failure) {
-      this.#synced.reject(failure)
-      this.#saved.reject(failure)
-      this.versions.ended(failure)
+      this.#syncWaiters.reject(failure)
+      this.#saveWaiters.reject(failure)
+      this.versions.rejectAll(failure)
     }
     if (state.status !== status || state.saved !== saved || state.readOnly !== readOnly) {
       this.state = state
-      if (this.#wasSynced) this.#synced.resolve()
-      if (saved !== state.saved && state.saved) this.#saved.resolve()
+      if (this.#wasSynced) this.#syncWaiters.resolve()
+      if (saved !== state.saved && state.saved) this.#saveWaiters.resolve()
       this.#listeners.emit(state)
     }
-    this.#reportHeldBack()
+    this.#reportViewerChanges()
   }
 
-  /** Once, until the user becomes an editor. */
-  #reportHeldBack(): void {
-    if (this.#role === 'editor' || this.#sync.isSaved) this.#heldBack = undefined
-    if (!this.#sync.isHeldBack || this.#heldBack) return
-    const message = `You are a viewer of ${this.#document.name}: what is typed stays on this device.`
-    this.#heldBack = new ApiError('PERMISSION_DENIED', message)
-    this.#failed(this.#heldBack)
+  /** Reports once that the changes of a viewer are not sent, until the user becomes an editor. */
+  #reportViewerChanges(): void {
+    if (this.#role === 'editor' || this.#sync.isSaved) this.#viewerError = undefined
+    if (!this.#sync.hasViewerChanges || this.#viewerError) return
+    const message = `You are a viewer of ${this.#document.name}: your changes stay on this device until you become an editor.`
+    this.#viewerError = new ApiError('PERMISSION_DENIED', message)
+    this.#failSave(this.#viewerError)
   }
 }
 
-const notSaved = () =>
+const incompleteVersionError = () =>
   new ApiError(
     'FAILED_PRECONDITION',
-    'The version would lack changes made here, because the server refused them.',
+    'The version would be incomplete: the server has refused changes that were made here.',
   )

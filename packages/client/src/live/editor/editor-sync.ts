@@ -3,197 +3,222 @@ import { ApiError, httpStatusOf } from '@plenum/protocol/errors'
 import { type EditorFrame, encodeFrame, encodeUpdate } from './frames.ts'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 
-/** The server takes no larger update. */
-const mostBytes = 1024 * 1024
-/** So many updates may be on their way; later ones wait and become one. */
-const mostUnanswered = 32
+/** The server refuses larger updates. */
+const maxUpdateBytes = 1024 * 1024
+/** Updates in flight without an answer. Later changes wait and become one update. */
+const maxUnanswered = 32
 
-export interface SyncHost {
+export interface SyncDeps {
   send(bytes: Uint8Array<ArrayBuffer>): void
-  /** Local changes wait for `flush`. */
-  waiting(): void
-  /** `isSynced` or `isSaved` may differ. */
-  changed(): void
-  /** The server does not follow: open another channel. */
-  startOver(): void
-  error(error: ApiError): void
+  /** Asks for a call of `flush` soon, because there are local changes. */
+  requestFlush(): void
+  /** `isSynced` or `isSaved` may have changed. */
+  onChange(): void
+  /** Asks for another channel, because the server cannot continue on this one. */
+  reopen(): void
+  onError(error: ApiError): void
+}
+
+/** What happens to local changes on a channel. */
+type Upload =
+  /** They wait until the server has said what it has. */
+  | 'waiting'
+  /** They are sent one by one: the server has everything before them, or it was sent on this channel. */
+  | 'flowing'
+  /** They stay here, because the user is a viewer or a new channel is about to open. */
+  | 'paused'
+  /** They stay here, because the server refused them although everything it lacks was sent in one update. */
+  | 'refused'
+
+/** What is known only while a channel is open. */
+interface Channel {
+  readonly id: number
+  canWrite: boolean
+  /** Whether the content of the server has arrived. */
+  isSynced: boolean
+  upload: Upload
+  /** The number of the update that holds everything the server lacked. */
+  differenceNumber: number | undefined
 }
 
 /**
- * Keeps a `Y.Doc` equal to the server's. Changes are in the document in any case, so nothing is kept for later: with each
- * channel both sides say what they have, and send what the other lacks.
+ * Synchronizes a `Y.Doc` with the server. It keeps no queue across connections: local changes are in the document anyway,
+ * so on each new channel both sides say what they have and send what the other one lacks.
  */
 export class EditorSync {
-  isSynced = false
   readonly #doc: Y.Doc
   readonly #origin: unknown
-  readonly #host: SyncHost
+  readonly #deps: SyncDeps
   readonly #outgoing: OutgoingUpdates
-  #channel: number | undefined
-  #canWrite = false
-  /** The server has all that was before, so that changes can go one by one. */
-  #isFlowing = false
-  /** There are local changes that no update of this channel holds. */
+  #channel: Channel | undefined
+  /** Whether the document has local changes that no update on this channel contains. */
   #hasUnsent: boolean
-  /** What cannot be stored was sent as a whole, so that nothing is left to try on this channel. */
-  #isStuck = false
-  /** The server said on this channel what it has, so that all it may be given was sent. */
-  #wasAsked = false
   #lastNumber = 0
   #lastAnswered = 0
-  #answerNumber = 0
 
-  /** `origin`: of the transactions that bring the changes of others. */
-  constructor(doc: Y.Doc, origin: unknown, host: SyncHost) {
+  /** `origin` marks the transactions that apply the changes of the server. */
+  constructor(doc: Y.Doc, origin: unknown, deps: SyncDeps) {
     this.#doc = doc
     this.#origin = origin
-    this.#host = host
+    this.#deps = deps
     this.#outgoing = new OutgoingUpdates(doc)
     this.#hasUnsent = doc.store.clients.size > 0
-    doc.on('update', this.#updated)
+    doc.on('update', this.#onUpdate)
   }
 
-  /** Whether all local changes are durable. */
+  get isSynced(): boolean {
+    return this.#channel?.isSynced ?? false
+  }
+
+  /** Whether the server has stored all local changes durably. */
   get isSaved(): boolean {
     return !this.#hasUnsent && this.#outgoing.isEmpty && this.#lastAnswered === this.#lastNumber
   }
 
-  /** Whether there are local changes that are not sent, because the user is a viewer. */
-  get isHeldBack(): boolean {
-    return this.#channel !== undefined && this.#wasAsked && !this.#canWrite && this.#hasUnsent
+  /** Whether local changes stay here because the user is a viewer. */
+  get hasViewerChanges(): boolean {
+    const channel = this.#channel
+    return channel !== undefined && channel.upload !== 'waiting' && !channel.canWrite && this.#hasUnsent
   }
 
-  /** Whether local changes wait for answers to earlier ones before they are sent. */
-  get hasPostponed(): boolean {
+  /** Whether local changes wait for the answers to earlier ones. */
+  get hasQueued(): boolean {
     return !this.#outgoing.isEmpty
   }
 
-  /** Whether there are local changes that the server does not take. */
+  /** Whether the server has refused local changes. */
   get hasRefused(): boolean {
-    return this.#isStuck && this.#hasUnsent
+    return this.#channel?.upload === 'refused' && this.#hasUnsent
   }
 
-  open(channel: number, canWrite: boolean): void {
-    this.#channel = channel
-    this.#canWrite = canWrite
-    this.#isStuck = false
-    this.#wasAsked = false
-    this.#host.send(encodeFrame(channel, 'syncStep1', Y.encodeStateVector(this.#doc)))
+  openChannel(id: number, canWrite: boolean): void {
+    this.#channel = { id, canWrite, isSynced: false, upload: 'waiting', differenceNumber: undefined }
+    this.#deps.send(encodeFrame(id, 'syncStep1', Y.encodeStateVector(this.#doc)))
   }
 
-  /** What was sent and not answered is sent again, as part of the whole. */
-  lost(): void {
+  /** Updates without an answer may be lost. The next channel sends them again, as part of the difference. */
+  closeChannel(): void {
     this.#hasUnsent = !this.isSaved
     this.#outgoing.clear()
     this.#lastAnswered = this.#lastNumber
     this.#channel = undefined
-    this.#isFlowing = false
-    this.isSynced = false
   }
 
-  roleChanged(canWrite: boolean): void {
-    if (this.#channel === undefined || this.#canWrite === canWrite) return
-    this.#canWrite = canWrite
-    if (canWrite) return this.#host.startOver()
-    // What was sent before is still answered: with `saved`, or with `refused`.
-    this.#stop(this.#hasUnsent || !this.#outgoing.isEmpty)
+  setCanWrite(canWrite: boolean): void {
+    const channel = this.#channel
+    if (!channel || channel.canWrite === canWrite) return
+    channel.canWrite = canWrite
+    if (canWrite) return this.#deps.reopen()
+    // Updates in flight are still answered, with `saved` or with `refused`.
+    this.#stop(channel, 'paused', this.#hasUnsent || !this.#outgoing.isEmpty)
   }
 
   destroy(): void {
-    this.#doc.off('update', this.#updated)
+    this.#doc.off('update', this.#onUpdate)
   }
 
   receive(frame: EditorFrame): void {
+    const channel = this.#channel
+    if (!channel) return
     switch (frame.kind) {
       case 'syncStep1':
-        return this.#answer(frame.bytes)
+        return this.#sendDifference(channel, frame.bytes)
       case 'syncStep2':
         try {
           Y.applyUpdate(this.#doc, frame.bytes, this.#origin)
         } finally {
-          this.isSynced = true
-          this.#host.changed()
+          channel.isSynced = true
+          this.#deps.onChange()
         }
         return
       case 'update':
         return Y.applyUpdate(this.#doc, frame.bytes, this.#origin)
       case 'saved':
-        this.#answered(frame.number)
+        this.#markAnswered(frame.number)
         this.flush()
-        return this.#host.changed()
+        return this.#deps.onChange()
       case 'refused':
-        return this.#refused(frame)
+        return this.#onRefused(channel, frame)
     }
   }
 
+  /** Sends local changes, unless too many updates are in flight. */
   flush(): void {
-    if (!this.#isFlowing || this.#outgoing.isEmpty) return
-    if (this.#lastNumber - this.#lastAnswered >= mostUnanswered) return
-    for (const update of this.#outgoing.take(mostBytes)) {
-      if (!this.#send('update', update)) return
+    const channel = this.#channel
+    if (channel?.upload !== 'flowing' || this.#outgoing.isEmpty) return
+    if (this.#lastNumber - this.#lastAnswered >= maxUnanswered) return
+    for (const update of this.#outgoing.take(maxUpdateBytes)) {
+      if (!this.#sendUpdate(channel, 'update', update)) return
     }
   }
 
-  #updated = (update: Uint8Array, origin: unknown, _doc: Y.Doc, transaction: Y.Transaction): void => {
+  #onUpdate = (update: Uint8Array, origin: unknown, _doc: Y.Doc, transaction: Y.Transaction): void => {
     if (origin === this.#origin) return
-    if (this.#isFlowing) {
+    if (this.#channel?.upload === 'flowing') {
       this.#outgoing.add(update, transaction.beforeState)
-      this.#host.waiting()
+      this.#deps.requestFlush()
     } else {
       this.#hasUnsent = true
     }
-    this.#host.changed()
+    this.#deps.onChange()
   }
 
-  /** Sends all that the server lacks. */
-  #answer(stateVector: Uint8Array): void {
-    this.#wasAsked = true
-    if (this.#channel === undefined || this.#isStuck || !(this.#canWrite || this.#hasUnsent)) return
-    const missing = Y.encodeStateAsUpdate(this.#doc, stateVector)
+  /**
+   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: the server
+   * may know them already, and then they are saved.
+   */
+  #sendDifference(channel: Channel, stateVector: Uint8Array): void {
+    if (channel.upload === 'refused') return
+    channel.upload = channel.canWrite ? 'flowing' : 'paused'
+    if (!channel.canWrite && !this.#hasUnsent) return
+    const difference = Y.encodeStateAsUpdate(this.#doc, stateVector)
     this.#outgoing.clear()
     this.#hasUnsent = false
-    this.#isFlowing = this.#canWrite
-    if (!isEmpty(missing) && this.#send('syncStep2', missing)) this.#answerNumber = this.#lastNumber
-    this.#host.changed()
+    if (!isEmpty(difference) && this.#sendUpdate(channel, 'syncStep2', difference)) {
+      channel.differenceNumber = this.#lastNumber
+    }
+    this.#deps.onChange()
   }
 
-  /** False if it cannot be sent. */
-  #send(kind: 'syncStep2' | 'update', update: Uint8Array): boolean {
-    if (update.length > mostBytes) {
-      this.#isStuck = true
-      this.#stop()
-      this.#host.error(new ApiError('INVALID_ARGUMENT', 'A change must not be larger than 1 MiB.'))
+  /** Returns false if the update is too large. */
+  #sendUpdate(channel: Channel, kind: 'syncStep2' | 'update', update: Uint8Array): boolean {
+    if (update.length > maxUpdateBytes) {
+      this.#stop(channel, 'refused')
+      this.#deps.onError(new ApiError('INVALID_ARGUMENT', 'A change must not be larger than 1 MiB.'))
       return false
     }
-    this.#host.send(encodeUpdate(this.#channel as number, kind, ++this.#lastNumber, update))
+    this.#deps.send(encodeUpdate(channel.id, kind, ++this.#lastNumber, update))
     return true
   }
 
-  #answered(number: number): void {
+  #markAnswered(number: number): void {
     this.#lastAnswered = Math.min(this.#lastNumber, Math.max(this.#lastAnswered, number))
   }
 
-  #refused({ number, reason, status }: EditorFrame & { kind: 'refused' }): void {
-    // A later one that is durable held it.
+  #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
+    // A later update is durable and contains the refused one.
     if (number <= this.#lastAnswered) return
-    this.#answered(number)
-    this.#stop()
-    if (this.#canWrite && number !== this.#answerNumber) return this.#host.startOver()
-    this.#isStuck = true
-    // A viewer hears of it by `isHeldBack`.
-    if (!this.#canWrite) return
+    this.#markAnswered(number)
+    // Only one change was refused: the difference, which a new channel sends, may be accepted.
+    if (channel.canWrite && number !== channel.differenceNumber) {
+      this.#stop(channel, 'paused')
+      return this.#deps.reopen()
+    }
+    this.#stop(channel, 'refused')
+    // A viewer is informed because of `hasViewerChanges`.
+    if (!channel.canWrite) return
     const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
-    this.#host.error(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
+    this.#deps.onError(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
   }
 
-  /** Changes stay here until there is another channel. */
-  #stop(hasUnsent = true): void {
+  /** Stops sending. Local changes stay in the document until a new channel opens. */
+  #stop(channel: Channel, upload: 'paused' | 'refused', hasUnsent = true): void {
+    if (upload === 'refused' || channel.upload === 'flowing') channel.upload = upload
     this.#hasUnsent = hasUnsent
     this.#outgoing.clear()
-    this.#isFlowing = false
-    this.#host.changed()
+    this.#deps.onChange()
   }
 }
 
-/** Neither structs nor deletions. */
+/** An update without structs and deletions. */
 const isEmpty = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0

@@ -211,7 +211,7 @@ describe('[K7] an editor', () => {
     expect(text.toJSON()).toBe('theirs')
     expect(editor.status).toBe('connected')
     expect(errors).toMatchObject([
-      { status: 'INTERNAL', message: 'A change could not be shown: Error: of a view' },
+      { status: 'INTERNAL', message: 'An observer of the content failed: Error: of a view' },
     ])
   })
 
@@ -328,7 +328,8 @@ describe('[K8] what the server does not take', () => {
     text.insert(0, 'mine')
     const denied = {
       status: 'PERMISSION_DENIED',
-      message: 'You are a viewer of org_1/doc_1: what is typed stays on this device.',
+      message:
+        'You are a viewer of org_1/doc_1: your changes stay on this device until you become an editor.',
     }
     await expect(editor.whenSaved()).rejects.toMatchObject(denied)
     text.insert(4, ', and more')
@@ -445,7 +446,7 @@ describe('[K8] what the server does not take', () => {
     editor.doc.getText().insert(0, 'x')
     await expect(editor.whenSaved()).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^org_1\/doc_1\/note: Because\. What was typed stays in `editor\.doc`\./,
+        /^org_1\/doc_1\/note: Because\. The local changes stay in `editor\.doc`\./,
       ),
     })
     await reconnect()

@@ -6,43 +6,54 @@ import type { Ending, Status } from '../status.ts'
 import type { Versions } from '../versions/versions.ts'
 
 export interface LiveEditorOptions {
-  /** Declares what the editor holds, for REST. Replaces an earlier declaration whose shared type is empty. */
+  /**
+   * The type of the content, for REST. Default: the server looks where the usual editor bindings write. It replaces an
+   * earlier declaration whose shared type is empty.
+   */
   type?: 'text' | 'map' | 'array' | 'xml'
-  /** The name of that shared type in the `Y.Doc`. Without it, the server looks where the usual bindings write. */
+  /** The name of the shared type in the `Y.Doc` that holds the content, such as `default` for Tiptap. */
   contentKey?: string
-  /** A document of yours, such as one that another provider keeps on the device. */
+  /** An existing document, such as one that another provider stores on the device. Default: a new one. */
   doc?: Y.Doc
 }
 
-/** Another object after each change. */
+/** The state of an editor. Immutable: a change gives a new object. */
 export interface LiveEditorState {
-  /** `connected`: the content is here, and changes come in. */
+  /** `connected` means that the content has loaded and changes are synchronized. */
   readonly status: Status
-  /** Whether everything that was changed here is durable at the server. */
+  /** Whether the server has stored all local changes durably. */
   readonly saved: boolean
-  /** Whether the user may not change it; changes that are made nevertheless stay here. */
+  /** Whether the user is a viewer. Changes of a viewer stay local until the user becomes an editor. */
   readonly readOnly: boolean
 }
 
+/** A shared Yjs document with its cursors. It can be passed to any editor that has a binding to Yjs. */
 export interface LiveEditor extends LiveEditorState {
   readonly editorId: string
+  /** The content. Changes are sent automatically, also those made while offline. */
   readonly doc: Y.Doc
+  /** Cursors, names and colors of the users in this editor. */
   readonly awareness: Awareness
+  /** `status`, `saved` and `readOnly` as one immutable object. */
   readonly state: LiveEditorState
+  /** Saved versions of the content. */
   readonly versions: Versions
-  /** Why it is `denied` or `failed`. */
+  /** Why the status is `denied` or `failed`. */
   readonly ended: Ending | undefined
-  /** Resolves when the content is here for the first time; rejects when that will not happen. */
+  /** Resolves when the content has loaded for the first time. Rejects with an `ApiError` if that cannot happen. */
   readonly whenSynced: Promise<void>
   /**
-   * Resolves when everything is durable. Rejects when the server refuses it, when the user is a viewer
-   * (`PERMISSION_DENIED`), and when the editor is closed before.
+   * Resolves when the server has stored all local changes durably. Rejects with an `ApiError` when the server refuses a
+   * change, when the user is a viewer (`PERMISSION_DENIED`), and when the editor is closed before (`ABORTED`).
    */
   whenSaved(): Promise<void>
-  /** Called at each change of the state, not at once. */
+  /** Calls the listener on every change of the state, but not immediately. */
   subscribe(listener: (state: LiveEditorState) => void): Unsubscribe
-  /** Why it is `denied` or `failed`, what the server refuses, and that the changes of a viewer are not sent. */
+  /**
+   * Calls the listener when the editor becomes `denied` or `failed`, when the server refuses a change or a request, and
+   * when a viewer makes changes, which are not sent.
+   */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
-  /** Sends what is not sent yet, then leaves. The `Y.Doc` stays as it is. */
+  /** Sends outstanding changes and leaves the editor. The `Y.Doc` keeps its content. */
   close(): void
 }

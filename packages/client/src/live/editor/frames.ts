@@ -11,7 +11,7 @@ export type EditorFrame =
 type Bytes = Uint8Array<ArrayBuffer>
 
 export function encodeFrame(channel: number, kind: 'syncStep1' | 'awareness', bytes: Uint8Array): Bytes {
-  const encoder = begin(channel, kind)
+  const encoder = createFrame(channel, kind)
   encoding.writeVarUint8Array(encoder, bytes)
   return encoding.toUint8Array(encoder)
 }
@@ -22,20 +22,20 @@ export function encodeUpdate(
   number: number,
   update: Uint8Array,
 ): Bytes {
-  const encoder = begin(channel, kind)
+  const encoder = createFrame(channel, kind)
   encoding.writeVarUint(encoder, number)
   encoding.writeVarUint8Array(encoder, update)
   return encoding.toUint8Array(encoder)
 }
 
-function begin(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {
+function createFrame(channel: number, kind: keyof typeof editorFrames): encoding.Encoder {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, channel)
   encoding.writeVarUint(encoder, editorFrames[kind])
   return encoder
 }
 
-/** Nothing for bytes that are no frame; no frame for a kind that only later servers send. */
+/** Returns undefined for bytes that are not a frame, and an undefined `frame` for a kind that only later servers send. */
 export function decodeFrame(
   bytes: Uint8Array,
 ): { channel: number; frame: EditorFrame | undefined } | undefined {
@@ -65,7 +65,7 @@ function readBody(decoder: decoding.Decoder, kind: number): EditorFrame | undefi
         kind: 'refused',
         number: decoding.readVarUint(decoder),
         reason: decoding.readVarString(decoder),
-        // Earlier servers do not send it.
+        // Older servers do not send a status.
         status: decoding.hasContent(decoder) ? (decoding.readVarString(decoder) as ErrorStatus) : undefined,
       }
   }

@@ -1,14 +1,17 @@
 import * as Y from 'yjs'
 
-/** Merging costs the square of their number; from here on, the document itself gives the difference cheaper. */
-const mostMerged = 32
+/**
+ * The cost of merging grows with the square of the number of updates. Above this number it is cheaper to compute the
+ * difference from the document itself.
+ */
+const maxMergedUpdates = 32
 
-/** Local changes that are not sent yet. */
+/** Local changes that were not sent yet. */
 export class OutgoingUpdates {
   readonly #doc: Y.Doc
   #updates: Uint8Array[] = []
   /** The state before the first of them. */
-  #since: Map<number, number> | undefined
+  #stateBefore: Map<number, number> | undefined
   #count = 0
 
   constructor(doc: Y.Doc) {
@@ -19,28 +22,30 @@ export class OutgoingUpdates {
     return this.#count === 0
   }
 
-  add(update: Uint8Array, before: Map<number, number>): void {
-    this.#since ??= before
+  add(update: Uint8Array, stateBefore: Map<number, number>): void {
+    this.#stateBefore ??= stateBefore
     this.#count++
-    if (this.#count <= mostMerged) this.#updates.push(update)
+    if (this.#count <= maxMergedUpdates) this.#updates.push(update)
     else this.#updates = []
   }
 
-  /** All as one update; more only where one would be larger than allowed. */
-  take(mostBytes: number): Uint8Array[] {
+  /** Removes and returns all changes as one update, or as several if one would be larger than `maxBytes`. */
+  take(maxBytes: number): Uint8Array[] {
     const updates = this.#updates
-    const since = this.#since
+    const stateBefore = this.#stateBefore
     const count = this.#count
     this.clear()
-    if (count === 0 || !since) return []
-    if (count > mostMerged) return [Y.encodeStateAsUpdate(this.#doc, Y.encodeStateVector(since))]
+    if (count === 0 || !stateBefore) return []
+    if (count > maxMergedUpdates) {
+      return [Y.encodeStateAsUpdate(this.#doc, Y.encodeStateVector(stateBefore))]
+    }
     const merged = Y.mergeUpdates(updates)
-    return merged.length <= mostBytes ? [merged] : updates
+    return merged.length <= maxBytes ? [merged] : updates
   }
 
   clear(): void {
     this.#updates = []
-    this.#since = undefined
+    this.#stateBefore = undefined
     this.#count = 0
   }
 }

@@ -1,9 +1,9 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 
 export interface IdleTimes {
-  /** Until a user without activity counts as away; 5 minutes unless given. */
+  /** Milliseconds without activity until the user is shown as `away`. Default: 300,000 (5 minutes). */
   awayAfterMs?: number
-  /** Until such a user counts as offline; 10 minutes unless given. */
+  /** Milliseconds without activity until the user is shown as `offline`. Default: 600,000 (10 minutes). */
   offlineAfterMs?: number
 }
 
@@ -12,15 +12,19 @@ export interface Activity {
   stop(): void
 }
 
-const signs = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'] as const
-/** Moving a pointer is hundreds of events; one of them says it all. */
-const pauseMs = 1000
+const activityEvents = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'] as const
+/** A moving pointer causes hundreds of events. While the user is online, one per interval is enough. */
+const minEventIntervalMs = 1000
 
 /**
- * Follows whether the user is at the page. `active` is called for each sign of life, `changed` when the status differs.
- * Without a page the user is always there.
+ * Watches whether the user is active in the web page. Calls `onActivity` when the user does something, and `onChange` when
+ * the status changes. Outside of a web page, or when `times` is false, the user is always online.
  */
-export function watchActivity(times: IdleTimes | false, active: () => void, changed: () => void): Activity {
+export function watchActivity(
+  times: IdleTimes | false,
+  onActivity: () => void,
+  onChange: () => void,
+): Activity {
   if (times === false || typeof document === 'undefined') return { status: 'online', stop() {} }
   const page = document
   const { awayAfterMs = 300_000, offlineAfterMs = 600_000 } = times
@@ -28,40 +32,42 @@ export function watchActivity(times: IdleTimes | false, active: () => void, chan
   let activeAt = Date.now()
   let timer: ReturnType<typeof setTimeout> | undefined
 
-  function become(next: OnlineStatus): void {
+  function setStatus(next: OnlineStatus): void {
     if (status === next) return
     status = next
-    changed()
+    onChange()
   }
 
   function update(): void {
     const idleMs = Date.now() - activeAt
     clearTimeout(timer)
-    if (idleMs >= offlineAfterMs) return become('offline')
+    if (idleMs >= offlineAfterMs) return setStatus('offline')
     const isAway = page.hidden || idleMs >= awayAfterMs
     timer = setTimeout(update, (isAway ? offlineAfterMs : awayAfterMs) - idleMs)
-    become(isAway ? 'away' : 'online')
+    setStatus(isAway ? 'away' : 'online')
   }
 
-  function live(): void {
-    if (page.hidden || (status === 'online' && Date.now() - activeAt < pauseMs)) return
+  function markActive(): void {
+    if (page.hidden || (status === 'online' && Date.now() - activeAt < minEventIntervalMs)) return
     activeAt = Date.now()
     update()
-    active()
+    onActivity()
   }
 
-  const shownOrHidden = () => (page.hidden ? update() : live())
+  const onVisibilityChange = () => (page.hidden ? update() : markActive())
   update()
-  for (const sign of signs) page.addEventListener(sign, live, { passive: true, capture: true })
-  page.addEventListener('visibilitychange', shownOrHidden)
+  for (const event of activityEvents) {
+    page.addEventListener(event, markActive, { passive: true, capture: true })
+  }
+  page.addEventListener('visibilitychange', onVisibilityChange)
   return {
     get status() {
       return status
     },
     stop() {
       clearTimeout(timer)
-      for (const sign of signs) page.removeEventListener(sign, live, { capture: true })
-      page.removeEventListener('visibilitychange', shownOrHidden)
+      for (const event of activityEvents) page.removeEventListener(event, markActive, { capture: true })
+      page.removeEventListener('visibilitychange', onVisibilityChange)
     },
   }
 }

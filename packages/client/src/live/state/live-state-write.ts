@@ -1,20 +1,21 @@
 export type Data = Record<string, unknown>
 
-/** A change of a live state, and who waits for it. */
+/** A change of a live state, and the promises of the `set` calls in it. */
 export interface Write {
   data: Data
   merge: boolean
-  waiting: { resolve: () => void; reject: (error: Error) => void }[]
+  waiters: { resolve: () => void; reject: (error: Error) => void }[]
 }
 
-/** Both as one; a replacement makes what was before it void, but not those who wait for it. */
+/** Makes two writes one. A replacement discards the earlier data, but its waiters still wait. */
 export function combine(first: Write | undefined, second: Write): Write {
   if (!first) return second
-  const waiting = [...first.waiting, ...second.waiting]
+  const waiters = [...first.waiters, ...second.waiters]
   return second.merge
-    ? { data: { ...first.data, ...second.data }, merge: first.merge, waiting }
-    : { ...second, waiting }
+    ? { data: { ...first.data, ...second.data }, merge: first.merge, waiters }
+    : { ...second, waiters }
 }
 
-export const lay = (below: Data | undefined, write: Write | undefined): Data | undefined =>
-  !write ? below : write.merge ? { ...below, ...write.data } : write.data
+/** The value after the write. */
+export const applyWrite = (value: Data | undefined, write: Write | undefined): Data | undefined =>
+  !write ? value : write.merge ? { ...value, ...write.data } : write.data

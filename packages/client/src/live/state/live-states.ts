@@ -1,62 +1,64 @@
 import type { ApiError } from '@plenum/protocol/errors'
 import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
-import { LiveStateEntry, type LiveStateHost } from './live-state.ts'
+import { type LiveStateDeps, LiveStateEntry } from './live-state-entry.ts'
 
-/** All live states of a document, and how far they are known. */
+/** All live states of a document, and the position up to which they are known. */
 export class LiveStates {
   position: Position | undefined
-  readonly #host: LiveStateHost
+  readonly #deps: LiveStateDeps
   readonly #entries = new Map<string, LiveStateEntry>()
 
-  constructor(host: Omit<LiveStateHost, 'position'>) {
-    this.#host = { ...host, position: () => this.position }
+  constructor(deps: Omit<LiveStateDeps, 'position'>) {
+    this.#deps = { ...deps, position: () => this.position }
   }
 
   get(liveStateDataId: string): LiveStateEntry {
     const known = this.#entries.get(liveStateDataId)
     if (known) return known
-    const entry = new LiveStateEntry(liveStateDataId, this.#host)
+    const entry = new LiveStateEntry(liveStateDataId, this.#deps)
     this.#entries.set(liveStateDataId, entry)
     return entry
   }
 
-  opened(position: Position, reset: boolean, states: readonly LiveStateValue[]): void {
-    this.#apply(position, states, reset)
-    for (const entry of this.#entries.values()) entry.opened()
+  onOpened(position: Position, isReset: boolean, states: readonly LiveStateValue[]): void {
+    this.#apply(position, states, isReset)
+    for (const entry of this.#entries.values()) entry.onOpened()
   }
 
-  /** False if these changes do not follow on what is known. */
-  changed({ position, states }: { position: Position; states: readonly LiveStateValue[] }): boolean {
+  /** Returns false if the changes do not follow on the known position. */
+  applyChanges({ position, states }: { position: Position; states: readonly LiveStateValue[] }): boolean {
     if (this.position?.epoch !== position.epoch) return false
     if (position.seq < this.position.seq) return true
     this.#apply(position, states, false)
     return true
   }
 
-  lost(): void {
-    for (const entry of this.#entries.values()) entry.lost()
+  onLost(): void {
+    for (const entry of this.#entries.values()) entry.onLost()
   }
 
-  forget(): void {
+  /** Drops the position, so that the next opening requests all values. */
+  dropPosition(): void {
     this.position = undefined
   }
 
-  ended(error: ApiError): void {
-    for (const entry of this.#entries.values()) entry.ended(error)
+  rejectAll(error: ApiError): void {
+    for (const entry of this.#entries.values()) entry.rejectAll(error)
   }
 
-  closed(error: ApiError): void {
-    for (const entry of this.#entries.values()) entry.closed(error)
+  close(error: ApiError): void {
+    for (const entry of this.#entries.values()) entry.close(error)
     this.#entries.clear()
   }
 
-  #apply(position: Position, states: readonly LiveStateValue[], isAll: boolean): void {
+  /** `isComplete`: a value that is not listed does not exist. */
+  #apply(position: Position, states: readonly LiveStateValue[], isComplete: boolean): void {
     this.position = position
-    const data = new Map(states.map((state) => [state.liveStateDataId, state.data]))
-    for (const id of data.keys()) this.get(id)
+    const dataById = new Map(states.map((state) => [state.liveStateDataId, state.data]))
+    for (const id of dataById.keys()) this.get(id)
     for (const [id, entry] of this.#entries) {
-      if (isAll || data.has(id)) entry.store(data.get(id))
-      entry.settle()
+      if (isComplete || dataById.has(id)) entry.store(dataById.get(id))
+      entry.onPositionChange()
     }
   }
 }

@@ -1,30 +1,30 @@
-import { ApiError } from '@plenum/protocol/errors'
+import type { ApiError } from '@plenum/protocol/errors'
 import type { VersionInfo } from '@plenum/protocol/realtime'
 import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import type { Versions } from './versions.ts'
 
-/** Another object after each change. */
+/** The state of a version list. Immutable: a change gives a new object. */
 export interface VersionListState {
-  /** All of them, the newest first. */
+  /** All versions, newest first. */
   readonly versions: readonly VersionInfo[]
-  /** Whether the list is being read for the first time. */
+  /** Whether the first request for the list is still running. */
   readonly isLoading: boolean
-  /** Why the list could not be read. */
+  /** Why the last request for the list failed. */
   readonly error: ApiError | undefined
 }
 
-export const unreadList: VersionListState = { versions: [], isLoading: true, error: undefined }
+export const unloadedList: VersionListState = { versions: [], isLoading: true, error: undefined }
 
-/** All versions of an editor, kept current while somebody listens. */
+/** All versions of an editor, kept current while there is a subscriber. */
 export class VersionList {
-  state = unreadList
+  state = unloadedList
   readonly #versions: Versions
   readonly #listeners = new Listeners<undefined>()
-  #count = 0
-  #unfollow: Unsubscribe | undefined
-  /** Counts the attempts to read the list; only the newest one counts. */
-  #readings = 0
-  /** Versions that were added while the list is being read. */
+  #subscribers = 0
+  #stopFollowing: Unsubscribe | undefined
+  /** Counts the loads. The results of all but the latest load are ignored. */
+  #loads = 0
+  /** Versions that were added while the list loads. */
   #added: VersionInfo[] = []
 
   constructor(versions: Versions) {
@@ -33,59 +33,59 @@ export class VersionList {
 
   subscribe(listener: () => void): Unsubscribe {
     const unsubscribe = this.#listeners.add(listener)
-    if (this.#count++ === 0) this.#follow()
+    if (this.#subscribers++ === 0) this.#follow()
     return () => {
       unsubscribe()
-      if (--this.#count === 0) this.#stop()
+      if (--this.#subscribers === 0) this.#stop()
     }
   }
 
   #follow(): void {
-    const unfollow = this.#versions.subscribe((event) => {
-      if (event.type === 'changed') return void this.#read()
+    const stopFollowing = this.#versions.subscribe((event) => {
+      if (event.type === 'changed') return void this.#load()
       if (event.type !== 'added') return
       this.#added.push(event.version)
-      this.#change({ versions: merged([event.version], this.state.versions) })
+      this.#update({ versions: merge([event.version], this.state.versions) })
     })
-    this.#unfollow = unfollow
-    // React's strict mode subscribes twice in a row, but one request is enough.
+    this.#stopFollowing = stopFollowing
+    // React's strict mode subscribes twice in a row. One request is enough.
     queueMicrotask(() => {
-      if (this.#unfollow === unfollow) void this.#read()
+      if (this.#stopFollowing === stopFollowing) void this.#load()
     })
   }
 
   #stop(): void {
-    this.#unfollow?.()
-    this.#unfollow = undefined
-    this.#readings++
+    this.#stopFollowing?.()
+    this.#stopFollowing = undefined
+    this.#loads++
   }
 
-  async #read(): Promise<void> {
-    const reading = ++this.#readings
+  async #load(): Promise<void> {
+    const load = ++this.#loads
     this.#added = []
-    const read: VersionInfo[] = []
+    const loaded: VersionInfo[] = []
     let pageToken: string | undefined
     try {
       do {
         const page = await this.#versions.list({ pageToken })
-        if (reading !== this.#readings) return
-        read.push(...page.versions)
+        if (load !== this.#loads) return
+        loaded.push(...page.versions)
         pageToken = page.nextPageToken
       } while (pageToken !== undefined)
-      this.#change({ versions: merged(this.#added, read), isLoading: false, error: undefined })
+      this.#update({ versions: merge(this.#added, loaded), isLoading: false, error: undefined })
     } catch (error) {
-      if (reading === this.#readings) this.#change({ isLoading: false, error: error as ApiError })
+      if (load === this.#loads) this.#update({ isLoading: false, error: error as ApiError })
     }
   }
 
-  #change(change: Partial<VersionListState>): void {
+  #update(change: Partial<VersionListState>): void {
     this.state = { ...this.state, ...change }
     this.#listeners.emit(undefined)
   }
 }
 
-/** Without repetitions, in the order of the server. */
-function merged(added: readonly VersionInfo[], known: readonly VersionInfo[]): VersionInfo[] {
+/** Removes duplicates and sorts as the server does. */
+function merge(added: readonly VersionInfo[], known: readonly VersionInfo[]): VersionInfo[] {
   const byId = new Map([...known, ...added].map((version) => [version.versionId, version]))
   return [...byId.values()].sort((a, b) => b.createdAt - a.createdAt || (a.versionId < b.versionId ? 1 : -1))
 }

@@ -364,7 +364,8 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     vic.type('held ')
     const denied = {
       status: 'PERMISSION_DENIED',
-      message: 'You are a viewer of org_1/doc_1: what is typed stays on this device.',
+      message:
+        'You are a viewer of org_1/doc_1: your changes stay on this device until you become an editor.',
     }
     await expect(vic.editor.whenSaved()).rejects.toMatchObject(denied)
     expect(vic.errors).toMatchObject([denied])

@@ -1,0 +1,289 @@
+import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
+import {
+  type ClientMessage,
+  closeCodes,
+  type OnlineStatus,
+  type ServerMessage,
+} from '@plenum/protocol/realtime'
+import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
+import { watchPage } from '../../platform/page.ts'
+import { checkId } from '../checks.ts'
+import type { LiveDocument, LiveDocumentOptions } from '../document/document.ts'
+import { type DocumentDeps, DocumentSession } from '../document/document-session.ts'
+import type { EditorSession } from '../editor/editor-session.ts'
+import { decodeFrame } from '../editor/frames.ts'
+import { type Activity, watchActivity } from '../presence/activity.ts'
+import type { Ending, Status } from '../status.ts'
+import { Warnings, warn } from '../warnings.ts'
+import type { Connection, ConnectOptions } from './connection.ts'
+import { Link } from './link.ts'
+import { chooseWebSocket, realtimeAddress } from './web-socket.ts'
+
+type Outcome = (ServerMessage & { type: 'done' }) | ApiError
+type OnOutcome = (outcome: Outcome) => void
+
+interface Watchers {
+  activity: Activity
+  stopWatchingPage: () => void
+}
+
+class ConnectionSession implements Connection, DocumentDeps {
+  lastError: ApiError | undefined
+  readonly #link: Link
+  readonly #documents = new Map<string, DocumentSession>()
+  readonly #refs = new Map<number, DocumentSession>()
+  readonly #channels = new Map<number, EditorSession>()
+  readonly #requests = new Map<number, OnOutcome>()
+  readonly #listeners = new Listeners<Status>()
+  readonly #errors = new Listeners<ApiError>()
+  readonly #warnings = new Warnings()
+  /** The message of the failed attempt that was reported last. Cleared by a connection. */
+  #reportedFailure: string | undefined
+  readonly #options: ConnectOptions
+  /** Undefined until the connection is used for the first time. */
+  #watchers: Watchers | undefined
+  #lastRef = 0
+  #lastChannel = 0
+  #lastRequestId = 0
+
+  constructor(url: string, options: ConnectOptions) {
+    this.#options = options
+    const { token, WebSocket } = options
+    const address = realtimeAddress(url)
+    const createSocket = () => new (chooseWebSocket(WebSocket))(address)
+    this.#link = new Link(
+      { address, token, createSocket },
+      {
+        onReady: () => this.#forEachDocument((document) => document.open()),
+        onLost: () => this.#onLost(),
+        onStatusChange: () => this.#onStatusChange(),
+        onMessage: (message) => this.#receive(message),
+        onFrame: (bytes) => this.#receiveFrame(bytes),
+        onError: (error, needsDeveloper) => this.#onLinkError(error, needsDeveloper),
+        onAttemptFailed: (error, needsWarning) => this.#onAttemptFailed(error, needsWarning),
+      },
+    )
+  }
+
+  get status(): Status {
+    return this.#link.status
+  }
+
+  get ended(): Ending | undefined {
+    return this.#link.ended
+  }
+
+  get userId(): string | undefined {
+    return this.#link.userId
+  }
+
+  get isReady(): boolean {
+    return this.#link.isReady
+  }
+
+  get idleStatus(): OnlineStatus {
+    return this.#watchers?.activity.status ?? 'online'
+  }
+
+  get failure(): ApiError | undefined {
+    if (this.status === 'closed') return new ApiError('ABORTED', 'The connection was closed.')
+    return this.#link.failure
+  }
+
+  document<Data extends object = Record<string, unknown>>(
+    organizationId: string,
+    documentId: string,
+    options: LiveDocumentOptions = {},
+  ): LiveDocument<Data> {
+    return this.#openDocument(organizationId, documentId, options) as LiveDocument as LiveDocument<Data>
+  }
+
+  #openDocument(organizationId: string, documentId: string, options: LiveDocumentOptions): DocumentSession {
+    checkId('organizationId', organizationId)
+    checkId('documentId', documentId)
+    if (this.failure?.status === 'ABORTED') throw this.failure
+    const key = documentKey(organizationId, documentId)
+    const known = this.#documents.get(key)
+    if (known) return known
+    // In a microtask, so that the caller has the document first: the token callback may use it.
+    if (this.#start()) queueMicrotask(() => this.#link.wake())
+    const document = new DocumentSession(organizationId, documentId, options, this)
+    this.#documents.set(key, document)
+    document.onConnectionStatus(this.status)
+    document.open()
+    return document
+  }
+
+  subscribe(listener: (status: Status) => void): Unsubscribe {
+    return this.#listeners.add(listener)
+  }
+
+  on(_event: 'error', listener: (error: ApiError) => void): Unsubscribe {
+    return this.#errors.add(listener)
+  }
+
+  reconnect(): void {
+    if (this.status === 'closed') return
+    this.#start()
+    this.#link.reconnect()
+  }
+
+  close(): void {
+    if (this.status === 'closed') return
+    this.#forEachDocument((document) => document.close())
+    this.#watchers?.activity.stop()
+    this.#watchers?.stopWatchingPage()
+    this.#link.close()
+    this.#listeners.clear()
+    this.#errors.clear()
+  }
+
+  send(message: ClientMessage): void {
+    this.#link.send(message)
+  }
+
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    this.#link.sendBytes(bytes)
+  }
+
+  newRef(document: DocumentSession): number {
+    this.#refs.set(++this.#lastRef, document)
+    return this.#lastRef
+  }
+
+  freeRef(ref: number): void {
+    this.#refs.delete(ref)
+  }
+
+  newChannel(editor: EditorSession): number {
+    this.#channels.set(++this.#lastChannel, editor)
+    return this.#lastChannel
+  }
+
+  freeChannel(channel: number): void {
+    this.#channels.delete(channel)
+  }
+
+  request(message: (id: number) => ClientMessage, onOutcome: OnOutcome): void {
+    const id = ++this.#lastRequestId
+    this.#requests.set(id, onOutcome)
+    this.send(message(id))
+  }
+
+  reportError(error: ApiError, isHandled = false): void {
+    this.lastError = error
+    if (!this.#errors.emit(error) && !isHandled) this.#warnings.once(error.message)
+  }
+
+  onDocumentClosed({ organizationId, documentId }: DocumentSession): void {
+    this.#documents.delete(documentKey(organizationId, documentId))
+  }
+
+  /**
+   * Prepares the first use and returns true; later calls return false. A server that renders a page may create a
+   * connection: until it is used, the connection opens nothing, watches nothing and needs no WebSocket class.
+   */
+  #start(): boolean {
+    if (this.#watchers) return false
+    chooseWebSocket(this.#options.WebSocket)
+    this.#watchers = {
+      activity: watchActivity(
+        this.#options.idle ?? {},
+        () => this.#forEachDocument(({ presence }) => presence.onActivity()),
+        () => this.#forEachDocument(({ presence }) => presence.publish()),
+      ),
+      stopWatchingPage: watchPage({
+        onWake: () => this.#link.wake(),
+        onShown: (isShown) => this.#forEachDocument((document) => document.onPageShown(isShown)),
+      }),
+    }
+    return true
+  }
+
+  #receive(message: ServerMessage): void {
+    switch (message.type) {
+      case 'done':
+        return this.#settleRequest(message.id, message)
+      case 'error':
+        return this.#receiveError(message)
+      case 'editorOpened':
+      case 'editorClosed':
+      case 'versionAdded':
+      case 'versionRestored':
+      case 'versionsChanged':
+        return this.#channels.get(message.channel)?.receive(message)
+      case 'closed':
+        // All documents share the token: if it is not valid, none of them can be open.
+        if (message.code === closeCodes.unauthenticated)
+          return this.#link.end({ code: message.code, reason: message.reason })
+        return this.#refs.get(message.ref)?.receive(message)
+      case 'opened':
+      case 'access':
+      case 'presence':
+      case 'liveState':
+        return this.#refs.get(message.ref)?.receive(message)
+    }
+  }
+
+  #receiveFrame(bytes: Uint8Array): boolean {
+    const decoded = decodeFrame(bytes)
+    if (!decoded) return false
+    const { channel, frame } = decoded
+    if (frame) this.#channels.get(channel)?.receiveFrame(frame)
+    return true
+  }
+
+  #settleRequest(id: number, outcome: Outcome): void {
+    const onOutcome = this.#requests.get(id)
+    this.#requests.delete(id)
+    onOutcome?.(outcome)
+  }
+
+  #receiveError({ id, ref, channel, status, message }: ServerMessage & { type: 'error' }): void {
+    const error = new ApiError(status as ErrorStatus, message)
+    if (id !== undefined) this.#settleRequest(id, error)
+    else if (channel !== undefined) this.#channels.get(channel)?.reportError(error)
+    else if (ref !== undefined) this.#refs.get(ref)?.reportError(error)
+    else this.reportError(error)
+  }
+
+  #onLinkError(error: ApiError, needsDeveloper: boolean): void {
+    if (needsDeveloper) this.#warnings.once(error.message)
+    // Every attempt may fail for the same reason, which is reported once.
+    if (!this.failure && this.#reportedFailure === error.message) {
+      this.lastError = error
+      return
+    }
+    this.#reportedFailure = error.message
+    // When the connection ends, its documents end for the same reason.
+    const documents = this.failure ? [...this.#documents.values()] : []
+    this.reportError(error, documents.filter((document) => document.emitEnding(error)).length > 0)
+  }
+
+  #onAttemptFailed(error: ApiError, needsWarning: boolean): void {
+    this.lastError = error
+    if (needsWarning) warn(error.message)
+  }
+
+  #onLost(): void {
+    this.#requests.clear()
+    this.#forEachDocument((document) => document.onConnectionLost())
+  }
+
+  #onStatusChange(): void {
+    this.lastError = this.#link.failure ?? this.lastError
+    if (this.status === 'connected') this.#reportedFailure = undefined
+    this.#forEachDocument((document) => document.onConnectionStatus(this.status))
+    this.#listeners.emit(this.status)
+  }
+
+  #forEachDocument(visit: (document: DocumentSession) => void): void {
+    for (const document of this.#documents.values()) visit(document)
+  }
+}
+
+const documentKey = (organizationId: string, documentId: string) =>
+  JSON.stringify([organizationId, documentId])
+
+export const connect = (url: string, options: ConnectOptions): Connection =>
+  new ConnectionSession(url, options)

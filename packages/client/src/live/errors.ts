@@ -1,0 +1,39 @@
+import { ApiError, type ErrorStatus } from '@plenum/protocol/errors'
+import { closeCodes } from '@plenum/protocol/realtime'
+import type { Ending } from './status.ts'
+
+const statusByCode: Readonly<Record<number, ErrorStatus>> = {
+  [closeCodes.badMessage]: 'INVALID_ARGUMENT',
+  [closeCodes.unauthenticated]: 'UNAUTHENTICATED',
+  [closeCodes.permissionDenied]: 'PERMISSION_DENIED',
+  [closeCodes.gone]: 'NOT_FOUND',
+  [closeCodes.invalidUpdate]: 'INVALID_ARGUMENT',
+  [closeCodes.tooMany]: 'RESOURCE_EXHAUSTED',
+  [closeCodes.rateLimited]: 'RESOURCE_EXHAUSTED',
+}
+
+/** What the application developer can do. */
+const adviceByCode: Readonly<Record<number, string>> = {
+  [closeCodes.badMessage]: 'Use the same version of the client and the server.',
+  [closeCodes.permissionDenied]:
+    "Check the user's access with permissions.get, and grant it with permissions.add.",
+  [closeCodes.gone]: 'Close the document. Opening it again creates a new, empty one.',
+  [closeCodes.invalidUpdate]:
+    'The local changes stay in `editor.doc`. Reload the page to continue with the content on the server.',
+  [closeCodes.tooMany]: 'Close documents and editors that are not in use, or raise the limit on the server.',
+}
+
+/** An error with the status that belongs to the close code, and the code in its `details`. */
+export const errorWithCode = ({ code }: Ending, message: string): ApiError =>
+  new ApiError(statusByCode[code] ?? 'UNAVAILABLE', message, { details: { code } })
+
+export const reasonOf = ({ code, reason }: Ending): string =>
+  reason || `The server closed it with code ${code}.`
+
+/** Explains why something ended, and what to do. `name` says which document or editor it was. */
+export function endingError(ending: Ending, name?: string): ApiError {
+  const prefix = name === undefined ? '' : `${name}: `
+  const advice = adviceByCode[ending.code]
+  const suffix = advice === undefined ? '' : ` ${advice}`
+  return errorWithCode(ending, `${prefix}${reasonOf(ending)}${suffix}`)
+}
