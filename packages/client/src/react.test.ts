@@ -31,10 +31,10 @@ function Room() {
   return JSON.stringify({ status, document, users, self, others, player, editor, state, list, hasConnection })
 }
 
-test('[K10.1] on a server the hooks render the first picture, open nothing and need no WebSocket class', async () => {
+test('[K10.1] on a server the hooks return their initial values, open nothing and need no WebSocket class', async () => {
   vi.stubGlobal('WebSocket', undefined)
   const connection = createClient({ url: 'http://plenum.test' }).connect({ token: 'never sent' })
-  fakes.closeLater(connection)
+  fakes.closeAfterTest(connection)
   const html = renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))
   expect(JSON.parse(html.replaceAll('&quot;', '"'))).toEqual({
     status: 'connecting',
@@ -48,9 +48,9 @@ test('[K10.1] on a server the hooks render the first picture, open nothing and n
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('[K10.1] the first picture is the same when the connection and the document are open already', async () => {
+test('[K10.1] hooks render the same on a server if the connection and the document are open already', async () => {
   const connection = await fakes.connect()
-  fakes.server.socket.welcome()
+  fakes.server.socket.authenticate()
   const render = () => renderToString(createElement(PlenumProvider, { connection }, createElement(Room)))
   const html = render()
   connection.document('org_1', 'doc_1')
@@ -59,6 +59,6 @@ test('[K10.1] the first picture is the same when the connection and the document
   expect(html).toContain('connecting')
 })
 
-test('[K10] a hook without a provider says what is missing', () => {
+test('[K10] a hook without a provider throws an error that names the provider', () => {
   expect(() => renderToString(createElement(Room))).toThrow('<PlenumProvider connection={…}>')
 })

@@ -29,7 +29,7 @@ afterAll(async () => {
   await server?.stop()
 })
 
-/** Opens a document in a page of that host. Gives what the console shows. */
+/** Opens a document in a page of this host. Returns a function that reads the warnings in its console. */
 async function visit(browser: Browser, host: string, url: string, token: string): Promise<() => string[]> {
   const tab = await browser.newPage()
   const warnings: string[] = []
@@ -48,27 +48,27 @@ async function visit(browser: Browser, host: string, url: string, token: string)
 }
 
 test(
-  '[K11.2] the console of a page names a refused origin, a token that is a page, and a server that is not there',
+  '[K11.2] the console of a page shows a refused origin, a token that is HTML, and a server that does not answer',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')
     const token = await tokenFor(await given.tenant(server))
-    const origin = await visit(browser, 'elsewhere.example', server.url, token)
+    const otherOrigin = await visit(browser, 'elsewhere.example', server.url, token)
     await expect
-      .poll(origin)
+      .poll(otherOrigin)
       .toEqual([
         `[plenum] The page's origin http://elsewhere.example:${page.port} is not among the allowed domains of the API key. Allow it with client.domains.add({ domains: ['elsewhere.example'] }).`,
       ])
-    const html = await visit(browser, 'localhost', server.url, '<!doctype html><p>Sign in')
+    const htmlToken = await visit(browser, 'localhost', server.url, '<!doctype html><p>Sign in')
     await expect
-      .poll(html)
+      .poll(htmlToken)
       .toEqual([
         '[plenum] The token is not a JWT: it begins with `<!doctype html>`. Does your token endpoint answer with a web page?',
       ])
-    // Nobody listens at port 9.
-    const nobody = await visit(browser, 'localhost', 'http://127.0.0.1:9', token)
+    // No server listens at port 9.
+    const noServer = await visit(browser, 'localhost', 'http://127.0.0.1:9', token)
     await expect
-      .poll(nobody)
+      .poll(noServer)
       .toEqual([
         '[plenum] Plenum does not answer at ws://127.0.0.1:9/realtime after 3 attempts: is the server running, and is the address right?',
       ])

@@ -16,13 +16,13 @@ const execute = promisify(execFile)
 const run = async (cwd: string, program: string, ...args: string[]) =>
   (await execute(program, args, { cwd })).stdout.trim()
 
-/** Packs these folders and gives the paths of the files. */
+/** Packs these folders and returns the paths of the archives. */
 async function pack(...paths: string[]): Promise<string[]> {
   const names = await run(folder, 'npm', 'pack', '--silent', '--ignore-scripts', ...paths)
   return names.split('\n').map((name) => join(folder, name))
 }
 
-/** What the client and Yjs depend on, from here instead of from a registry. */
+/** The dependencies of the client and of Yjs. They are installed from this repository instead of a registry. */
 const dependencies = ['lib0', 'y-protocols', 'isomorphic.js']
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-test('[K13] the packed client needs no other package of ours, and no schemas', () => {
+test('[K13] the packed client needs no other package of Plenum, and contains no schemas', () => {
   const installed = join(project, 'node_modules')
   const names = readdirSync(installed).filter((name) => !name.startsWith('.'))
   expect(names.sort()).toEqual(['@plenum', 'isomorphic.js', 'lib0', 'y-protocols', 'yjs'])
@@ -72,7 +72,7 @@ test('[K13] the packed client needs no other package of ours, and no schemas', (
   expect(foreign).toEqual([])
 })
 
-test('[K13] an application with the packed client compiles with all checks, and runs', async () => {
+test('[K13] an application that installs the packed client compiles with all strict checks, and runs', async () => {
   const { client, apiKey, authToken } = await given.tenant(server)
   await client.organizations.add({ organizations: [{ organizationId: 'acme' }] })
   const application = `

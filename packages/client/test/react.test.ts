@@ -31,8 +31,8 @@ interface Room {
   editor: { awareness: { getStates(): Map<number, unknown> } } | undefined
   saveVersion(name: string): Promise<unknown>
   restoreVersion(name: string): Promise<void>
-  /** How many objects `useVersions` has given. */
-  lists(): number
+  /** The number of different objects that `useVersions` has returned. */
+  countLists(): number
 }
 
 type PageGlobals = {
@@ -64,7 +64,7 @@ const shownIn = async (tab: Page) => {
 }
 
 test(
-  '[K10] components show documents as they are, and keep open only what is shown',
+  '[K10] components render the current document, and only documents that are rendered stay open',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')
@@ -90,7 +90,7 @@ test(
     await expect.poll(async () => (await ada.shown()).users).toContainEqual(['bob', { cursor: 7 }])
     await expect.poll(bob.shown).toMatchObject({ words: 'Hello', player: { position: 42 }, saved: true })
 
-    // React mounts everything twice here, and five hooks use one document.
+    // Strict mode mounts every component twice, and several hooks use one document.
     expect(ada.messages.map(({ type }) => type).filter((type) => /open|close/i.test(type))).toEqual([
       'open',
       'openEditor',
@@ -113,7 +113,7 @@ test(
 )
 
 test(
-  '[K6] [K10] useSelf and useOthers follow the presence list, and useOthers renders only for the others',
+  '[K6] [K10] useSelf and useOthers follow the presence list, and useOthers renders only when another user changes',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')
@@ -148,7 +148,7 @@ test(
 )
 
 test(
-  '[K15.3] components show the versions of an editor as anybody adds them, and restore them',
+  '[K15.3] components render each version that is added, and can restore it',
   { timeout: 300_000 },
   async ({ skip }) => {
     if (!browser) return skip('there is no Chromium, and it cannot be installed here')
@@ -169,8 +169,8 @@ test(
     }
     await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.restoreVersion('Greeting'))
     for (const { shown } of [ada, bob]) await expect.poll(shown).toMatchObject({ words: 'Hello' })
-    // Every change of the document draws the component again, but only changes of the list give another object.
-    const lists = await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.lists())
+    // Every change of the document renders the component, but only a change of the list gives another object.
+    const lists = await bob.tab.evaluate(() => (globalThis as unknown as PageGlobals).room.countLists())
     expect(lists).toBeLessThanOrEqual(3)
     expect(bob.messages.filter(({ type }) => type === 'listVersions')).toHaveLength(1)
     expect(bob.messages.find(({ type }) => type === 'openEditor')).toMatchObject({ contentType: 'text' })

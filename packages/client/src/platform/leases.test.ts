@@ -4,7 +4,7 @@ import { Leases } from './leases.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-function scene() {
+function leaseScene() {
   const leases = new Leases<{ close(): void }>()
   const events: string[] = []
   const open = () => {
@@ -14,8 +14,8 @@ function scene() {
   return { leases, events, take: () => leases.take('key', open) }
 }
 
-test('[K10] what several use is opened once and closed after the last', () => {
-  const { leases, events, take } = scene()
+test('[K10] a value is opened for its first holder, and closed after its last holder has released it', () => {
+  const { leases, events, take } = leaseScene()
   const releases = [take(), take()]
   expect(leases.peek('key')).toBeDefined()
   releases[0]?.()
@@ -28,8 +28,8 @@ test('[K10] what several use is opened once and closed after the last', () => {
   expect(leases.peek('key')).toBeUndefined()
 })
 
-test('[K10] what is left and used again in one moment stays open', () => {
-  const { events, take } = scene()
+test('[K10] a value that is released and taken again in the same task stays open', () => {
+  const { events, take } = leaseScene()
   take()()
   const release = take()
   vi.runAllTimers()

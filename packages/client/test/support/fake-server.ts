@@ -6,12 +6,14 @@ import { editorFrames } from '@plenum/protocol/realtime'
 import type { ConnectOptions, WebSocketClass } from '../../src/index.ts'
 import { createClient } from '../../src/index.ts'
 
-/** The server's end of one socket, moved by hand: for what depends on the moment, which a real server does not give. */
+/** A socket whose server side is the test. It acts step by step, so a test can reach any order of events. */
 export class FakeSocket extends EventTarget {
   readonly url: string
   readyState = 0
   binaryType = 'blob'
+  /** JSON messages that the client sent. */
   readonly messages: ClientMessage[] = []
+  /** Binary frames that the client sent. */
   readonly frames: Uint8Array[] = []
 
   constructor(url: string) {
@@ -28,24 +30,26 @@ export class FakeSocket extends EventTarget {
     this.readyState = 3
   }
 
+  /** Accepts the connection. The client then sends its token. */
   accept(): void {
     this.readyState = 1
     this.dispatchEvent(new Event('open'))
   }
 
-  /** Accepts it, and the token too. */
-  welcome(expiresAt = 4_000_000_000): void {
+  /** Accepts the connection and the token. */
+  authenticate(expiresAt = 4_000_000_000): void {
     this.accept()
-    this.say({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt })
+    this.deliver({ type: 'ready', connectionId: 'c', userId: 'ada', expiresAt })
   }
 
-  say(message: ServerMessage | string): void {
+  /** Delivers a message from the server. A string is delivered as it is. */
+  deliver(message: ServerMessage | string): void {
     const data = typeof message === 'string' ? message : JSON.stringify(message)
     this.dispatchEvent(new MessageEvent('message', { data }))
   }
 
-  /** A frame of an editor: bytes for what has bytes, else a number. */
-  sayFrame(
+  /** Delivers a frame of an editor: its body is bytes or, for `saved` and `refused`, a number. */
+  deliverFrame(
     channel: number,
     kind: keyof typeof editorFrames,
     body: Uint8Array | number,
@@ -61,18 +65,19 @@ export class FakeSocket extends EventTarget {
     this.dispatchEvent(new MessageEvent('message', { data }))
   }
 
-  drop(code = 1006, reason = ''): void {
+  /** Ends the connection from the server's side. Code 1006: the connection was lost. */
+  disconnect(code = 1006, reason = ''): void {
     this.readyState = 3
     this.dispatchEvent(Object.assign(new Event('close'), { code, reason }))
   }
 
-  /** The messages of that type. */
+  /** The messages of this type that the client sent. */
   sent<T extends ClientMessage['type']>(type: T): (ClientMessage & { type: T })[] {
     return this.messages.filter((message): message is ClientMessage & { type: T } => message.type === type)
   }
 }
 
-/** A string in the form of a token. */
+/** A string with the form of a token. */
 export const jwt = (name: string) => `header.${name}.signature`
 
 export function fakeServer() {
@@ -89,7 +94,7 @@ export function fakeServer() {
     /** The newest socket. */
     get socket(): FakeSocket {
       const socket = sockets.at(-1)
-      if (!socket) throw new Error('Nobody has connected yet.')
+      if (!socket) throw new Error('The client has not opened a socket yet.')
       return socket
     },
     connect: (options: Partial<ConnectOptions> = {}) =>
@@ -103,8 +108,8 @@ export function fakeServer() {
 
 export type FakeServer = ReturnType<typeof fakeServer>
 
-/** A frame of an editor as the client sent it. */
-export function readFrame(frame: Uint8Array) {
+/** Decodes a frame that the client sent. */
+export function decodeSentFrame(frame: Uint8Array) {
   const decoder = decoding.createDecoder(frame)
   const channel = decoding.readVarUint(decoder)
   const code = decoding.readVarUint(decoder)

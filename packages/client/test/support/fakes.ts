@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, expect, vi } from 'vitest'
-import type { Connection } from '../../src/index.ts'
+import type { ApiError, Connection } from '../../src/index.ts'
 import { type FakeServer, fakeServer } from './fake-server.ts'
 
-/** A server and a clock that are moved by hand. Whatever was connected is closed, and must leave no timer behind. */
+/**
+ * Gives each test of a file a fake server and a fake clock, which only the test moves. After a test its connections are
+ * closed, and none of them may have left a timer.
+ */
 export function useFakes() {
   const fakes = {
     server: undefined as unknown as FakeServer,
-    open: [] as Connection[],
+    connections: [] as Connection[],
     warnings: [] as string[],
   }
 
@@ -16,11 +19,11 @@ export function useFakes() {
     fakes.warnings = []
     vi.spyOn(console, 'warn').mockImplementation((text: string) => void fakes.warnings.push(text))
     fakes.server = fakeServer()
-    fakes.open = []
+    fakes.connections = []
   })
 
   afterEach(() => {
-    for (const connection of fakes.open) connection.close()
+    for (const connection of fakes.connections) connection.close()
     const timers = vi.getTimerCount()
     vi.useRealTimers()
     vi.restoreAllMocks()
@@ -32,30 +35,37 @@ export function useFakes() {
     get server(): FakeServer {
       return fakes.server
     },
-    /** A connection that is tried before a document is opened. */
+    /** Connects before any document is opened, and waits for the socket. */
     async connect(options: Parameters<FakeServer['connect']>[0] = {}): Promise<Connection> {
       const connection = fakes.server.connect(options)
-      fakes.open.push(connection)
+      fakes.connections.push(connection)
       connection.reconnect()
       await settle()
       return connection
     },
-    /** What the console shows. */
+    /** The warnings in the console. */
     warnings: () => fakes.warnings,
-    closeLater: (connection: Connection) => void fakes.open.push(connection),
-    /** Milliseconds until there is another socket. */
+    closeAfterTest: (connection: Connection) => void fakes.connections.push(connection),
+    /** Advances the clock until the client opens another socket. Returns the milliseconds. */
     async untilNextSocket(): Promise<number> {
       const { sockets } = fakes.server
       const { length } = sockets
-      const began = Date.now()
+      const startedAt = Date.now()
       while (sockets.length === length) {
-        if (vi.getTimerCount() === 0) throw new Error('Nothing waits to connect.')
+        if (vi.getTimerCount() === 0) throw new Error('There is no timer, so no socket will open.')
         await vi.advanceTimersToNextTimerAsync()
       }
-      return Date.now() - began
+      return Date.now() - startedAt
     },
   }
 }
 
-/** Lets everything happen that waits for no clock. */
+/** Runs everything that does not wait for the clock. */
 export const settle = () => vi.advanceTimersByTimeAsync(0)
+
+/** Collects the errors that a connection, a document or an editor emits. */
+export function collectErrors(source: { on: Connection['on'] }): ApiError[] {
+  const errors: ApiError[] = []
+  source.on('error', (error) => errors.push(error))
+  return errors
+}

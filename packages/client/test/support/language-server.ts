@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 
 const root = resolve(import.meta.dirname, '../../../..')
 
-/** What a code editor asks TypeScript, over the Language Server Protocol. */
+/** The language server of TypeScript, asked as a code editor asks it. */
 export class LanguageServer {
   readonly #process = spawn(process.execPath, [
     join(root, 'node_modules/typescript/bin/tsc'),
@@ -19,7 +19,7 @@ export class LanguageServer {
     this.#process.stdout.on('data', (bytes: Buffer) => this.#receive(bytes))
     this.#process.stderr.resume()
     this.#process.on('exit', () => {
-      const error = { message: 'The language server has ended.' }
+      const error = { message: 'The language server process has exited.' }
       for (const answer of this.#answers.values()) answer({ error })
     })
   }
@@ -37,13 +37,13 @@ export class LanguageServer {
     this.#process.kill()
   }
 
-  /** Opens this text as the file, which need not exist. */
+  /** Opens this text as the content of the file. The file need not exist. */
   open(file: string, text: string): void {
     const textDocument = { uri: uriOf(file), languageId: 'typescript', version: 1, text }
     this.#send({ method: 'textDocument/didOpen', params: { textDocument } })
   }
 
-  /** What a code editor shows at the first letter of the word. */
+  /** Returns what a code editor shows when the pointer is on the first letter of the word. */
   async hover(file: string, text: string, word: string): Promise<string> {
     const answer = await this.#request('textDocument/hover', {
       textDocument: { uri: uriOf(file) },
@@ -53,7 +53,7 @@ export class LanguageServer {
     return typeof contents === 'string' ? contents : (contents?.value ?? '')
   }
 
-  /** The names that a code editor offers at the mark `|`. */
+  /** Returns the names that a code editor offers at the mark `|`. */
   async completions(file: string, text: string): Promise<string[]> {
     const answer = await this.#request('textDocument/completion', {
       textDocument: { uri: uriOf(file) },
@@ -86,7 +86,7 @@ export class LanguageServer {
       if (start < 4 || this.#received.length < start + length) return
       const message = JSON.parse(this.#received.subarray(start, start + length).toString())
       this.#received = this.#received.subarray(start + length)
-      // What the server asks of the code editor, such as its settings, has no answer here.
+      // The server may ask for settings and the like. The answer is null.
       if (message.method !== undefined) {
         if (message.id !== undefined) this.#send({ id: message.id, result: null })
       } else {

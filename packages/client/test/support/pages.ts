@@ -23,7 +23,7 @@ export async function bundle(entry: string, external: string[] = []): Promise<st
   return output[0].code
 }
 
-/** A page with that script, on all hosts that lead here. */
+/** Serves a page with this script, for every host name that resolves to this machine. */
 export async function servePage(code: string): Promise<{ port: number; stop(): void }> {
   const server = createServer((_request, response) => {
     response

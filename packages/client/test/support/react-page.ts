@@ -17,7 +17,7 @@ interface Cursor {
   cursor: number
 }
 
-/** How often the component that shows the others was rendered. */
+/** How often the component `Others` was rendered. */
 let othersRenders = 0
 
 function Others({ documentId }: { documentId: string }) {
@@ -26,7 +26,7 @@ function Others({ documentId }: { documentId: string }) {
   return null
 }
 
-/** What a component shows; the test reads it from the page. */
+/** Renders the values of all hooks as JSON, which the test reads from the page. */
 function Room({ documentId }: { documentId: string }) {
   const status = useConnectionStatus()
   const document = useLiveDocument('org_1', documentId)
@@ -34,7 +34,7 @@ function Room({ documentId }: { documentId: string }) {
   const self = useSelf<Cursor>('org_1', documentId)
   const others = useOthers<Cursor>('org_1', documentId)
   const [player, setPlayer] = useLiveState<{ position: number }>('org_1', documentId, 'player')
-  // The options of the editor count, although it is opened for its versions first.
+  // `useVersions` opens the editor first, and the options of `useLiveEditor` still apply.
   const list = useVersions('org_1', documentId, 'note')
   const { editor, ...state } = useLiveEditor('org_1', documentId, 'note', { type: 'text' })
   const lists = useRef(new Set<unknown>())
@@ -68,7 +68,7 @@ function Room({ documentId }: { documentId: string }) {
       saveVersion: (name: string) => list.add(name),
       restoreVersion: (name: string) =>
         list.restore(list.versions.find((version) => version.name === name)?.versionId ?? ''),
-      lists: () => lists.current.size,
+      countLists: () => lists.current.size,
     },
   })
   return createElement('pre', null, JSON.stringify(shown))
@@ -82,7 +82,7 @@ function App() {
   return createElement(Fragment, null, createElement(Room, props), createElement(Others, { documentId }))
 }
 
-/** Starts it; the page is idle until then. */
+/** Connects and renders the application. The page is empty until then. */
 export function start(url: string, token: string): void {
   const connection = createClient({ url }).connect({ token })
   const root = createRoot(document.getElementById('root') as HTMLElement)

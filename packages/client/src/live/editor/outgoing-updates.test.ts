@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 
-/** A document, a copy from before, and what was changed since. */
-function change(times: number) {
+/** Changes a document. Returns it, a copy from before the changes, and the changes as outgoing updates. */
+function changeDocument(times: number) {
   const doc = new Y.Doc()
   doc.getText().insert(0, 'before ')
   const copy = new Y.Doc()
@@ -17,18 +17,21 @@ function change(times: number) {
   return { doc, copy, outgoing }
 }
 
-test.each([1, 31, 32, 5000])('[K7] %i changes become one update that holds all of them', (times) => {
-  const { doc, copy, outgoing } = change(times)
-  const updates = outgoing.take(1_000_000)
-  expect(updates).toHaveLength(1)
-  for (const update of updates) Y.applyUpdate(copy, update)
-  expect(copy.getText().toJSON()).toBe(doc.getText().toJSON())
-  expect(outgoing.isEmpty).toBe(true)
-  expect(outgoing.take(1_000_000)).toEqual([])
-})
+test.each([1, 31, 32, 5000])(
+  '[K7] %i outgoing changes become one update that contains all of them',
+  (times) => {
+    const { doc, copy, outgoing } = changeDocument(times)
+    const updates = outgoing.take(1_000_000)
+    expect(updates).toHaveLength(1)
+    for (const update of updates) Y.applyUpdate(copy, update)
+    expect(copy.getText().toJSON()).toBe(doc.getText().toJSON())
+    expect(outgoing.isEmpty).toBe(true)
+    expect(outgoing.take(1_000_000)).toEqual([])
+  },
+)
 
-test('[K7] changes that are too large together go one by one', () => {
-  const { doc, copy, outgoing } = change(3)
+test('[K7] outgoing changes that are too large for one update stay separate', () => {
+  const { doc, copy, outgoing } = changeDocument(3)
   const updates = outgoing.take(30)
   expect(updates).toHaveLength(4)
   for (const update of updates) Y.applyUpdate(copy, update)

@@ -1,0 +1,92 @@
+import { expect, test, vi } from 'vitest'
+import { closeCodes } from '@plenum/protocol/realtime'
+import { textAfter, useEditorScene } from '../../../test/support/editor-scene.ts'
+import { settle } from '../../../test/support/fakes.ts'
+
+const {
+  fakes,
+  acceptEditor,
+  channel,
+  deliverContent,
+  deliverFrame,
+  openSyncedEditor,
+  reconnect,
+  refuse,
+  sentFrames,
+} = useEditorScene()
+
+test('[K8] a refused change is sent once more as part of the difference, and is an error if that is refused too', async () => {
+  const { editor, errors, text } = await openSyncedEditor()
+  text.insert(0, 'a')
+  const saved = editor.whenSaved()
+  await settle()
+  refuse(1)
+  expect(editor.saved).toBe(false)
+  text.insert(1, 'b')
+  await vi.advanceTimersByTimeAsync(100)
+  expect(fakes.server.socket.sent('openEditor')).toHaveLength(2)
+  acceptEditor()
+  deliverContent()
+  expect(sentFrames('update')).toHaveLength(1)
+  expect(textAfter(sentFrames('syncStep2'))).toBe('ab')
+  expect(errors).toEqual([])
+  refuse(2)
+  await expect(saved).rejects.toMatchObject({ status: 'FAILED_PRECONDITION', message: 'Because.' })
+  expect(errors).toHaveLength(1)
+  // There is no endless retry.
+  deliverContent()
+  text.insert(2, 'c')
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(sentFrames('syncStep2')).toHaveLength(1)
+  expect(sentFrames('update')).toHaveLength(1)
+  expect(editor.saved).toBe(false)
+  await reconnect()
+  deliverContent()
+  deliverFrame('saved', 3)
+  expect(editor.saved).toBe(true)
+})
+
+test('[K8] a refusal is ignored if a later update that contains the change was stored', async () => {
+  const { editor, text } = await openSyncedEditor()
+  text.insert(0, 'a')
+  await settle()
+  deliverFrame('syncStep1', Uint8Array.of(0))
+  deliverFrame('saved', 2)
+  refuse(1)
+  expect(editor.saved).toBe(true)
+  expect(fakes.server.socket.sent('closeEditor')).toEqual([])
+})
+
+test('[K8] a change above 1 MiB is not sent, and is an error', async () => {
+  const { editor, errors, text } = await openSyncedEditor()
+  text.insert(0, 'x'.repeat(1024 * 1024))
+  await settle()
+  expect(sentFrames('update')).toEqual([])
+  expect(errors).toMatchObject([{ status: 'INVALID_ARGUMENT' }])
+  expect(editor.saved).toBe(false)
+})
+
+test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final one', async () => {
+  const { editor, document } = await openSyncedEditor()
+  const closeEditor = (code: number) =>
+    fakes.server.socket.deliver({ type: 'editorClosed', channel: channel(), code, reason: 'Because.' })
+  closeEditor(closeCodes.unavailable)
+  expect(editor.status).toBe('reconnecting')
+  await vi.advanceTimersByTimeAsync(100)
+  acceptEditor()
+  deliverContent()
+  expect(editor.status).toBe('connected')
+  closeEditor(closeCodes.invalidUpdate)
+  expect(editor.status).toBe('failed')
+  expect(editor.ended).toEqual({ code: 4422, reason: 'Because.' })
+  expect(document.status).toBe('connected')
+  await expect(editor.whenSynced).resolves.toBeUndefined()
+  editor.doc.getText().insert(0, 'x')
+  await expect(editor.whenSaved()).rejects.toMatchObject({
+    message: expect.stringMatching(
+      /^org_1\/doc_1\/note: Because\. The local changes stay in `editor\.doc`\./,
+    ),
+  })
+  await reconnect()
+  expect(fakes.server.socket.sent('openEditor')).toEqual([])
+})
