@@ -39,18 +39,18 @@ interface LinkHandlers {
   onAttemptFailed(error: ApiError, needsWarning: boolean): void
 }
 
-type LinkState =
+type LinkPhase =
   /** There is no socket. Nothing was opened yet, or a retry is scheduled. */
-  | { phase: 'idle' }
-  | { phase: 'fetchingToken' }
+  | { name: 'idle' }
+  | { name: 'fetchingToken' }
   /** The socket is opening, or the server has not accepted the token yet. */
-  | { phase: 'authenticating'; socket: Socket; token: string; timeout: ReturnType<typeof setTimeout> }
-  | { phase: 'ready'; socket: Socket; token: string; heartbeat: Heartbeat }
+  | { name: 'authenticating'; socket: Socket; token: string; timeout: ReturnType<typeof setTimeout> }
+  | { name: 'ready'; socket: Socket; token: string; heartbeat: Heartbeat }
   /** The server ended the connection, and a retry is useless. */
-  | { phase: 'ended'; ending: Ending; error: ApiError }
-  | { phase: 'closed' }
+  | { name: 'ended'; ending: Ending; error: ApiError }
+  | { name: 'closed' }
 
-const idle: LinkState = { phase: 'idle' }
+const idle: LinkPhase = { name: 'idle' }
 
 /** Keeps one socket to the server: authenticates it, checks that it is alive, and replaces it when it is lost. */
 export class Link {
@@ -58,7 +58,7 @@ export class Link {
   status: Status = 'connecting'
   /** Undefined until the server has accepted a token for the first time. */
   userId: string | undefined
-  #state: LinkState = idle
+  #phase: LinkPhase = idle
   readonly #options: LinkOptions
   readonly #handlers: LinkHandlers
   readonly #token: Token
@@ -75,46 +75,41 @@ export class Link {
   }
 
   get isReady(): boolean {
-    return this.#state.phase === 'ready' && isOpen(this.#state.socket)
+    return this.#phase.name === 'ready' && isOpen(this.#phase.socket)
   }
 
   get ended(): Ending | undefined {
-    return this.#state.phase === 'ended' ? this.#state.ending : undefined
+    return this.#phase.name === 'ended' ? this.#phase.ending : undefined
   }
 
   /** Explains `ended`. */
   get failure(): ApiError | undefined {
-    return this.#state.phase === 'ended' ? this.#state.error : undefined
+    return this.#phase.name === 'ended' ? this.#phase.error : undefined
   }
 
   /** Connects without delay, also after `denied` and `failed`. */
   reconnect(): void {
-    if (this.#state.phase === 'ended') {
+    if (this.#phase.name === 'ended') {
       this.#token.drop()
       this.#hasReplacedToken = false
-      this.#changeState(idle)
+      this.#enter(idle)
     }
     this.wake()
   }
 
   /** Probes the connection if there is one. Otherwise connects without delay, unless the link has ended. */
   wake(): void {
-    const state = this.#state
-    if (state.phase === 'ready') state.heartbeat.probe()
-    else if (state.phase === 'idle' || state.phase === 'fetchingToken') this.#retry.runNow()
+    const phase = this.#phase
+    if (phase.name === 'ready') phase.heartbeat.probe()
+    else if (phase.name === 'idle' || phase.name === 'fetchingToken') this.#retry.runNow()
   }
 
   send(message: ClientMessage): void {
-    this.#send(JSON.stringify(message))
+    if (this.isReady) this.#socket?.send(JSON.stringify(message))
   }
 
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#send(bytes)
-  }
-
-  #send(data: string | Uint8Array<ArrayBuffer>): void {
-    const state = this.#state
-    if (state.phase === 'ready' && isOpen(state.socket)) state.socket.send(data)
+    if (this.isReady) this.#socket?.send(bytes)
   }
 
   /** Handles an ending that the server sent as a message, while it leaves the socket open. */
@@ -125,23 +120,35 @@ export class Link {
   close(): void {
     this.#retry.cancel()
     this.#release()
-    this.#changeState({ phase: 'closed' })
+    this.#enter({ name: 'closed' })
   }
 
   async #attempt(): Promise<void> {
     this.#release()
-    const attempt: LinkState = { phase: 'fetchingToken' }
-    this.#changeState(attempt)
+    if (this.#isClosed) return
+    const attempt: LinkPhase = { name: 'fetchingToken' }
+    this.#enter(attempt)
+    // A listener may have closed the link or begun another attempt, now or while the token is fetched.
+    const isCurrent = () => this.#phase === attempt
+    if (!isCurrent()) return
     try {
       const token = await this.#token.get()
-      // A later attempt may have begun, or the link may be closed.
-      if (this.#state === attempt) this.#useToken(token)
+      if (isCurrent()) this.#useToken(token)
     } catch (error) {
-      if (this.#state !== attempt) return
-      this.#changeState(idle)
+      if (!isCurrent()) return
+      this.#enter(idle)
       this.#handlers.onError(error as ApiError, false)
-      this.#retry.schedule()
+      this.#scheduleRetry()
     }
+  }
+
+  /** A listener that was called meanwhile may have closed the link or begun another attempt. */
+  #scheduleRetry(): void {
+    if (this.#phase === idle) this.#retry.schedule()
+  }
+
+  get #isClosed(): boolean {
+    return this.#phase.name === 'closed'
   }
 
   #useToken(token: unknown): void {
@@ -152,8 +159,8 @@ export class Link {
       return this.#fail({ code: closeCodes.unauthenticated, reason: fault }, error, true)
     }
     this.#token.drop()
-    this.#changeState(idle)
-    this.#retry.schedule()
+    this.#enter(idle)
+    this.#scheduleRetry()
     this.#handlers.onError(error, true)
   }
 
@@ -164,7 +171,7 @@ export class Link {
       () => this.#abandon(`not ready within ${readyTimeoutMs / 1000} seconds`),
       readyTimeoutMs,
     )
-    this.#changeState({ phase: 'authenticating', socket, token, timeout })
+    this.#enter({ name: 'authenticating', socket, token, timeout })
     socket.binaryType = 'arraybuffer'
     const isCurrent = () => this.#socket === socket
     let socketError: string | undefined
@@ -182,7 +189,7 @@ export class Link {
   }
 
   get #socket(): Socket | undefined {
-    return 'socket' in this.#state ? this.#state.socket : undefined
+    return 'socket' in this.#phase ? this.#phase.socket : undefined
   }
 
   #createSocket(): Socket | undefined {
@@ -198,9 +205,9 @@ export class Link {
   }
 
   #receive(data: unknown): void {
-    const state = this.#state
-    const isReady = state.phase === 'ready'
-    if (isReady) state.heartbeat.touch()
+    const phase = this.#phase
+    const isReady = phase.name === 'ready'
+    if (isReady) phase.heartbeat.touch()
     if (typeof data !== 'string') {
       if (isReady && !this.#handlers.onFrame(new Uint8Array(data as ArrayBuffer))) this.#abandon(notPlenum)
       return
@@ -210,16 +217,16 @@ export class Link {
     if (message.type === 'ready') this.#onTokenAccepted(message)
     else if (message.type === 'moved') this.#retry.runAfter(Math.min(message.retryAfterMs, maxMoveDelayMs))
     else if (!isReady || message.type === 'pong') return
-    else if (message.type === 'tokenExpiring') void this.#renewToken(state)
+    else if (message.type === 'tokenExpiring') void this.#renewToken(phase)
     else this.#handlers.onMessage(message)
   }
 
   /** The server sends `ready` for the first token, and again for each renewed one. */
   #onTokenAccepted({ userId, expiresAt }: ServerMessage & { type: 'ready' }): void {
     this.#token.setExpiry(expiresAt)
-    const state = this.#state
-    if (state.phase !== 'authenticating') return
-    clearTimeout(state.timeout)
+    const phase = this.#phase
+    if (phase.name !== 'authenticating') return
+    clearTimeout(phase.timeout)
     this.#unansweredAttempts = 0
     this.userId = userId
     this.#retry.markSuccess()
@@ -227,20 +234,20 @@ export class Link {
       () => this.send({ type: 'ping' }),
       () => this.#abandon('the server stopped answering'),
     )
-    const { socket, token } = state
-    this.#changeState({ phase: 'ready', socket, token, heartbeat })
+    const { socket, token } = phase
+    this.#enter({ name: 'ready', socket, token, heartbeat })
     this.#handlers.onReady()
   }
 
   /** Sends a new token on the open socket. If that fails, the server closes the socket when the old token expires. */
-  async #renewToken(state: LinkState & { phase: 'ready' }): Promise<void> {
+  async #renewToken(phase: LinkPhase & { name: 'ready' }): Promise<void> {
     if (!this.#token.isRenewable) return
     this.#token.drop()
     try {
       const token = await this.#token.get()
       const fault = findTokenFault(token)
       if (fault !== undefined) this.#handlers.onError(new ApiError('UNAUTHENTICATED', fault), true)
-      else if (this.#state === state) sendToken(state.socket, (state.token = token as string))
+      else if (this.#phase === phase) sendToken(phase.socket, (phase.token = token as string))
     } catch (error) {
       this.#handlers.onError(error as ApiError, false)
     }
@@ -248,25 +255,27 @@ export class Link {
 
   /** Gives up a socket that is dead or does not speak the protocol. */
   #abandon(reason: string): void {
-    const wasReady = this.#state.phase === 'ready'
+    const wasReady = this.#phase.name === 'ready'
     this.#socket?.terminate?.()
     this.#release()
-    this.#recover(reason, wasReady)
+    if (!this.#isClosed) this.#recover(reason, wasReady)
   }
 
   /** `socketError` is what the WebSocket class said about it. */
   #onSocketClosed(ending: Ending, socketError?: string): void {
     const { code, reason } = ending
-    const state = this.#state
-    const wasReady = state.phase === 'ready'
-    const use = { token: 'token' in state ? state.token : undefined, isRenewable: this.#token.isRenewable }
+    const phase = this.#phase
+    const wasReady = phase.name === 'ready'
+    const use = { token: 'token' in phase ? phase.token : undefined, isRenewable: this.#token.isRenewable }
     this.#release()
+    if (this.#isClosed) return
     if (code === closeCodes.unauthenticated && use.isRenewable && !this.#hasReplacedToken) {
       this.#hasReplacedToken = true
       this.#token.drop()
       this.#handlers.onAttemptFailed(connectionError(ending, use), false)
       this.#reportStatus()
-      return this.#retry.runNow()
+      if (this.#phase === idle) this.#retry.runNow()
+      return
     }
     if (!isFinal(ending)) {
       return this.#recover(reason || socketError || `code ${code}`, wasReady, isFromServer(ending))
@@ -285,30 +294,33 @@ export class Link {
         : noAnswerError(address, this.#unansweredAttempts)
     this.#handlers.onAttemptFailed(error, this.#unansweredAttempts === attemptsBeforeWarning)
     this.#reportStatus()
-    this.#retry.schedule()
+    this.#scheduleRetry()
   }
 
   #fail(ending: Ending, error: ApiError, needsDeveloper: boolean): void {
     this.#retry.cancel()
-    this.#changeState({ phase: 'ended', ending, error })
+    this.#enter({ name: 'ended', ending, error })
     this.#handlers.onError(error, needsDeveloper)
   }
 
-  /** Closes the socket, if there is one. The caller reports the status: what it does next decides about it. */
+  /**
+   * Closes the socket, if there is one. The caller reports the status, because it depends on what the caller does next.
+   * Calls listeners, which may close the link.
+   */
   #release(): void {
-    const state = this.#state
-    if (!('socket' in state)) return
-    if (state.phase === 'ready') state.heartbeat.stop()
-    else clearTimeout(state.timeout)
-    this.#state = idle
-    state.socket.close(1000)
-    if (state.phase !== 'ready') return
+    const phase = this.#phase
+    if (!('socket' in phase)) return
+    if (phase.name === 'ready') phase.heartbeat.stop()
+    else clearTimeout(phase.timeout)
+    this.#phase = idle
+    phase.socket.close(1000)
+    if (phase.name !== 'ready') return
     if (this.#retry.wasSteady) this.#hasReplacedToken = false
     this.#handlers.onLost()
   }
 
-  #changeState(state: LinkState): void {
-    this.#state = state
+  #enter(phase: LinkPhase): void {
+    this.#phase = phase
     this.#reportStatus()
   }
 
@@ -320,10 +332,10 @@ export class Link {
   }
 
   #currentStatus(): Status {
-    const state = this.#state
-    if (state.phase === 'ready') return 'connected'
-    if (state.phase === 'ended') return statusAfter(state.ending)
-    if (state.phase === 'closed') return 'closed'
+    const phase = this.#phase
+    if (phase.name === 'ready') return 'connected'
+    if (phase.name === 'ended') return statusAfter(phase.ending)
+    if (phase.name === 'closed') return 'closed'
     return this.userId === undefined ? 'connecting' : 'reconnecting'
   }
 }

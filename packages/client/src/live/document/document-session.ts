@@ -230,6 +230,8 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.accessRole = accessRole
     this.#liveStates.onOpened(position, reset, liveStates ?? [])
     this.presence.onOpened(presence)
+    // A listener may have closed the document.
+    if (this.openRef === undefined) return
     // Reported even if the status was `connected` before, because the role may have changed.
     this.status = 'connected'
     this.#listeners.emit(this)
@@ -241,7 +243,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     if (isFinal(ending)) return this.end(ending)
     this.#detach()
     this.#changeStatus('reconnecting')
-    this.#retry.schedule()
+    if (this.#phase.name === 'detached') this.#retry.schedule()
     if (code === closeCodes.rateLimited) this.#reportRateLimit(ending)
   }
 
@@ -287,8 +289,9 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.#listeners.emit(this)
   }
 
+  /** Does nothing after a listener has closed the document. */
   #changeStatus(status: Status): void {
-    if (this.status === status) return
+    if (this.status === status || this.#phase.name === 'closed') return
     this.status = status
     this.#listeners.emit(this)
   }
