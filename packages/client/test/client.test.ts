@@ -52,7 +52,7 @@ const truncateAnswer: Behaviour = (response) => {
 }
 const badGateway: Behaviour = (response) => response.writeHead(502).end('Bad gateway')
 
-const caught = (call: Promise<unknown>) =>
+const errorOf = (call: Promise<unknown>) =>
   call.then(
     () => undefined,
     (error: unknown) => error,
@@ -130,7 +130,7 @@ describe('[K1] answers', () => {
   test('[K1] the client throws an ApiError with all fields of the error', async () => {
     const details = { domainsAdded: ['a'], skippedDomains: ['b'] }
     const { client } = await serve(json(500, { error: { status: 'INTERNAL', message: 'In part.', details } }))
-    const error = await caught(client().domains.add({ domains: ['a'] }))
+    const error = await errorOf(client().domains.add({ domains: ['a'] }))
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({
       name: 'ApiError',
@@ -140,7 +140,7 @@ describe('[K1] answers', () => {
       details,
     })
     const precise = await serve(failure(413, 'INVALID_ARGUMENT'))
-    expect(await caught(precise.client().organizations.get())).toMatchObject({
+    expect(await errorOf(precise.client().organizations.get())).toMatchObject({
       httpStatus: 413,
       details: undefined,
     })
@@ -172,7 +172,7 @@ describe('[K1] answers', () => {
     const { client } = await serve((response) =>
       response.writeHead(307, { location: `${elsewhere.url}/x` }).end(),
     )
-    expect(await caught(client({ retries: 0, authToken: 'token' }).organizations.get())).toMatchObject({
+    expect(await errorOf(client({ retries: 0, authToken: 'token' }).organizations.get())).toMatchObject({
       status: 'UNAVAILABLE',
       message: expect.stringMatching(/: unexpected redirect$/),
       cause: expect.any(TypeError),
@@ -204,7 +204,7 @@ describe('[K1.1] calls without an answer', () => {
     const client = createClient({ url: 'http://plenum.test', retries: 0, fetch })
     const messages = []
     for (let call = 0; call < 3; call++)
-      messages.push(((await caught(client.organizations.get())) as ApiError).message)
+      messages.push(((await errorOf(client.organizations.get())) as ApiError).message)
     expect(messages).toEqual([
       'No answer from http://plenum.test (organizations.get): Failed to fetch',
       'No answer from http://plenum.test (organizations.get): a string',
@@ -236,7 +236,7 @@ describe('[K1] retries', () => {
 
   test('[K1] the client stops after the allowed retries and throws the last failure', async () => {
     const { client, received } = await serve(failure(503, 'UNAVAILABLE'))
-    expect(await caught(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
+    expect(await errorOf(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
     expect(received).toHaveLength(2)
     const broken = await serve(dropConnection)
     expect(await caught(broken.client({ retries: 0 }).organizations.get())).toMatchObject({
@@ -260,15 +260,15 @@ describe('[K1] retries', () => {
   ])('[K1] the client does not retry after %i %s', async (httpStatus, status) => {
     const { client, received } = await serve(failure(httpStatus, status, { 'retry-after': '1' }), success({}))
     const call = client().organizations.add({ organizations: [{ organizationId: 'a' }] })
-    expect(await caught(call)).toMatchObject({ status, httpStatus, retryAfterSeconds: 1 })
+    expect(await errorOf(call)).toMatchObject({ status, httpStatus, retryAfterSeconds: 1 })
     expect(received).toHaveLength(1)
   })
 
   test('[K1] the client waits for retry-after before a retry, and throws if the wait is too long', async () => {
     const { client, received } = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '1' }), success([]))
-    const began = Date.now()
+    const startedAt = Date.now()
     await client().organizations.get()
-    expect(Date.now() - began).toBeGreaterThanOrEqual(1000)
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1000)
     expect(received).toHaveLength(2)
     const slow = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '3600' }))
     expect(await caught(slow.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
@@ -308,7 +308,7 @@ describe('[K1] retries', () => {
   test('[K1] the client does not retry after the caller aborts, during an attempt or between two', async () => {
     const { client, received } = await serve(neverAnswer)
     const during = new AbortController()
-    const first = caught(client().organizations.get({}, { signal: during.signal }))
+    const first = errorOf(client().organizations.get({}, { signal: during.signal }))
     await expect.poll(() => received.length).toBe(1)
     during.abort(new Error('enough'))
     expect(await first).toMatchObject({ message: 'enough' })
@@ -327,7 +327,7 @@ describe('[K1] retries', () => {
     expect(await second).toMatchObject({ message: 'enough' })
     expect(attempts).toBe(1)
 
-    const third = caught(client().organizations.get({}, { signal: AbortSignal.abort() }))
+    const third = errorOf(client().organizations.get({}, { signal: AbortSignal.abort() }))
     expect(await third).toMatchObject({ name: 'AbortError' })
     expect(received).toHaveLength(1)
   })
