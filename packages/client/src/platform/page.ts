@@ -1,4 +1,4 @@
-export interface PageHandlers {
+interface PageHandlers {
   /** The network is back, or the page is visible again. A connection that seems open may be dead. */
   onWake(): void
   /** The user leaves the page (false), or comes back to it from the browser's cache (true). */

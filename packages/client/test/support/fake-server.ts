@@ -7,7 +7,7 @@ import type { ConnectOptions, WebSocketClass } from '../../src/index.ts'
 import { createClient } from '../../src/index.ts'
 
 /** A socket whose server side is the test. It acts step by step, so a test can reach any order of events. */
-export class FakeSocket extends EventTarget {
+class FakeSocket extends EventTarget {
   readonly url: string
   readyState = 0
   binaryType = 'blob'

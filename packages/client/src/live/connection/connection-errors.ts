@@ -4,7 +4,7 @@ import { endingError, errorWithCode, reasonOf } from '../errors.ts'
 import type { Ending } from '../status.ts'
 import { expiryOf } from './token-check.ts'
 
-export interface TokenUse {
+interface TokenUse {
   /** The last token that was used. */
   token: string | undefined
   isRenewable: boolean

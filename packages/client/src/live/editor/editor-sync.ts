@@ -8,7 +8,7 @@ const maxUpdateBytes = 1024 * 1024
 /** Updates in flight without an answer. Later changes wait and become one update. */
 const maxUnanswered = 32
 
-export interface SyncDeps {
+interface SyncDeps {
   send(bytes: Uint8Array<ArrayBuffer>): void
   /** Asks for a call of `flush` soon, because there are local changes. */
   requestFlush(): void

@@ -13,7 +13,7 @@ type VersionRequest = VersionMessage extends infer Message
     : never
   : never
 
-export interface VersionsDeps {
+interface VersionsDeps {
   /** Why nothing can be sent any more. */
   failure(): ApiError | undefined
   reportError(error: ApiError): void
