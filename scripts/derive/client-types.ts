@@ -48,7 +48,7 @@ function familyFile(
   const { description } = families[family as protocol.Family]
   const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`
   const shared: string[] = []
-  const imports = new Map([['../call.ts', ['CallOptions', 'Result']]])
+  const imports = new Map([['../platform/call.ts', ['CallOptions', 'Result']]])
   // A shape may use others, which are added to the set during this loop.
   for (const name of used) {
     const home = homes.get(name)

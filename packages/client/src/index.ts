@@ -14,7 +14,7 @@ export type {
   VersionUser,
 } from '@plenum/protocol/realtime'
 export { closeCodes } from '@plenum/protocol/realtime'
-export type { CallOptions, Result } from './call.ts'
+export type { CallOptions, Result } from './platform/call.ts'
 export type { Connection, ConnectOptions } from './live/connection/connection.ts'
 export type { TokenSource } from './live/connection/token.ts'
 export type { WebSocketClass } from './live/connection/web-socket.ts'

@@ -1,11 +1,11 @@
 import { ApiError, type ErrorBody, type ErrorStatus } from '@plenum/protocol/errors'
-import type { CallOptions } from './call.ts'
+import type { CallOptions } from './platform/call.ts'
 import type { Operations } from './operations/index.ts'
 import { parseAddress } from './platform/address.ts'
 import { type Route, routes } from './routes.ts'
 
 export { ApiError, type ErrorStatus }
-export type { CallOptions, Result } from './call.ts'
+export type { CallOptions, Result } from './platform/call.ts'
 export type * from './operations/index.ts'
 
 export interface ClientOptions {

@@ -1,5 +1,5 @@
 // Derived from the operation table by "npm run derive". Do not edit.
-import type { CallOptions, Result } from '../call.ts'
+import type { CallOptions, Result } from '../platform/call.ts'
 import type { NoInput } from './workspace.ts'
 
 export interface DomainsInput {
