@@ -160,7 +160,7 @@ function usePresenceValue<Data extends object, T>(
 }
 
 /**
- * The value of a live state, and a function that sets it. The value is `undefined` until somebody has set it. Renders the
+ * The value of a live state, and a function that sets it. The value is `undefined` until it has been set. Renders the
  * component when it changes. The function throws before the component is mounted.
  */
 export function useLiveState<T extends object>(

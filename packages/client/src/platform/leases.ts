@@ -7,12 +7,12 @@ interface Lease<T> {
 export class Leases<T extends { close(): void }> {
   readonly #leases = new Map<string, Lease<T>>()
 
-  /** The value, if somebody holds it. */
+  /** The value, if it has a holder. */
   peek(key: string): T | undefined {
     return this.#leases.get(key)?.value
   }
 
-  /** Holds the value, and opens it if nobody else does. Returns a function that releases it. */
+  /** Adds a holder, and opens the value for the first one. Returns a function that releases it. */
   take(key: string, open: () => T): () => void {
     const lease = this.#leases.get(key) ?? { value: open(), holders: 0 }
     this.#leases.set(key, lease)

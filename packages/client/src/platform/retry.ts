@@ -1,8 +1,8 @@
 const firstDelayMs = 200
 const maxDelayMs = 30_000
 /**
- * A success that lasted this long resets the delay. A shorter one does not: a connection that is cut at once again and
- * again would otherwise be retried in a storm.
+ * A success that lasted this long resets the delay. A shorter one does not: otherwise a connection that is always cut at
+ * once would be retried several times a second.
  */
 const steadyMs = 10_000
 

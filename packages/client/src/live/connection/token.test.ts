@@ -175,7 +175,7 @@ test('[K11] [K11.3] the error for an expired token says when it expired and what
   expect(warnings().join()).not.toContain(token)
 })
 
-test('[K11] the error for a token of another server says so', async () => {
+test('[K11] the error for a token of another server says that this server did not issue it', async () => {
   const connection = await connect()
   fakes.server.socket.accept()
   fakes.server.socket.disconnect(

@@ -4,7 +4,7 @@ import type { Unsubscribe } from '../../platform/listeners.ts'
 export interface LiveState<T extends object = Record<string, unknown>> {
   readonly liveStateDataId: string
   /**
-   * The stored value with your own unsaved changes applied. Undefined until somebody has set it. Immutable: a change gives
+   * The stored value with your own unsaved changes applied. Undefined until it has been set. Immutable: a change gives
    * a new object.
    */
   readonly value: T | undefined
