@@ -158,7 +158,7 @@ describe('[K1] answers', () => {
     [400, '{"error":"no"}', 'INTERNAL'],
   ])('[K1.1] HTTP %i with the body %s is not an envelope and throws %s', async (httpStatus, body, status) => {
     const { client, url } = await serve((response) => response.writeHead(httpStatus).end(body))
-    const error = await caught(client({ retries: 0 }).organizations.get())
+    const error = await errorOf(client({ retries: 0 }).organizations.get())
     expect(error).toBeInstanceOf(ApiError)
     expect(error).toMatchObject({
       status,
@@ -189,7 +189,7 @@ describe('[K1.1] calls without an answer', () => {
       for (const cleanUp of cleanups.splice(0)) cleanUp()
       const address = url.replace('127.0.0.1', host)
       const client = createClient({ url: `${address}/`, retries: 0, authToken: 'secret' })
-      const error = await caught(client.organizations.get())
+      const error = await errorOf(client.organizations.get())
       expect(error).toBeInstanceOf(ApiError)
       expect(error).toMatchObject({ status: 'UNAVAILABLE', cause: expect.any(TypeError) })
       expect((error as ApiError).message).toMatch(
@@ -239,7 +239,7 @@ describe('[K1] retries', () => {
     expect(await errorOf(client({ retries: 1 }).organizations.get())).toMatchObject({ status: 'UNAVAILABLE' })
     expect(received).toHaveLength(2)
     const broken = await serve(dropConnection)
-    expect(await caught(broken.client({ retries: 0 }).organizations.get())).toMatchObject({
+    expect(await errorOf(broken.client({ retries: 0 }).organizations.get())).toMatchObject({
       status: 'UNAVAILABLE',
       cause: expect.any(TypeError),
     })
@@ -271,7 +271,7 @@ describe('[K1] retries', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1000)
     expect(received).toHaveLength(2)
     const slow = await serve(failure(503, 'UNAVAILABLE', { 'retry-after': '3600' }))
-    expect(await caught(slow.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
+    expect(await errorOf(slow.client().organizations.get())).toMatchObject({ retryAfterSeconds: 3600 })
     expect(slow.received).toHaveLength(1)
     const dated = await serve(
       failure(503, 'UNAVAILABLE', { 'retry-after': 'Wed, 21 Oct 2099 07:28:00 GMT' }),
@@ -289,7 +289,7 @@ describe('[K1] retries', () => {
       return fetch(input, init)
     }
     const impatient = client({ timeoutMs: 50, retries: 1, fetch: counting })
-    expect(await caught(impatient.organizations.get())).toMatchObject({
+    expect(await errorOf(impatient.organizations.get())).toMatchObject({
       status: 'UNAVAILABLE',
       message: `No answer from ${url} (organizations.get): none within 50 ms`,
       cause: { name: 'TimeoutError' },
@@ -320,7 +320,7 @@ describe('[K1] retries', () => {
       return Response.json(unavailable, { status: 503, headers: { 'retry-after': '20' } })
     }
     const between = new AbortController()
-    const second = caught(client({ fetch }).organizations.get({}, { signal: between.signal }))
+    const second = errorOf(client({ fetch }).organizations.get({}, { signal: between.signal }))
     // This fetch needs no network, so the client waits for its retry after one turn of the event loop.
     await new Promise((done) => setImmediate(done))
     between.abort(new Error('enough'))
