@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { createSecrets, loadOrCreateSecretKey } from './access/tokens/secrets.ts'
+import { createSecrets, loadOrCreateSecretKey } from './access/credentials/secrets.ts'
 import { printBanner } from './start/banner.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { prepareDataDir } from './start/data-dir.ts'

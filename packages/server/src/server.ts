@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { Credentials } from './access/credentials.ts'
+import { Credentials } from './access/credentials/credentials.ts'
 import { Deletions } from './access/deletions.ts'
 import { createDisposableCheck } from './access/domains/disposable.ts'
-import type { Secrets } from './access/tokens/secrets.ts'
+import type { Secrets } from './access/credentials/secrets.ts'
 import { createUserTokens } from './access/tokens/user-tokens.ts'
 import { createCallableOperations } from './calls/callable-operations.ts'
 import { createClientVersions } from './calls/client-versions.ts'
@@ -29,14 +29,14 @@ import { mountYSweet } from './http/y-sweet/y-sweet.ts'
 import { createHousekeeping } from './jobs/housekeeping.ts'
 import { createJobRunner } from './jobs/runner.ts'
 import { handlers } from './operations/index.ts'
-import { type Bus, createMemoryBus } from './platform/bus.ts'
+import { type Bus, createServerBus } from './bus.ts'
 import { type Clock, systemClock } from './platform/clock.ts'
 import type { Log } from './platform/log/log.ts'
 import type { Metrics } from './platform/metrics/metrics.ts'
 import { startWorker } from './platform/threads/worker.ts'
 import { LongReads } from './platform/turns/long-reads.ts'
 import { UnsentAnswers } from './platform/turns/unsent-answers.ts'
-import { docIdPattern, placeOfDocId } from './realtime/documents/place.ts'
+import { docIdPattern, parseDocId } from './realtime/documents/editor-name.ts'
 import { createGateway } from './realtime/index.ts'
 import { version } from './start/version.ts'
 import * as domains from './store/domains.ts'
@@ -68,7 +68,7 @@ export interface Server {
 /** Builds the server. Everything outside of it is passed in, so tests run the same server. */
 export function createServer(deps: ServerDeps): Server {
   const { config, database, secrets, metrics, log } = deps
-  const { bus = createMemoryBus(log), clock = systemClock } = deps
+  const { bus = createServerBus(log), clock = systemClock } = deps
   const { limits, publicOrigins, trustedProxyHops } = config
   const { now } = clock
   let isDraining = false
@@ -149,7 +149,7 @@ export function createServer(deps: ServerDeps): Server {
     addressOf: (request) => requestAddress(request, trustedProxyHops),
     runVersionOperation: createClientVersions(services, callables, log),
   })
-  metrics.follow({
+  metrics.addSources({
     build: { version, database: database.dialect },
     live: () => gateway.numbers,
     databaseSize: () => database.size(),
@@ -181,7 +181,7 @@ export function createServer(deps: ServerDeps): Server {
     admission,
     identify: createBearerCheck(credentials, userTokens, clock),
     unsentAnswers,
-    placeOf: placeOfDocId,
+    placeOf: parseDocId,
     docIdPattern,
     storeUpdate: (...update) => gateway.storeUpdate(...update),
   })

@@ -3,8 +3,8 @@ import { ApiError } from '@plenum/protocol'
 import type { Clock, StopTimer } from '../platform/clock.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Database, Db } from '../store/engine/db.ts'
-import * as stored from '../store/deletions/deletions.ts'
-import type { Deletion, Mention, Scope } from '../store/deletions/deletions.ts'
+import * as stored from '../store/deletions.ts'
+import type { Deletion, NamedResources, Scope } from '../store/deletions.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as folderTree from '../store/documents/folder-tree.ts'
 import { organizationLevel } from '../store/access/grants.ts'
@@ -69,15 +69,15 @@ export class Deletions {
   }
 
   /** Whether the API key has unfinished deletions, so that a request may have to wait. Needs no query. */
-  mayMeet(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
+  mayAffect(key: Pick<ApiKey, 'apiKey' | 'hasDeletions'>): boolean {
     return this.#deps.database.exclusive ? this.#unfinished.has(key.apiKey) : key.hasDeletions === true
   }
 
   /** Resolves when no deletion removes what the request names. Throws `ABORTED` if that takes too long. */
-  async settled(apiKey: string, mention: Mention): Promise<void> {
+  async waitWhileAffected(apiKey: string, mention: NamedResources): Promise<void> {
     const { clock } = this.#deps
     const until = clock.elapsed() + maxWaitMs
-    while (await this.meets(apiKey, mention)) {
+    while (await this.affects(apiKey, mention)) {
       const leftMs = until - clock.elapsed()
       if (leftMs <= 0) throw beingDeleted()
       await this.#oneFinished(apiKey, leftMs)
@@ -85,9 +85,9 @@ export class Deletions {
   }
 
   /** Whether a deletion removes something that the request names. */
-  async meets(apiKey: string, mention: Mention): Promise<boolean> {
+  async affects(apiKey: string, mention: NamedResources): Promise<boolean> {
     const { read, exclusive } = this.#deps.database
-    if (!exclusive) return stored.meets(read, apiKey, mention)
+    if (!exclusive) return stored.isBeingDeleted(read, apiKey, mention)
     for (const { scope } of this.#unfinished.get(apiKey)?.values() ?? []) {
       if (await stored.overlaps(read, apiKey, scope, mention)) return true
     }
@@ -217,7 +217,10 @@ export class Deletions {
   async start(): Promise<void> {
     const { database, clock } = this.#deps
     // If only this process uses the database, no other server works on the deletions that an earlier run left.
-    const left = await stored.abandoned(database, database.exclusive ? Number.MAX_SAFE_INTEGER : clock.now())
+    const left = await stored.findAbandoned(
+      database,
+      database.exclusive ? Number.MAX_SAFE_INTEGER : clock.now(),
+    )
     for (const deletion of left) this.#resumeOne(deletion)
     this.#stopTimer = clock.setInterval(() => void this.resume(), resumeMs)
   }
@@ -232,7 +235,7 @@ export class Deletions {
   /** Resumes the deletions that no server works on. */
   async resume(): Promise<void> {
     const { database, clock } = this.#deps
-    const left = await stored.abandoned(database, clock.now()).catch(() => [])
+    const left = await stored.findAbandoned(database, clock.now()).catch(() => [])
     for (const deletion of left) this.#resumeOne(deletion)
   }
 

@@ -1,6 +1,6 @@
-import type { Mention } from '../store/deletions/deletions.ts'
+import type { NamedResources } from '../store/deletions.ts'
 
-type Kind = Exclude<keyof Mention, 'isLive'>
+type Kind = Exclude<keyof NamedResources, 'isLive'>
 
 const fields: Readonly<Record<string, Kind>> = {
   organizationId: 'organizationIds',
@@ -21,7 +21,7 @@ const types: Readonly<Record<string, Kind>> = {
 const maxDepth = 4
 
 /** Finds the organizations, documents and folders that a request names. Field names are the same in every operation. */
-export function mentionIn(input: unknown): Mention {
+export function mentionIn(input: unknown): NamedResources {
   const found = {
     organizationIds: new Set<string>(),
     documentIds: new Set<string>(),

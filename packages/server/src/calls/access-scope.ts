@@ -1,5 +1,5 @@
 import type { Operation } from '@plenum/protocol'
-import type { AccessScope } from '../platform/bus.ts'
+import type { AccessScope } from '../bus.ts'
 
 /** The fields in which inputs name users, documents and organizations. */
 interface NamingFields {

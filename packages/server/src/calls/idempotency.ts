@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { ApiError } from '@plenum/protocol'
-import type { Secrets } from '../access/tokens/secrets.ts'
+import type { Secrets } from '../access/credentials/secrets.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import * as idempotency from '../store/idempotency.ts'
 import type { IdempotencyKey } from '../store/idempotency.ts'
@@ -67,7 +67,7 @@ export function createIdempotency(database: Database, secrets: Secrets) {
       const { id, body, now } = request
       const response = secrets.seal(joinedBody(answer.body), nameOf(request))
       const bodyHash = hash('sha256', body)
-      await idempotency.keep(db, id, { bodyHash, httpStatus: answer.httpStatus, response }, now)
+      await idempotency.put(db, id, { bodyHash, httpStatus: answer.httpStatus, response }, now)
       return answer
     },
   }

@@ -1,7 +1,7 @@
 import type { Version, VersionUser } from '@plenum/protocol'
 import { newId } from '../access/ids.ts'
 import { createPages, type Pages } from '../access/pages.ts'
-import { type BusMessage, uncertain } from '../platform/bus.ts'
+import { type BusMessage, toUncertainMessage } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'
@@ -88,7 +88,7 @@ export class OperationCall implements Call {
     const { bus, credentials, wakeJobs } = this.services
     const messages = this.#messages
     for (const { apiKey } of messages) credentials.drop(apiKey)
-    for (const message of messages) bus.publish(uncertain(message))
+    for (const message of messages) bus.publish(toUncertainMessage(message))
     wakeJobs()
   }
 

@@ -1,6 +1,6 @@
 import { type Access, ApiError } from '@plenum/protocol'
 import type { Limits } from '../config.ts'
-import { memoryCounter } from '../platform/counters/memory.ts'
+import { createRateLimit } from '../platform/rate-limit.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 import type { Callers } from './call.ts'
 
@@ -9,9 +9,9 @@ const exceeded = (message: string, retryAfterSeconds: number) =>
 
 /** The rate limits of spec 0.7. */
 export function createRateLimits(limits: Limits) {
-  const createWorkspace = memoryCounter(limits.createWorkspacePerHour, 3600)
-  const workspace = memoryCounter(limits.workspaceRequestsPerMinute, 60)
-  const apiKey = memoryCounter(limits.apiKeyRequestsPerMinute, 60)
+  const createWorkspace = createRateLimit(limits.createWorkspacePerHour, 3600)
+  const workspace = createRateLimit(limits.workspaceRequestsPerMinute, 60)
+  const apiKey = createRateLimit(limits.apiKeyRequestsPerMinute, 60)
 
   return {
     /** Counts the attempt whether it succeeds or not. */

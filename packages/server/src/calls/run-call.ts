@@ -22,8 +22,8 @@ export async function runCall(services: Services, request: CallRequest): Promise
   const write = declaration.effect === 'write' ? new Write(services, request, startedAt) : undefined
 
   const { deletions, database } = services
-  if ('apiKey' in caller && deletions.mayMeet(caller) && !declaration.reportsProgress) {
-    await deletions.settled(caller.apiKey, mentionIn(input))
+  if ('apiKey' in caller && deletions.mayAffect(caller) && !declaration.reportsProgress) {
+    await deletions.waitWhileAffected(caller.apiKey, mentionIn(input))
   }
   if (write) return runWrite(write, handler)
   const call = new OperationCall(services, request, database.read, startedAt)

@@ -1,5 +1,5 @@
 import type { Deletions } from '../access/deletions.ts'
-import type { Bus } from '../platform/bus.ts'
+import type { Bus } from '../bus.ts'
 import type { Database } from '../store/engine/db.ts'
 import type { HandlerServices } from './call.ts'
 import type { Idempotency } from './idempotency.ts'

@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import { LaneQuota } from '../platform/lane-quota.ts'
-import { LaneLimiters } from '../platform/turns/gate.ts'
+import { LaneLimiters } from '../platform/turns/limiter.ts'
 
 /** What one caller may have in progress: each call holds its body in memory. */
 const maxPerCaller = { maxJobs: 100, maxBytes: 64 * 1024 * 1024 }

@@ -1,8 +1,8 @@
 import type { Worker } from 'node:worker_threads'
 import { isLoopHeld } from '../platform/turns/loop-time.ts'
-import { TookTooLong } from '../platform/threads/thread.ts'
+import { ThreadTimeout } from '../platform/threads/thread.ts'
 import { LaneFull, type PoolOptions, ThreadPool, ThreadsBusy } from '../platform/threads/thread-pool.ts'
-import { valueOf } from '../platform/threads/worker.ts'
+import { resultOf } from '../platform/threads/worker.ts'
 import { Busy, DamagedLog, DamagedVersion, TooMuchWork, TooSlow, UnfitContent } from './content/errors.ts'
 import { pack, type Parts, sizeOf, timeLimitFor } from './content/parts.ts'
 import { XmlError } from './content/xml.ts'
@@ -79,9 +79,9 @@ export class DocumentThreads {
         waitMs,
         message,
       })
-      return valueOf(answer, errors) as T
+      return resultOf(answer, errors) as T
     } catch (error) {
-      if (error instanceof TookTooLong) throw new TooSlow(error.message, { cause: error })
+      if (error instanceof ThreadTimeout) throw new TooSlow(error.message, { cause: error })
       if (error instanceof ThreadsBusy) throw new Busy(error.message, { cause: error })
       if (error instanceof LaneFull) throw new TooMuchWork(error.message, { cause: error })
       throw error

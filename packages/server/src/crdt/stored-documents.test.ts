@@ -144,7 +144,7 @@ describe('[V5] the threads of REST', () => {
   })
 
   test('[V5] refuse work of an API key beyond its memory limit', async () => {
-    const documents = testStoredDocuments({ inlineBytes: 0, laneBytes: 150_000 })
+    const documents = testStoredDocuments({ inlineBytes: 0, maxBytesPerLane: 150_000 })
     const first = documents.render(large(), undeclared)
     await expect(documents.render(large(), undeclared)).rejects.toThrow(TooMuchWork)
     expect((await first).length).toBe(100_002)

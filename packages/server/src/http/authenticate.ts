@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { ApiError, type Option } from '@plenum/protocol'
-import { matchesAny } from '../access/tokens/auth-tokens.ts'
-import type { Credentials, KnownCaller } from '../access/credentials.ts'
-import { headerOf, presentedCredentials } from '../access/server-credentials.ts'
+import { matchesAny } from '../access/credentials/auth-tokens.ts'
+import type { Credentials, KnownCaller } from '../access/credentials/credentials.ts'
+import { headerOf, presentedCredentials } from '../access/credentials/server-credentials.ts'
 import type { Callers } from '../calls/call.ts'
 import type { ApiKey } from '../store/api-keys.ts'
 

@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { isCollision, isTooLate, isUnavailable } from '../store/engine/failures.ts'
+import { isCollision, isTimeout, isUnavailable } from '../store/engine/failures.ts'
 import { carriesErrorCode } from './error-code.ts'
 
 export const databaseTooLate =
@@ -24,7 +24,7 @@ export function toApiError(error: unknown): ApiError {
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
     return new ApiError('INVALID_ARGUMENT', 'Malformed request.', { httpStatus: statusCode })
   }
-  if (isTooLate(error)) {
+  if (isTimeout(error)) {
     return new ApiError('DEADLINE_EXCEEDED', databaseTooLate, { retryAfterSeconds: 1, cause: error })
   }
   if (isUnavailable(error)) {

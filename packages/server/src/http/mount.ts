@@ -13,7 +13,7 @@ import type { ApiKey } from '../store/api-keys.ts'
 import type { Admission } from './admission.ts'
 import { type Authenticator, requireOption } from './authenticate.ts'
 import { requestAddress } from './sockets/request-address.ts'
-import { LoopTurns } from '../platform/turns/loop-turns.ts'
+import { StartQueue } from '../platform/turns/start-queue.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -39,14 +39,14 @@ export interface MountDeps {
 
 /** Makes routes of the operation table. Each checks limits and credentials, then reads the body, then runs the call. */
 export function mountOperations(app: FastifyInstance, deps: MountDeps): void {
-  const turns = new LoopTurns({ startsUntilLate: true })
+  const turns = new StartQueue({ startsUntilLate: true })
   for (const operation of deps.callables.values()) mountOperation(app, deps, turns, operation)
 }
 
 function mountOperation(
   app: FastifyInstance,
   deps: MountDeps,
-  turns: LoopTurns,
+  turns: StartQueue,
   operation: CallableOperation,
 ) {
   const { services, config } = deps

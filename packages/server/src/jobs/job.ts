@@ -1,5 +1,5 @@
-import type { Emitted } from '../platform/bus.ts'
-import type { Scope } from '../store/deletions/deletions.ts'
+import type { Emitted } from '../bus.ts'
+import type { Scope } from '../store/deletions.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
 

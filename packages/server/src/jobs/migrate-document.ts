@@ -1,6 +1,6 @@
 import type { Db } from '../store/engine/db.ts'
-import * as deletions from '../store/deletions/deletions.ts'
-import { mergeInto, moveRest } from '../store/documents/document-merge.ts'
+import * as deletions from '../store/deletions.ts'
+import { mergeInto, moveRest } from '../store/deletions/document-merge.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { JobHandler } from './job.ts'
 
@@ -28,7 +28,7 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
         folderIds: [],
       }
       // A document that is being deleted is incomplete. The job is tried again later.
-      if (await deletions.meets(db, apiKey, mention)) throw new Error('A document is being deleted.')
+      if (await deletions.isBeingDeleted(db, apiKey, mention)) throw new Error('A document is being deleted.')
       const isMoved = await mergeInto(db, apiKey, organizationId, documentId, newDocumentId, now)
       await migrations.advance(db, apiKey, organizationId, migrationId, isMoved ? 'completed' : 'failed', now)
       return isMoved

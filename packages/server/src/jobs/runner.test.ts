@@ -4,7 +4,7 @@ import { SteppedClock } from '../../test/support/clock.ts'
 import * as given from '../../test/support/given.ts'
 import { useServer } from '../../test/support/harness.ts'
 import { newId } from '../access/ids.ts'
-import { createMemoryBus } from '../platform/bus.ts'
+import { createServerBus } from '../bus.ts'
 import { createMetrics } from '../platform/metrics/metrics.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import type { Database } from '../store/engine/db.ts'
@@ -31,7 +31,7 @@ async function scene() {
   }
   const runner = createJobRunner({
     database,
-    bus: createMemoryBus(log),
+    bus: createServerBus(log),
     removeInSteps: async () => false,
     log,
     clock,

@@ -1,5 +1,5 @@
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
-import type { Bus, Emitted } from '../platform/bus.ts'
+import type { Bus, Emitted } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database } from '../store/engine/db.ts'

@@ -1,6 +1,6 @@
 import { ApiError, defaultTriggers, type Input, type Operations, toGrouped } from '@plenum/protocol'
-import type { Secrets } from '../access/tokens/secrets.ts'
-import { writeSettings } from '../access/service-settings.ts'
+import type { Secrets } from '../access/credentials/secrets.ts'
+import { writeSettings } from '../access/credentials/service-settings.ts'
 import type { Call, Handlers } from '../calls/call.ts'
 import { reply } from '../calls/reply.ts'
 import * as apiKeys from '../store/api-keys.ts'

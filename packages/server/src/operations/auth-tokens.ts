@@ -1,6 +1,6 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { mintAuthToken } from '../access/tokens/auth-tokens.ts'
-import type { Secrets } from '../access/tokens/secrets.ts'
+import { mintAuthToken } from '../access/credentials/auth-tokens.ts'
+import type { Secrets } from '../access/credentials/secrets.ts'
 import type { Handlers } from '../calls/call.ts'
 import * as apiKeys from '../store/api-keys.ts'
 import type { Db } from '../store/engine/db.ts'

@@ -4,7 +4,7 @@ import { sourceOf } from '../crdt/document-threads.ts'
 import { type Call, type Handlers, Stale } from '../calls/call.ts'
 import * as versions from '../store/editors/versions.ts'
 import * as editors from '../store/editors/editors.ts'
-import type { Place } from '../store/editors/editors.ts'
+import type { EditorRef } from '../store/refs.ts'
 import * as users from '../store/users/users.ts'
 import { EncodedJson } from '../calls/encoded-json.ts'
 import { page, type Window } from './shared/paging.ts'
@@ -124,7 +124,7 @@ interface PreparedRestore extends PreparedChange {
 
 type VersionCall<Input> = Pick<Call, 'db' | 'user'> & { input: Input; caller: { apiKey: string } }
 
-async function checkVersionLimit({ input, caller: { apiKey }, db, user }: VersionCall<Place>) {
+async function checkVersionLimit({ input, caller: { apiKey }, db, user }: VersionCall<EditorRef>) {
   const { total, whenClientsAdd } = maxVersionsPerEditor
   const found = await versions.count(db, apiKey, input)
   if (found >= total) {

@@ -3,7 +3,7 @@ import { internalDocumentId, newId } from '../access/ids.ts'
 import type { Call, Handlers } from '../calls/call.ts'
 import { partial } from '../calls/reply.ts'
 import { findFolderChains } from '../store/access/access.ts'
-import * as deletions from '../store/deletions/deletions.ts'
+import * as deletions from '../store/deletions.ts'
 import * as migrations from '../store/documents/document-migrations.ts'
 import * as documents from '../store/documents/documents.ts'
 import * as folders from '../store/documents/folders.ts'
@@ -21,7 +21,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     else if (!(await organizations.exists(db, apiKey, organizationId))) throw unknown('Organization')
     const folderId = folderOf(input.folderId)
     if (folderId !== null) {
-      if (input.createFolder) await folders.addRoot(db, apiKey, organizationId, folderId, now)
+      if (input.createFolder) await folders.ensureAtTop(db, apiKey, organizationId, folderId, now)
       else if (!(await folders.exists(db, apiKey, organizationId, folderId))) throw unknown('Folder')
     }
     const items = byId(input.documents, (item) => item.documentId)
@@ -59,7 +59,7 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     if (input.documentIds) {
       const ids = unique(input.documentIds)
       const read = () => documents.findMany(db, caller.apiKey, organizationId, ids)
-      const stored = await longReads.begin(caller.apiKey).query(read)
+      const stored = await longReads.open(caller.apiKey).query(read)
       const inFolder = stored.filter((one) => folderId === undefined || one.folderId === folderId)
       const found = await present(call, organizationId, inFolder)
       if (version === 'v1' || found.length === ids.length) return found
@@ -119,7 +119,8 @@ export const documentHandlers: Handlers<Operations['documents']> = {
     const { organizationId } = input
     const ids = unique(input.documentIds)
     const folderId = folderOf(input.folderId)
-    if ((await documents.countOf(db, apiKey, organizationId, ids)) < ids.length) throw unknown('Document')
+    if ((await documents.countExisting(db, apiKey, organizationId, ids)) < ids.length)
+      throw unknown('Document')
     if (folderId !== null && !(await folders.exists(db, apiKey, organizationId, folderId)))
       throw unknown('Folder')
     await documents.set(db, apiKey, organizationId, ids, { folderId }, now)
@@ -213,7 +214,7 @@ async function present(
   stored: readonly documents.Document[],
 ): Promise<Document[]> {
   const folderIds = unique(stored.flatMap(({ folderId }) => folderId ?? []))
-  const { pause } = longReads.begin(caller.apiKey)
+  const { pause } = longReads.open(caller.apiKey)
   const tree = await findFolderChains(db, caller.apiKey, organizationId, folderIds, pause)
   const shown: Document[] = []
   for (const { documentId, folderId, accessType, disabled, data, createdAt, lastUpdated } of stored) {

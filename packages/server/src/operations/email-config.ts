@@ -1,5 +1,5 @@
 import { ApiError, type Operations } from '@plenum/protocol'
-import { readSettings, writeSettings } from '../access/service-settings.ts'
+import { readSettings, writeSettings } from '../access/credentials/service-settings.ts'
 import type { Handlers } from '../calls/call.ts'
 import { changeEmail, type EmailSettings, noEmailSettings, presentEmail } from './shared/email-settings.ts'
 

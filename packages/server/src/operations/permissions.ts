@@ -22,7 +22,7 @@ export const permissionHandlers: Handlers<Operations['permissions']> = {
   async get({ input, caller, db, now, services: { longReads } }) {
     const { organizationId } = input
     const userIds = unique(input.userIds)
-    const { pause } = longReads.begin(caller.apiKey)
+    const { pause } = longReads.open(caller.apiKey)
     const subjects = await loadSubjects(db, caller, organizationId, userIds, input, pause)
     if (!subjects) throw new ApiError('NOT_FOUND', 'Organization does not exist')
 

@@ -1,13 +1,13 @@
 import { ApiError, type Input, type Operations } from '@plenum/protocol'
 import { internalId } from '../access/ids.ts'
 import type { Handlers } from '../calls/call.ts'
-import { ofDocuments } from '../store/users/document-users.ts'
+import { listUsersOfDocuments } from '../store/users/document-users.ts'
 import * as grants from '../store/access/grants.ts'
 import type { Member } from '../store/users/member.ts'
 import * as memberLists from '../store/users/member-lists.ts'
 import * as members from '../store/users/members.ts'
 import * as users from '../store/users/users.ts'
-import { byDocument } from '../store/users/users-by-document.ts'
+import { listUsersByDocument } from '../store/users/users-by-document.ts'
 import { byId, outcomes, unique } from './shared/batches.ts'
 import { levelOf, requireLevel } from './shared/levels.ts'
 import { listAll, page, pageOfGroups, type Window } from './shared/paging.ts'
@@ -101,10 +101,10 @@ type GetInput = Input<Operations['users']['get']>
 function listOf({ allDocuments, groupByDocumentId }: GetInput, level: grants.Level) {
   if (!allDocuments) {
     if (groupByDocumentId) throw new ApiError('INVALID_ARGUMENT', 'groupByDocumentId requires allDocuments.')
-    return memberLists.atLevel
+    return memberLists.listAtLevel
   }
   if (level.type !== 'organization') {
     throw new ApiError('INVALID_ARGUMENT', 'allDocuments cannot be combined with documentId or folderId.')
   }
-  return groupByDocumentId ? byDocument : ofDocuments
+  return groupByDocumentId ? listUsersByDocument : listUsersOfDocuments
 }

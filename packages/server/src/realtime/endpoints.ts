@@ -1,4 +1,4 @@
-import { placeIn } from './documents/place.ts'
+import { parseEditorName } from './documents/editor-name.ts'
 import type { CreateDialectClient } from './dialects/dialect.ts'
 import { HocuspocusClient } from './dialects/hocuspocus/hocuspocus.ts'
 import { JsonClient } from './dialects/json/json.ts'
@@ -7,7 +7,7 @@ import { YjsClient } from './dialects/yjs.ts'
 
 /** The dialects, by the first part of their path. */
 export const dialects = {
-  yjs: (context, name) => new YjsClient(context, placeIn(name)),
+  yjs: (context, name) => new YjsClient(context, parseEditorName(name)),
   'y-sweet': createYSweetClient,
   hocuspocus: (context) => new HocuspocusClient(context),
   realtime: (context) => new JsonClient(context),

@@ -9,8 +9,14 @@ import type { VerifiedUser } from '../access/tokens/token-claims.ts'
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
 import type { LiveNumbers } from '../platform/metrics/live-metrics.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
-import type { Place } from '../store/editors/editors.ts'
-import { backendOf, Denial, didNotSay, identityOf, originDenied } from './authorization/identify.ts'
+import type { EditorRef } from '../store/refs.ts'
+import {
+  backendIdentity,
+  Denial,
+  noTokenMessage,
+  userIdentity,
+  originDeniedMessage,
+} from './authorization/identify.ts'
 import type { OpenPage } from './authorization/open-pages.ts'
 import type { DialectClient, DialectContext } from './dialects/dialect.ts'
 import { dialectNames, dialects, type Endpoint, endpointOf } from './endpoints.ts'
@@ -82,7 +88,7 @@ export class Gateway {
 
   get numbers(): LiveNumbers {
     const { connections, closes } = this.#counts
-    return { connections, closes, ...this.#deps.hub.numbers }
+    return { connections, closes, ...this.#deps.services.numbers }
   }
 
   attach(server: Server): void {
@@ -109,9 +115,9 @@ export class Gateway {
 
   #accept(ws: ClientSocket, socket: Socket, request: IncomingMessage, endpoint: Endpoint): void {
     socket.setNoDelay(true)
-    const { hub, log, unsentAnswers } = this.#deps
+    const { services, log, unsentAnswers } = this.#deps
     const connection = new Connection(newId('conn'), ws, socket, {
-      turns: hub.turns,
+      turns: services.turns,
       unsentAnswers,
       clock: this.#clock,
     })
@@ -119,7 +125,7 @@ export class Gateway {
     const address = this.#deps.addressOf(request)
     const context: DialectContext = {
       connection,
-      hub,
+      services,
       log,
       clock: this.#clock,
       identify: (token) => identifyByToken(this.#deps, connection, token, page),
@@ -136,7 +142,7 @@ export class Gateway {
       get isOpen() {
         return connection.isOpen
       },
-      close: () => client.deny('permissionDenied', originDenied),
+      close: () => client.deny('permissionDenied', originDeniedMessage),
     }
     this.#counts.countOpened(dialect)
     ws.on('close', (code) => {
@@ -181,7 +187,7 @@ export class Gateway {
       clock: this.#clock,
       timeoutMs: authTimeoutMs,
       onTimeout: () => {
-        const { reason, message } = client.authTimeoutReason ?? new Denial('unauthenticated', didNotSay)
+        const { reason, message } = client.authTimeoutReason ?? new Denial('unauthenticated', noTokenMessage)
         client.deny(reason, message)
       },
       onTooManyBytes: () =>
@@ -192,39 +198,39 @@ export class Gateway {
   #sweep(): void {
     this.#heartbeat.sweep()
     this.#deps.unsentAnswers.cutExcess()
-    void this.#deps.hub.sweep()
+    void this.#deps.services.sweep()
   }
 
   /** Resolves when no client's write under this API key is being committed; undefined if none is. */
   commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
-    return this.#deps.hub.commitsUnderWay(apiKey)
+    return this.#deps.services.commitsUnderWay(apiKey)
   }
 
   /** Stores the update of a request like the update of a client. Resolves when it is durable; throws an `ApiError`. */
-  storeUpdate(apiKey: string, user: VerifiedUser | 'server', place: Place, update: Uint8Array) {
-    const identity = user === 'server' ? backendOf(apiKey) : identityOf(user)
-    return storeUpdate(this.#deps.hub, identity, place, update)
+  storeUpdate(apiKey: string, user: VerifiedUser | 'server', place: EditorRef, update: Uint8Array) {
+    const identity = user === 'server' ? backendIdentity(apiKey) : userIdentity(user)
+    return storeUpdate(this.#deps.services, identity, place, update)
   }
 
   /** Asks all clients to reconnect, stores what they sent, and closes their connections. */
   async drain(): Promise<void> {
-    const { hub, pages } = this.#deps
+    const { services, pages } = this.#deps
     this.#isDraining = true
     for (const client of this.#clients.values()) {
       client.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
     }
-    await Promise.race([hub.idle(), this.#pause(finishMs)])
+    await Promise.race([services.idle(), this.#pause(finishMs)])
     const connections = [...this.#arriving, ...this.#clients.keys()]
     for (const connection of connections) connection.inbox.stop()
-    await hub.turns.idle()
-    await hub.idle()
+    await services.turns.idle()
+    await services.idle()
     for (const connection of connections) connection.close('restarting', 'The server is shutting down.')
     await Promise.race([this.#lastClientClosed(), this.#pause(drainCloseTimeoutMs)])
     for (const connection of connections) connection.terminate()
     this.#stopSweeping()
-    await hub.turns.idle()
-    await hub.idle()
-    hub.close()
+    await services.turns.idle()
+    await services.idle()
+    services.close()
     pages.close()
   }
 

@@ -6,15 +6,15 @@ import {
   identifyBackend,
   identifyUser,
   type Identity,
-  type IdentityParts,
+  type IdentityDeps,
 } from './authorization/identify.ts'
 import type { OpenPage } from './authorization/open-pages.ts'
 import type { DialectClient } from './dialects/dialect.ts'
-import type { Hub } from './editors/services.ts'
+import type { RealtimeServices } from './editors/services.ts'
 import type { Connection } from './sockets/connection.ts'
 
-export interface IdentifyDeps extends IdentityParts {
-  hub: Hub
+export interface IdentifyDeps extends IdentityDeps {
+  services: RealtimeServices
   log: Log
 }
 
@@ -27,7 +27,7 @@ export async function identifyByToken(
 ): Promise<Identity> {
   try {
     const identify = () => identifyUser(deps, token, page)
-    const identity = await deps.hub.gate.pass(claimedApiKey(token), identify, connection.id)
+    const identity = await deps.services.gate.run(claimedApiKey(token), identify, connection.id)
     connection.owner = identity
     return identity
   } catch (error) {

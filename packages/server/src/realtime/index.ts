@@ -5,14 +5,14 @@ import { createStoredDocuments } from '../crdt/stored-documents.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
-import type { IdentityParts } from './authorization/identify.ts'
+import type { IdentityDeps } from './authorization/identify.ts'
 import { OpenPages } from './authorization/open-pages.ts'
-import { Hub } from './editors/services.ts'
+import { RealtimeServices } from './editors/services.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
 import { Gateway, type GatewayDeps } from './gateway.ts'
 import { createLargeJson } from './messages/large-json.ts'
 
-export interface RealtimeDeps extends Omit<IdentityParts, 'pages'> {
+export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   log: Log
   limits: Limits
   threads: DocumentThreads
@@ -31,7 +31,7 @@ export function createGateway(deps: RealtimeDeps): Gateway {
   const { database, bus, credentials, deletions, now, clock = { ...systemClock, now } } = others
   const shared = { ...others, clock, log }
   const pages = new OpenPages({ database, bus, log, publicOrigins, clock })
-  const hub = new Hub({
+  const services = new RealtimeServices({
     database,
     credentials,
     deletions,
@@ -44,5 +44,12 @@ export function createGateway(deps: RealtimeDeps): Gateway {
     clock,
     log,
   })
-  return new Gateway({ ...shared, pages, hub, addressOf, maxConnections: limits.connections, unsentAnswers })
+  return new Gateway({
+    ...shared,
+    pages,
+    services,
+    addressOf,
+    maxConnections: limits.connections,
+    unsentAnswers,
+  })
 }

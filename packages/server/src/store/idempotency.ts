@@ -29,7 +29,7 @@ export async function find(db: Db, id: IdempotencyKey, now: number): Promise<Sto
 }
 
 /** Stores an answer. It replaces an expired answer with the same key; `find` returns one that is not expired. */
-export async function keep(db: Db, id: IdempotencyKey, answer: StoredAnswer, now: number): Promise<void> {
+export async function put(db: Db, id: IdempotencyKey, answer: StoredAnswer, now: number): Promise<void> {
   const values = {
     body_hash: answer.bodyHash,
     http_status: answer.httpStatus,

@@ -1,5 +1,5 @@
 import type { Organization } from '@plenum/protocol'
-import { breathe, mapInTurns } from '../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../platform/turns/loop-time.ts'
 import type { Cursor, Db } from './engine/db.ts'
 import { mergeKeys, parse, stringifyData } from './engine/json.ts'
 import { prepared } from './engine/prepared.ts'
@@ -51,7 +51,7 @@ export async function findMany(
   { limit, after }: Window = { limit: ids.length, after: undefined },
 ): Promise<Organization[]> {
   if (ids.length === 0) return []
-  const found = await mapInTurns(await selectByIds(db, { apiKey, ids }), toOrganization)
+  const found = await mapYielding(await selectByIds(db, { apiKey, ids }), toOrganization)
   found.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
   if (!after) return found.slice(0, limit)
   const [createdAt, id] = after as [number, string]
@@ -79,7 +79,7 @@ export async function list(db: Db, apiKey: string, { limit, after }: Window): Pr
       eb(refTuple('created_at', 'organization_id'), '>', tuple(createdAt, id)),
     )
   }
-  return mapInTurns(await query.execute(), toOrganization)
+  return mapYielding(await query.execute(), toOrganization)
 }
 
 /** Adds the organizations that do not exist yet. Returns their ids. */
@@ -122,7 +122,7 @@ export async function update(
   keys: Record<string, unknown>,
   now: number,
 ): Promise<boolean> {
-  await breathe()
+  await yieldIfLate()
   const row = await db
     .selectFrom('organizations')
     .select('data')

@@ -12,7 +12,7 @@ describe.each(stores)('[P2] transactions that have ended on %s', (store) => {
   const server = useServer(store)
   const entry = {
     apiKey: 'none',
-    place: { organizationId: 'o', documentId: 'd', editorId: 'e' },
+    editor: { organizationId: 'o', documentId: 'd', editorId: 'e' },
     update: Uint8Array.of(1),
     writer: { userId: 'u', sessionId: null },
     create: null,

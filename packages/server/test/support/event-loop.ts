@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
-import { isLoopLate, iterationMs, usualMs } from '../../src/platform/turns/loop-time.ts'
+import { isLoopLate, maxIterationMs, usualIterationMs } from '../../src/platform/turns/loop-time.ts'
 
 /** How long this thread has worked, in milliseconds. Where the kernel tells, what others on the machine do is no part of it. */
 function workedMs(): number {
@@ -55,7 +55,7 @@ export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
  */
 export async function freeIteration(): Promise<void> {
   do await nextIteration()
-  while (isLoopLate() || iterationMs() < usualMs)
+  while (isLoopLate() || maxIterationMs() < usualIterationMs)
 }
 
 /** The least of several attempts: what runs for the first time is slow. */

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { type Client, type ClientOptions, createClient } from '@plenum/client'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { createSecrets, type Secrets } from '../../src/access/tokens/secrets.ts'
+import { createSecrets, type Secrets } from '../../src/access/credentials/secrets.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { type Bus, createMemoryBus } from '../../src/platform/bus.ts'
+import { type Bus, createServerBus } from '../../src/bus.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log/log.ts'
 import { createMetrics } from '../../src/platform/metrics/metrics.ts'
@@ -91,7 +91,7 @@ export async function startServer(store: Store, options: ServerOptions = {}): Pr
   const logged: string[] = []
   const log = createLog('debug', { write: (line) => void logged.push(line) })
   const serverClock = { ...systemClock, now: () => Date.now() + clock.offsetMs }
-  const bus = createMemoryBus(log)
+  const bus = createServerBus(log)
   const server = createServer({ config, database, secrets, metrics, log, bus, clock: serverClock, jobPollMs })
   const url = await server.start()
 

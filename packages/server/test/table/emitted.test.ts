@@ -1,6 +1,6 @@
 import { operations, type Operation } from '@plenum/protocol'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { AccessScope, BusMessage } from '../../src/platform/bus.ts'
+import type { AccessScope, BusMessage } from '../../src/bus.ts'
 import * as given from '../support/given.ts'
 import { type Store, startServer, stores, useServer } from '../support/harness.ts'
 

@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from '../../store/engine/db.ts'
 import { openDatabase } from '../../store/engine/open.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
-import { mintAuthToken } from './auth-tokens.ts'
-import { createSecrets } from './secrets.ts'
+import { mintAuthToken } from '../credentials/auth-tokens.ts'
+import { createSecrets } from '../credentials/secrets.ts'
 import { createUserTokens, type UserClaims, type UserTokens } from './user-tokens.ts'
 
 const now = 1_700_000_000_123

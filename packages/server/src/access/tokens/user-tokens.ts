@@ -3,7 +3,7 @@ import { ApiError } from '@plenum/protocol'
 import { exportJWK, generateKeyPair, importJWK, type JWK, SignJWT } from 'jose'
 import type { Database } from '../../store/engine/db.ts'
 import * as signingKeys from '../../store/signing-keys.ts'
-import type { Secrets } from './secrets.ts'
+import type { Secrets } from '../credentials/secrets.ts'
 import { userTokenSeconds, type VerifiedUser } from './token-claims.ts'
 import { createTokenVerifier, maxTokenLength } from './token-verifier.ts'
 

@@ -22,7 +22,7 @@ const seed = 20_261_003
 function accept(index: DocumentIndex, bytes: Uint8Array): void {
   const verdict = index.check(bytes)
   if (!verdict.ok) throw new Error(verdict.fault.message)
-  index.take(verdict.value)
+  index.add(verdict.value)
 }
 
 /** The index learns later what Yjs deletes by itself. Until then it takes a deleted item for present. */
@@ -150,7 +150,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
         accepted++
         Y.applyUpdate(doc, bytes)
         expect(doc.store.pendingStructs ?? doc.store.pendingDs).toBeNull()
-        index.take(verdict.value)
+        index.add(verdict.value)
         rows.push(verdict.value.update)
         expect(difference(index, doc, 'deleted or collected')).toBeUndefined()
         if (random(10) > 0) continue
@@ -251,8 +251,8 @@ describe('[V2] an index', () => {
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     const verdict = index.check(more)
     if (!verdict.ok) throw new Error(verdict.fault.message)
-    index.take(verdict.value)
-    expect(() => index.take(verdict.value)).toThrow('earlier state')
+    index.add(verdict.value)
+    expect(() => index.add(verdict.value)).toThrow('earlier state')
     expect([...clocksOf(index)]).toEqual([[5, 4]])
   })
 

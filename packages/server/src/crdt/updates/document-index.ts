@@ -3,7 +3,7 @@ import { DamagedLog } from '../content/errors.ts'
 import {
   codeAt,
   type KnownPlaces,
-  type Place,
+  type ItemPlace,
   type PlaceCode,
   placeOfCode,
   placesOver,
@@ -56,7 +56,7 @@ export class DocumentIndex {
     for (const [number, part] of parts.entries()) {
       const verdict = index.check(part, { isStored: true })
       if (!verdict.ok) throw new DamagedLog(`Part ${number} cannot be read: ${verdict.fault.message}`)
-      index.take(verdict.value)
+      index.add(verdict.value)
     }
     return index
   }
@@ -92,7 +92,7 @@ export class DocumentIndex {
    * Adds an accepted update. Throws if one of its clients has advanced since the check. `maxChunks` limits the work: deletes
    * in further chunks are not added.
    */
-  take({ changes }: Accepted, maxChunks = Infinity): void {
+  add({ changes }: Accepted, maxChunks = Infinity): void {
     if (!this.#fits(changes)) throw new Error('The update was accepted for an earlier state of the index.')
     for (const change of changes) this.#change(change, maxChunks)
   }
@@ -106,7 +106,7 @@ export class DocumentIndex {
     return this.#encoder.encode(this.clocks)
   }
 
-  readonly placeOf = (client: number, clock: number): Place | undefined => {
+  readonly placeOf = (client: number, clock: number): ItemPlace | undefined => {
     const known = this.#clients.get(client)
     return known && placeOfCode(codeAt(known.places, clock))
   }

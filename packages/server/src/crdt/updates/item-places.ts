@@ -1,7 +1,7 @@
 import { SortedPairs } from './sorted-pairs.ts'
 
 /** Where an item is in the tree of shared types. */
-export interface Place {
+export interface ItemPlace {
   /** How many shared types enclose it: 1 directly in a root type. */
   depth: number
   /** Whether it is the value of a key; otherwise a member of a list. */
@@ -22,13 +22,13 @@ export const codeInRoot = (isEntry: boolean): PlaceCode => (isEntry ? asEntry : 
 export const codeInside = (around: PlaceCode, isEntry: boolean): PlaceCode =>
   (around & ~1) + codeInRoot(isEntry)
 
-export const codeOf = (place: Place | undefined): PlaceCode =>
+export const codeOf = (place: ItemPlace | undefined): PlaceCode =>
   place === undefined ? collected : place.depth * 2 + (place.isEntry ? 1 : 0)
 
-const places: Place[] = []
+const places: ItemPlace[] = []
 
 /** The same object for the same code. */
-export function placeOfCode(code: PlaceCode): Place | undefined {
+export function placeOfCode(code: PlaceCode): ItemPlace | undefined {
   if (code === collected) return undefined
   return (places[code] ??= { depth: code >>> 1, isEntry: (code & 1) === 1 })
 }

@@ -1,4 +1,4 @@
-import { codeInRoot, codeInside, codeOf, collected, type Place, type PlaceCode } from './item-places.ts'
+import { codeInRoot, codeInside, codeOf, collected, type ItemPlace, type PlaceCode } from './item-places.ts'
 import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
 import { type Fault, type Missing, Refusal } from './update-reader.ts'
@@ -38,7 +38,7 @@ export interface Struct {
 }
 
 export interface Rules {
-  placeOf: (client: number, clock: number) => Place | undefined
+  placeOf: (client: number, clock: number) => ItemPlace | undefined
   maxNesting: number
   /** Whether the value of a key may have several parts. */
   allowsParts: boolean

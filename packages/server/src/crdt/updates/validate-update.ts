@@ -1,4 +1,4 @@
-import { codeInRoot, placeOfCode, collected, type Place } from './item-places.ts'
+import { codeInRoot, placeOfCode, collected, type ItemPlace } from './item-places.ts'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
@@ -8,7 +8,7 @@ import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
 
-export type { Bounds, Change, Fault, Place }
+export type { Bounds, Change, Fault, ItemPlace }
 
 /** The next clock of each client. */
 export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
@@ -21,7 +21,7 @@ export interface Options {
    * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
    * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
    */
-  placeOf?: (client: number, clock: number) => Place | undefined
+  placeOf?: (client: number, clock: number) => ItemPlace | undefined
   /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**

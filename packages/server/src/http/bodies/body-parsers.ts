@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts'
 import { readBody } from './body.ts'
 import { type BodyBytes, collectBody, endedEarly } from './body-bytes.ts'
 import { bodyTooLargeFor } from '../errors.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 
 /** Parses JSON bodies within the limits. Refuses other content types. */
 export function mountBodyParsers(app: FastifyInstance, settings: Config['limits']): void {
@@ -12,7 +12,7 @@ export function mountBodyParsers(app: FastifyInstance, settings: Config['limits'
   const limits = { maxDepth: jsonDepth, maxKeys: jsonKeys, maxValues: jsonValues, maxBytes: bodyBytes }
   // Small bodies skip `routeOptions`, because Fastify builds it again on each access.
   const minBodyLimit = Math.min(bodyBytes, crdtBodyBytes)
-  const turns = new LoopTurns({ startsUntilLate: true })
+  const turns = new StartQueue({ startsUntilLate: true })
   app.removeAllContentTypeParsers()
 
   app.addContentTypeParser('application/json', (request, payload, done) => {

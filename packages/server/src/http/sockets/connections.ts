@@ -7,8 +7,8 @@ import {
 } from 'node:http'
 import { type AddressInfo, isIPv6, type Socket } from 'node:net'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
-import { connectionAccepted } from '../../platform/turns/loop-time.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { onConnectionAccepted } from '../../platform/turns/loop-time.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 import { Pipelining, tooManyWaiting } from './pipelining.ts'
 import { requestAddress } from './request-address.ts'
 
@@ -48,7 +48,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
    * Requests start as they arrive while the event loop is free. When it is late, they wait before anything is done for them,
    * and start in turns by address: a refusal takes 0.1 ms, and thousands can arrive at once.
    */
-  const arrivals = new LoopTurns({ startsUntilLate: true })
+  const arrivals = new StartQueue({ startsUntilLate: true })
   let handle: RequestListener | undefined
   let second: Server | undefined
 
@@ -57,7 +57,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
     const start: RequestListener = (request, response) => {
       newest.set(request.socket, response)
       pipelining.count(request, response)
-      if (arrivals.isFree) return handler(request, response)
+      if (arrivals.canStart) return handler(request, response)
       arrivals.add(requestAddress(request, trustedProxyHops), () => {
         if (!request.socket.destroyed) handler(request, response)
       })
@@ -78,7 +78,7 @@ export function createConnections(deps: ConnectionDeps): Connections {
     )
     server.setTimeout(60_000)
     server.on('connection', (socket) => {
-      connectionAccepted()
+      onConnectionAccepted()
       open.add(socket)
       pipelining.watch(socket)
       socket.once('close', () => open.delete(socket))

@@ -2,15 +2,15 @@ import { ApiError, ClientId } from '@plenum/protocol'
 import { type Static, Type } from 'typebox'
 import { refuseBackendUserId } from '../../access/backend-users.ts'
 import { newId } from '../../access/ids.ts'
-import { evaluate } from '../../access/session-access.ts'
-import { openDocument } from '../../access/tokens/sign-in.ts'
+import { evaluateAccess } from '../../access/sessions/session-access.ts'
+import { ensureDocument } from '../../access/sessions/sign-in.ts'
 import { userTokenSeconds } from '../../access/tokens/token-claims.ts'
 import type { Services } from '../../calls/services.ts'
 import { wholeUpdate } from '../../operations/shared/stored-editors.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { ApiKey } from '../../store/api-keys.ts'
 import * as documents from '../../store/documents/documents.ts'
-import type { Place } from '../../store/editors/editors.ts'
+import type { EditorRef } from '../../store/refs.ts'
 import type { Bearer } from './bearer.ts'
 import { SubjectQueues } from '../../calls/subject-queues.ts'
 import { createValidator } from '../../calls/validate.ts'
@@ -31,10 +31,10 @@ export interface YSweetDeps {
   services: Services
   log: Log
   /** The editor that a `docId` names. Undefined: the `docId` is invalid, and `docIdPattern` is the message. */
-  placeOf: (docId: string) => Place | undefined
+  placeOf: (docId: string) => EditorRef | undefined
   docIdPattern: string
   /** Resolves when the update is durable. */
-  storeUpdate: (apiKey: string, user: Bearer['user'], place: Place, update: Uint8Array) => Promise<void>
+  storeUpdate: (apiKey: string, user: Bearer['user'], place: EditorRef, update: Uint8Array) => Promise<void>
 }
 
 /** The calls of Y-Sweet's SDK. They answer what that SDK expects, without the envelope of the interface. */
@@ -43,20 +43,20 @@ export function createYSweetCalls(deps: YSweetDeps) {
   const { clock, database, deletions, storedDocuments, userTokens } = services
   const writes = new SubjectQueues()
 
-  const placeOf = (docId: string): Place => {
+  const placeOf = (docId: string): EditorRef => {
     const place = deps.placeOf(docId)
     if (!place) throw new ApiError('INVALID_ARGUMENT', deps.docIdPattern)
     return place
   }
 
   /** Waits while the document is being deleted, as calls of the interface do. */
-  const waitForDeletions = async (key: ApiKey, { organizationId, documentId }: Place) => {
-    if (!deletions.mayMeet(key)) return
+  const waitForDeletions = async (key: ApiKey, { organizationId, documentId }: EditorRef) => {
+    if (!deletions.mayAffect(key)) return
     const mention = { organizationIds: [organizationId], documentIds: [documentId], folderIds: [] }
-    await deletions.settled(key.apiKey, mention)
+    await deletions.waitWhileAffected(key.apiKey, mention)
   }
 
-  const requireDocument = async ({ apiKey }: ApiKey, { organizationId, documentId }: Place) => {
+  const requireDocument = async ({ apiKey }: ApiKey, { organizationId, documentId }: EditorRef) => {
     if (await documents.exists(database.read, apiKey, organizationId, documentId)) return
     throw new ApiError('NOT_FOUND', 'Document not found.')
   }
@@ -78,7 +78,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
       const { docId = newId('doc') } = input as Static<typeof NewDocument>
       const place = placeOf(docId)
       await waitForDeletions(key, place)
-      await openDocument(database, key, place.organizationId, place.documentId, clock.now())
+      await ensureDocument(database, key, place.organizationId, place.documentId, clock.now())
       return { docId }
     },
 
@@ -121,7 +121,7 @@ export function createYSweetCalls(deps: YSweetDeps) {
       await waitForDeletions(key, place)
       const { organizationId, documentId } = place
       const seconds = Math.floor(clock.now() / 1000)
-      const [decision] = await evaluate(database.read, key, organizationId, documentId, [user], seconds)
+      const [decision] = await evaluateAccess(database.read, key, organizationId, documentId, [user], seconds)
       if (!decision?.allowed) throw new ApiError('PERMISSION_DENIED', 'The user may not open this document.')
       await requireDocument(key, place)
       return wholeUpdate(database.read, key.apiKey, place, { storedDocuments, log })

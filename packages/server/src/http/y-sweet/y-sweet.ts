@@ -6,7 +6,7 @@ import type { Admission } from '../admission.ts'
 import type { Bearer } from './bearer.ts'
 import { collectBody } from '../bodies/body-bytes.ts'
 import type { UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 import { type Reader, WholeDocuments } from './whole-documents.ts'
 import { createYSweetCalls, type YSweetDeps } from './y-sweet-calls.ts'
 
@@ -35,7 +35,7 @@ const documentCalls = {
 /** The calls of `@y-sweet/sdk`. They are not operations of the interface: paths, bodies and answers are Y-Sweet's. */
 export function mountYSweet(app: FastifyInstance, deps: YSweetMountDeps): void {
   const calls = createYSweetCalls(deps)
-  const turns = new LoopTurns({ startsUntilLate: true })
+  const turns = new StartQueue({ startsUntilLate: true })
   const wholeDocuments = new WholeDocuments(deps.unsentAnswers)
 
   const answer = (request: FastifyRequest, reply: FastifyReply, bearer: Bearer): Promise<unknown> => {

@@ -21,7 +21,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     }
     const items = byId(input.folders, (item) => item.folderId)
     const parents = unique([...items.values()].map((item) => item.parentFolderId ?? root))
-    const { pause } = longReads.begin(apiKey)
+    const { pause } = longReads.open(apiKey)
     const ids = unique([...items.keys(), ...parents])
     const tree = await findFolderChains(db, apiKey, organizationId, ids, pause)
 
@@ -48,7 +48,7 @@ export const folderHandlers: Handlers<Operations['folders']> = {
     const { apiKey } = caller
     const isNested = maxDepth !== undefined || input.rootFoldersOnly === true
     const page = pages.open({ organizationId, folderId, isNested, maxDepth, pageSize, pageToken }, Infinity)
-    const read = longReads.begin(apiKey)
+    const read = longReads.open(apiKey)
     try {
       const folder = folderId === undefined ? undefined : await find(db, apiKey, organizationId, folderId)
       const source = { db, apiKey, organizationId, read }
@@ -64,10 +64,10 @@ export const folderHandlers: Handlers<Operations['folders']> = {
       return reply(data as unknown as Folder[], {
         ...(hasOwnMessage && { message: 'Folder(s) retrieved successfully.' }),
         extra: { nextPageToken },
-        onSent: () => read.end(),
+        onSent: () => read.close(),
       })
     } catch (error) {
-      read.end()
+      read.close()
       throw error
     }
   },

@@ -92,7 +92,7 @@ export async function encodeFolders(
     if (text.length < maxPieceLength) continue
     flush()
     if (bytes > maxSmallAnswerBytes) await read.becomeLarge()
-    if (read.isDue) await read.next()
+    if (read.isSliceOver) await read.nextSlice()
   }
   text += ']'
   flush()

@@ -66,7 +66,7 @@ export async function readList(
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length > page.size) return found
     after = cursorOf(last)
-    await read.next()
+    await read.nextSlice()
     if (size.isLarge) await read.becomeLarge()
   }
 }
@@ -96,7 +96,7 @@ export async function readInside(
           if (siblings) siblings.push(folder)
           else inside.set(folder.parentFolderId, [folder])
         }
-        if (source.read.isDue) await source.read.next()
+        if (source.read.isSliceOver) await source.read.nextSlice()
         if (size.isLarge) await source.read.becomeLarge()
       }
     }
@@ -113,7 +113,7 @@ async function* childrenOf(source: FolderRead, parents: readonly string[]): Asyn
     yield rows.sort((a, b) => a.createdAt - b.createdAt || (a.folderId < b.folderId ? -1 : 1))
     return
   }
-  await read.next()
+  await read.nextSlice()
   if (parents.length > 1) {
     const half = parents.length >> 1
     yield* childrenOf(source, parents.slice(0, half))
@@ -127,7 +127,7 @@ async function* childrenOf(source: FolderRead, parents: readonly string[]): Asyn
     const last = some.at(-1)
     if (!last || some.length < maxRowsPerQuery) return
     after = cursorOf(last)
-    await read.next()
+    await read.nextSlice()
   }
 }
 
@@ -143,7 +143,7 @@ export async function readTree(
     for (const folder of siblings) {
       tree.set(folder.folderId, folder)
       above.add(folder.parentFolderId)
-      if (tree.size % 100 === 0 && read.isDue) await read.next()
+      if (tree.size % 100 === 0 && read.isSliceOver) await read.nextSlice()
     }
   }
   const unread = [...above].filter((id) => id !== root && !tree.has(id))

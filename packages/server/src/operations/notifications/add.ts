@@ -2,7 +2,7 @@ import { ApiError, type Input, type Operations } from '@plenum/protocol'
 import { locationNumber, newDigits, newId } from '../../access/ids.ts'
 import { type Call, type PreparedWrite, Stale } from '../../calls/call.ts'
 import type { Db } from '../../store/engine/db.ts'
-import { isTaken } from '../../store/engine/failures.ts'
+import { isDuplicateKey } from '../../store/engine/failures.ts'
 import { mergeKeys } from '../../store/engine/json.ts'
 import type { Content } from '../../store/notifications/lists.ts'
 import * as notifications from '../../store/notifications/notifications.ts'
@@ -71,7 +71,7 @@ export const addNotification: PreparedWrite<Add> = {
       const isShown = await notifications
         .show(db, apiKey, place, staged.deletionId, deferredDeletion(call))
         .catch((error: unknown) => {
-          throw isTaken(error) ? new Stale() : error
+          throw isDuplicateKey(error) ? new Stale() : error
         })
       if (!isShown) throw new Stale()
       return { success: true, id: staged.id, message: 'Notification added successfully.' }
@@ -93,7 +93,7 @@ export const deferredDeletion = ({
   now,
   afterCommit,
   services: { resumeDeletions },
-}: Call): notifications.Later => ({
+}: Call): notifications.DeletionIfLarge => ({
   deletionId: newId('del'),
   now,
   onHidden: () => afterCommit(resumeDeletions),

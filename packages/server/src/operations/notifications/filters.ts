@@ -1,6 +1,6 @@
 import type { Db } from '../../store/engine/db.ts'
 import type { Filter } from '../../store/notifications/lists.ts'
-import { addressee } from '../../store/notifications/recipients.ts'
+import { findAddressee } from '../../store/notifications/recipients.ts'
 import { unique } from '../shared/batches.ts'
 
 interface Filters {
@@ -19,6 +19,6 @@ export async function filterOf(db: Db, apiKey: string, input: Filters): Promise<
     documentId,
     locationId: locationId === undefined ? undefined : String(locationId),
     ids: notificationIds && unique(notificationIds),
-    user: userId === undefined ? undefined : await addressee(db, apiKey, userId),
+    user: userId === undefined ? undefined : await findAddressee(db, apiKey, userId),
   }
 }

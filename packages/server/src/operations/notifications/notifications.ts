@@ -93,15 +93,15 @@ async function present(
   organizationId: string,
   items: readonly StoredNotification[],
 ): Promise<Notification[]> {
-  const { pause } = longReads.begin(apiKey)
-  const named = await recipients.named(
+  const { pause } = longReads.open(apiKey)
+  const named = await recipients.findNamed(
     db,
     apiKey,
     organizationId,
     items.map(({ key }) => key),
   )
   const documentIds = unique(items.map(({ documentId }) => documentId))
-  const surroundings = await notifications.surroundings(db, apiKey, organizationId, documentIds)
+  const surroundings = await notifications.findContext(db, apiKey, organizationId, documentIds)
   const shown: Notification[] = []
   for (const {
     id,

@@ -40,7 +40,8 @@ export async function areMany(
     return true
   const page = { after: '', limit: maxPerTransaction + 1 }
   return (
-    notifyAll && (await recipients.members(db, apiKey, organizationId, now, page)).length > maxPerTransaction
+    notifyAll &&
+    (await recipients.listMembers(db, apiKey, organizationId, now, page)).length > maxPerTransaction
   )
 }
 
@@ -68,7 +69,7 @@ export async function* findRecipients(
 
   for (let after = '', found = notifyAll ? membersPerPage : 0; found === membersPerPage;) {
     const page = { after, limit: membersPerPage }
-    const userIds = await recipients.members(db, caller.apiKey, organizationId, now, page)
+    const userIds = await recipients.listMembers(db, caller.apiKey, organizationId, now, page)
     found = userIds.length
     after = userIds.at(-1) ?? after
     const members = userIds.map((userId) => ({ userId, email: null, named: false }))

@@ -8,7 +8,7 @@ import {
   type Triggers,
 } from '@plenum/protocol'
 import { normalizeEmail } from '../../access/domains/emails.ts'
-import type { ServiceSettings } from '../../access/service-settings.ts'
+import type { ServiceSettings } from '../../access/credentials/service-settings.ts'
 
 type Change = Input<Operations['emailConfig']['update']>
 

@@ -36,7 +36,7 @@ export async function requireLevel(db: Db, apiKey: string, level: Level, create:
   }
   if (type === 'folder' && !(await folders.exists(db, apiKey, organizationId, id))) {
     if (!create.folder || id === folders.root) throw missing('Folder')
-    await folders.addRoot(db, apiKey, organizationId, id, now)
+    await folders.ensureAtTop(db, apiKey, organizationId, id, now)
   }
 }
 

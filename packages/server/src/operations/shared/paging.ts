@@ -140,7 +140,7 @@ async function collect<Row, Shown, Data>(
   present: Present<Row, Shown>,
   encoder: Encoder<Shown, Data>,
 ): Promise<Collected<Row, Data>> {
-  const slices = longReads.begin(caller.apiKey)
+  const slices = longReads.open(caller.apiKey)
   let left = size
   let rows = first
   let last: Row | undefined
@@ -154,14 +154,14 @@ async function collect<Row, Shown, Data>(
       last = kept.at(-1) ?? last
       left -= kept.length
       if (isLast || rows.length > kept.length) {
-        const onSent = slices.isLarge ? () => slices.end() : undefined
+        const onSent = slices.isLarge ? () => slices.close() : undefined
         return { data: encoder.end(), last: isLast ? undefined : last, onSent }
       }
       const window = { limit: limitOf(list, left), after: last && list.cursor(last) }
       rows = await slices.query(() => list.read(window))
     }
   } catch (error) {
-    slices.end()
+    slices.close()
     throw error
   }
 }
@@ -172,7 +172,7 @@ async function encodeSlices<Shown, Data>(
   encoder: Encoder<Shown, Data>,
 ): Promise<void> {
   for (let from = 0; from < shown.length; from += maxItemsPerSlice) {
-    if (slices.isDue) await slices.next()
+    if (slices.isSliceOver) await slices.nextSlice()
     encoder.add(shown.slice(from, from + maxItemsPerSlice))
   }
 }

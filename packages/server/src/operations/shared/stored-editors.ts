@@ -7,11 +7,12 @@ import { type Call, Stale } from '../../calls/call.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import type { StoredLog } from '../../store/editors/log.ts'
 import * as editors from '../../store/editors/editors.ts'
-import type { Contents, Place } from '../../store/editors/editors.ts'
+import type { Contents } from '../../store/editors/editors.ts'
+import type { EditorRef } from '../../store/refs.ts'
 
 /** The part of a call that operations on an editor use. */
 type EditorCall = Pick<Call, 'db' | 'now' | 'log' | 'signal' | 'afterCommit' | 'services' | 'user'> & {
-  input: Place
+  input: EditorRef
   caller: { apiKey: string }
 }
 
@@ -32,7 +33,7 @@ const emptyUpdate = Uint8Array.of(0, 0)
 export async function wholeUpdate(
   db: Call['db'],
   apiKey: string,
-  place: Place,
+  place: EditorRef,
   { storedDocuments, log }: { storedDocuments: Call['services']['storedDocuments']; log: Call['log'] },
 ): Promise<Uint8Array> {
   const stored = await editorLog.read(db, apiKey, place)
@@ -43,7 +44,7 @@ export async function wholeUpdate(
 }
 
 /** The subject of a prepared write: calls that write the same editor run one after the other. */
-export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: Place }) =>
+export const subjectOf = ({ input: { organizationId, documentId, editorId } }: { input: EditorRef }) =>
   JSON.stringify([organizationId, documentId, editorId])
 
 export function partsOf({ snapshot, updates, complete }: StoredLog): Uint8Array[] {
@@ -59,7 +60,7 @@ export function snapshotFrom({ limits }: EditorLimits, stored: StoredLog): numbe
   const { snapshot, updates } = stored
   const tail = { updates: updates.length, bytes: bytesOf(updates) }
   const tooLargeFrom = limits.editorBytes - sizeOf(stored) + 1
-  return Math.min(editorLog.longFrom(tail, snapshot?.length ?? 0), tooLargeFrom)
+  return Math.min(editorLog.bytesUntilSnapshot(tail, snapshot?.length ?? 0), tooLargeFrom)
 }
 
 const sizeOf = ({ snapshot, updates }: StoredLog) => (snapshot?.length ?? 0) + bytesOf(updates)
@@ -85,7 +86,7 @@ export async function write(
   { input, caller: { apiKey }, user, db, now, signal, afterCommit, services: { snapshots } }: EditorCall,
   { stored, change: { update, snapshot }, contents }: PreparedChange,
 ): Promise<void> {
-  if (!(await editorLog.stillFits(db, apiKey, input, stored, writer.userId))) throw new Stale()
+  if (!(await editorLog.canStillAppend(db, apiKey, input, stored, writer.userId))) throw new Stale()
   const seq = update === null ? stored.seq : await append(db, apiKey, input, update, now)
   const lastWriter = user ? { userId: user.userId, sessionId: null } : writer
   await editors.touch(db, apiKey, input, contents, lastWriter, now)
@@ -102,20 +103,20 @@ export async function write(
 export async function append(
   db: Call['db'],
   apiKey: string,
-  place: Place,
+  place: EditorRef,
   update: Uint8Array,
   now: number,
 ): Promise<number | undefined> {
-  const entry = { apiKey, place, update, writer, create: null, owners: [] }
+  const entry = { apiKey, editor: place, update, writer, create: null, owners: [] }
   const [appended] = await editorLog.append(db, [entry], now)
   return appended?.seq
 }
 
-export const signalEditorChanged = (signal: Call['signal'], input: Place) =>
+export const signalEditorChanged = (signal: Call['signal'], input: EditorRef) =>
   signal({ kind: 'editor', ...placeOf(input) })
 
 /** The ids of an input's editor, without its other fields. */
-export const placeOf = ({ organizationId, documentId, editorId }: Place): Place => ({
+export const placeOf = ({ organizationId, documentId, editorId }: EditorRef): EditorRef => ({
   organizationId,
   documentId,
   editorId,

@@ -6,7 +6,7 @@ import {
   toDotted,
   type Triggers,
 } from '@plenum/protocol'
-import type { ServiceSettings } from '../../access/service-settings.ts'
+import type { ServiceSettings } from '../../access/credentials/service-settings.ts'
 import { isHttpUrl } from './urls.ts'
 
 type Created = Input<Operations['apiKeys']['create']>

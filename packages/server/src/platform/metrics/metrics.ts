@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import { Histogram } from './histogram.ts'
 import { type Clock, systemClock } from '../clock.ts'
 import { type LiveNumbers, liveMetrics } from './live-metrics.ts'
-import { breathe } from '../turns/loop-time.ts'
+import { yieldIfLate } from '../turns/loop-time.ts'
 import { createRequestMetrics } from './request-metrics.ts'
 
 /** All durations are seconds. */
@@ -12,7 +12,7 @@ export interface Metrics {
   /** Registers a kind of background work. Call it once for each kind. */
   job(name: string): JobObserver
   /** Registers numbers that are read when the metrics are rendered. */
-  follow(sources: Sources): void
+  addSources(sources: Sources): void
   render(): Promise<{ contentType: string; text: string }>
 }
 
@@ -96,7 +96,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
       failures.inc(0)
       return { onRun: jobs.series({ job }).observe, onFailed: () => failures.inc() }
     },
-    follow({ build, live, databaseSize, onFailure }) {
+    addSources({ build, live, databaseSize, onFailure }) {
       let numbers = live()
       readLive = () => {
         numbers = live()
@@ -137,7 +137,7 @@ export function createMetrics(clock: Clock = systemClock): Metrics {
       readLive()
       const texts: string[] = []
       for (const { name } of registry.getMetricsAsArray()) {
-        await breathe()
+        await yieldIfLate()
         texts.push(await registry.getSingleMetricAsString(name))
       }
       return { contentType: registry.contentType, text: `${texts.join('\n\n')}\n` }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import { TookTooLong } from './thread.ts'
+import { ThreadTimeout } from './thread.ts'
 
 /** How many contents are remembered. The oldest is dropped. */
 const maxContents = 1_000
@@ -26,13 +26,13 @@ export class RefusedContents {
   }
 
   /** Why the content is refused now; undefined if it is not. */
-  reasonFor(content: string): TookTooLong | undefined {
+  reasonFor(content: string): ThreadTimeout | undefined {
     const until = this.#until.get(content)
     if (until === undefined) return undefined
     const now = this.#clock.elapsed()
     if (now < until) {
       const seconds = Math.ceil((until - now) / 1000)
-      return new TookTooLong(`The same work took too long. Try again in ${seconds} s.`)
+      return new ThreadTimeout(`The same work took too long. Try again in ${seconds} s.`)
     }
     this.#until.delete(content)
     return undefined

@@ -37,7 +37,7 @@ function start({ canStart = async () => {}, ...options }: PoolOptions & Starting
       await canStart(workers.length)
       return worker
     },
-    { quickThreads: 3, quickPerLane: 2, clock, ...options },
+    { quickThreads: 3, maxQuickPerLane: 2, clock, ...options },
   )
   const name = `threads ${Math.random()}`
   const signal = new BroadcastChannel(name)
@@ -133,7 +133,7 @@ describe('[V5] a thread pool', () => {
   })
 
   test('[S3] a lane that sends one job after the other does not overtake a waiting lane', async () => {
-    const { run, beginning, end } = start({ quickThreads: 1, quickPerLane: 1 })
+    const { run, beginning, end } = start({ quickThreads: 1, maxQuickPerLane: 1 })
     const tasks = [run('a1')]
     await beginning('a1')
     tasks.push(run('b1'))
@@ -162,7 +162,7 @@ describe('[V5] a thread pool', () => {
       slowAfterMs: 100,
       quickThreads: 1,
       slowThreads: 1,
-      quickPerLane: 1,
+      maxQuickPerLane: 1,
     })
     const slow = run('a1')
     await beginning('a1')
@@ -219,7 +219,7 @@ describe('[V5] a thread pool', () => {
   })
 
   test('[V5] the work in progress of a lane is limited in number and bytes', async () => {
-    const { run, beginning, end } = start({ laneJobs: 2, laneBytes: 100 })
+    const { run, beginning, end } = start({ maxJobsPerLane: 2, maxBytesPerLane: 100 })
     const first = run('a1', { bytes: 1_000 })
     await beginning('a1')
     await expect(run('a2')).rejects.toThrow(LaneFull)

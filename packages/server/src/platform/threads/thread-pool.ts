@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads'
 import { type Clock, type StopTimer, systemClock } from '../clock.ts'
 import { LaneQuota } from '../lane-quota.ts'
 import { RefusedContents } from './refused-contents.ts'
-import { type Message, Stopped, Thread, TookTooLong } from './thread.ts'
+import { type Message, Stopped, Thread, ThreadTimeout } from './thread.ts'
 
 /** No thread had time for the work within `waitMs`. */
 export class ThreadsBusy extends Error {
@@ -33,15 +33,15 @@ export interface Work {
 export interface PoolOptions {
   /** Threads for work that has just started, and how many of them one lane may have. */
   quickThreads?: number
-  quickPerLane?: number
+  maxQuickPerLane?: number
   /** Threads for work that takes more than `slowAfterMs` of processor time. A lane has one of them at a time. */
   slowThreads?: number
   slowAfterMs?: number
   /** Limits of what one lane may have in progress. */
-  laneJobs?: number
-  laneBytes?: number
+  maxJobsPerLane?: number
+  maxBytesPerLane?: number
   /** How long content that ran into its time limit is refused. */
-  restMs?: number
+  refuseMs?: number
   clock?: Clock
 }
 
@@ -50,12 +50,12 @@ const quickThreads = Math.max(2, Math.min(3, availableParallelism()))
 
 const defaults: Required<PoolOptions> = {
   quickThreads,
-  quickPerLane: quickThreads - 1,
+  maxQuickPerLane: quickThreads - 1,
   slowThreads: 2,
   slowAfterMs: 100,
-  laneJobs: 200,
-  laneBytes: 128 * 1024 * 1024,
-  restMs: 60_000,
+  maxJobsPerLane: 200,
+  maxBytesPerLane: 128 * 1024 * 1024,
+  refuseMs: 60_000,
   clock: systemClock,
 }
 
@@ -120,9 +120,9 @@ export class ThreadPool {
   constructor(start: () => Worker | Promise<Worker>, options: PoolOptions = {}) {
     this.#start = start
     this.#options = { ...defaults, ...options }
-    const { laneJobs, laneBytes, restMs, clock } = this.#options
-    this.#quota = new LaneQuota({ maxJobs: laneJobs, maxBytes: laneBytes })
-    this.#refused = new RefusedContents(restMs, clock)
+    const { maxJobsPerLane, maxBytesPerLane, refuseMs, clock } = this.#options
+    this.#quota = new LaneQuota({ maxJobs: maxJobsPerLane, maxBytes: maxBytesPerLane })
+    this.#refused = new RefusedContents(refuseMs, clock)
   }
 
   run(work: Work): Promise<unknown> {
@@ -181,12 +181,15 @@ export class ThreadPool {
   }
 
   #startNext(): void {
-    const { quickThreads, quickPerLane } = this.#options
+    const { quickThreads, maxQuickPerLane } = this.#options
     this.#begin('slow', (lane) => this.#hasSlowThread(lane))
     for (const one of this.#running) if (one.state === 'overdue') this.#becomeSlow(one)
-    this.#begin('quick', (lane) => this.#quickBusy() < quickThreads && this.#quickBusy(lane) < quickPerLane)
+    this.#begin(
+      'quick',
+      (lane) => this.#quickBusy() < quickThreads && this.#quickBusy(lane) < maxQuickPerLane,
+    )
     for (const { owner } of this.#queues.quick) {
-      this.#stopOverdue(this.#quickBusy(owner) < quickPerLane ? undefined : owner)
+      this.#stopOverdue(this.#quickBusy(owner) < maxQuickPerLane ? undefined : owner)
     }
     // One thread stays free for work that a request waits for.
     this.#begin('background', () => this.#quickBusy() < quickThreads - 1 && !this.#hasBackground())
@@ -265,7 +268,7 @@ export class ThreadPool {
         (answer) => this.#settle(job, () => job.resolve(answer)),
         (error: Error) => {
           if (error instanceof Stopped && !this.#isClosed) return this.#enqueue(job, 'slow')
-          if (error instanceof TookTooLong) this.#refused.add(content)
+          if (error instanceof ThreadTimeout) this.#refused.add(content)
           return this.#settle(job, () => job.reject(error))
         },
       )

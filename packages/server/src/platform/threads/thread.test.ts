@@ -3,7 +3,7 @@ import { getPriority } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, test } from 'vitest'
 import { SteppedClock } from '../../../test/support/clock.ts'
-import { Thread, TookTooLong } from './thread.ts'
+import { Thread, ThreadTimeout } from './thread.ts'
 import { startWorker } from './worker.ts'
 
 const source = `
@@ -65,7 +65,7 @@ describe('[V5] a thread', () => {
     ['exit', new Error('The thread ended.')],
     ['throw', new Error('The thread failed.')],
     ['hoard', new Error('The thread failed.')],
-    ['hang', new TookTooLong('The thread took longer than 500 ms.')],
+    ['hang', new ThreadTimeout('The thread took longer than 500 ms.')],
   ])(
     '[V5] a thread that dies (%s) fails one message, and the next ones go to a new worker',
     async (what, reason) => {

@@ -10,7 +10,7 @@ export interface Message {
 }
 
 /** The thread was terminated because a message took longer than its limit. */
-export class TookTooLong extends Error {
+export class ThreadTimeout extends Error {
   override name = 'TookTooLong'
 }
 
@@ -115,7 +115,7 @@ export class Thread {
         void worker.terminate()
       }
       const stopTimer = this.#clock.setTimeout(() => {
-        this.#fail?.(new TookTooLong(`The thread took longer than ${limitMs} ms.`))
+        this.#fail?.(new ThreadTimeout(`The thread took longer than ${limitMs} ms.`))
       }, limitMs)
       this.#busy = worker
       this.#workedBefore = this.#workedMsOf(worker)

@@ -110,7 +110,7 @@ function buffersIn(value: unknown): ArrayBuffer[] {
 type ErrorClass = new (message: string) => Error
 
 /** Called outside the thread: returns the value of an answer, or throws its error, of its class if that is in `known`. */
-export function valueOf(answer: unknown, known: Readonly<Record<string, ErrorClass>>): unknown {
+export function resultOf(answer: unknown, known: Readonly<Record<string, ErrorClass>>): unknown {
   const result = answer as Answer
   if (result.ok) return result.value
   const Known = Object.hasOwn(known, result.name) ? known[result.name] : undefined

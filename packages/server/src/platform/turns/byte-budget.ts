@@ -9,7 +9,7 @@ export class ByteBudget {
   }
 
   /** Sets how many bytes `holder` keeps. False, and nothing changes, if that would exceed the budget. */
-  keep(holder: object, bytes: number): boolean {
+  reserve(holder: object, bytes: number): boolean {
     const total = this.#bytes - (this.#kept.get(holder) ?? 0) + bytes
     if (total > this.#maxBytes && bytes > 0) return false
     this.#bytes = total

@@ -15,12 +15,12 @@ describe('long reads', () => {
       for (; !isOver; iteration++) await setImmediate()
     })()
     const one = async () => {
-      const read = reads.begin('key')
+      const read = reads.open('key')
       for (let slice = 0; slice < 5; slice++) {
-        await read.next()
+        await read.nextSlice()
         iterations.push(iteration)
       }
-      read.end()
+      read.close()
     }
     await Promise.all(Array.from({ length: 10 }, one))
     isOver = true
@@ -33,7 +33,7 @@ describe('long reads', () => {
     const reads = new LongReads({ maxLargePerKey: 2 })
     const started: string[] = []
     const begin = async (key: string, name: string) => {
-      const read = reads.begin(key)
+      const read = reads.open(key)
       await read.becomeLarge()
       started.push(name)
       return read
@@ -43,19 +43,19 @@ describe('long reads', () => {
     await Promise.all([a2, b1])
     // The keys take turns.
     expect(started).toEqual(['a1', 'b1', 'a2'])
-    first.end()
+    first.close()
     const third = await a3!
     expect(started).toEqual(['a1', 'b1', 'a2', 'a3'])
     // Ending a read twice frees one place.
-    first.end()
+    first.close()
     await setImmediate()
     expect(started).toHaveLength(4)
-    third.end()
+    third.close()
     await a4
   })
 
   test('[S2] a slice is over after its time, and not before', async () => {
-    expect(new LongReads({ sliceMs: 60_000 }).begin('key').isDue).toBe(false)
-    expect(new LongReads({ sliceMs: 0 }).begin('key').isDue).toBe(true)
+    expect(new LongReads({ sliceMs: 60_000 }).open('key').isSliceOver).toBe(false)
+    expect(new LongReads({ sliceMs: 0 }).open('key').isSliceOver).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
-import { Gate, LaneLimiters } from './gate.ts'
-import { iterationMs } from './loop-time.ts'
-import { LoopTurns } from './loop-turns.ts'
+import { Limiter, LaneLimiters } from './limiter.ts'
+import { maxIterationMs } from './loop-time.ts'
+import { StartQueue } from './start-queue.ts'
 
 /** Long enough to make progress, short enough not to delay other work. */
 const defaultSliceMs = 5
@@ -17,9 +17,9 @@ export interface LongReadLimits {
 /** A read that may take long, run in slices. */
 export interface LongRead {
   /** Whether the time of this slice is over. */
-  readonly isDue: boolean
+  readonly isSliceOver: boolean
   /** Waits for the next slice. */
-  next(): Promise<void>
+  nextSlice(): Promise<void>
   /** Waits for the next slice if the time of this one is over. */
   readonly pause: () => Promise<void>
   /** Runs a query once this slice has time for it and fewer than `maxQueries` run. */
@@ -29,7 +29,7 @@ export interface LongRead {
   /** Whether it is one of the large answers of its key, for which others may wait. */
   readonly isLarge: boolean
   /** Call it when the answer is sent, or when there is none. */
-  end(): void
+  close(): void
 }
 
 /**
@@ -38,19 +38,19 @@ export interface LongRead {
  */
 export class LongReads {
   readonly #sliceMs: number
-  readonly #slices = new LoopTurns()
+  readonly #slices = new StartQueue()
   readonly #large: LaneLimiters
-  readonly #queries: Gate | undefined
+  readonly #queries: Limiter | undefined
   readonly #shared: Shared = {
     nextSlice: (key) => this.#slices.wait(key),
-    query: (key, work) => (this.#queries ? this.#queries.pass(key, work) : work()),
+    query: (key, work) => (this.#queries ? this.#queries.run(key, work) : work()),
     enterLarge: (key) => this.#large.enter(key),
   }
 
   constructor(limits: LongReadLimits = {}) {
     this.#sliceMs = limits.sliceMs ?? defaultSliceMs
     this.#large = new LaneLimiters(limits.maxLargePerKey ?? defaultMaxLargePerKey)
-    if (limits.maxQueries !== undefined) this.#queries = new Gate(limits.maxQueries)
+    if (limits.maxQueries !== undefined) this.#queries = new Limiter(limits.maxQueries)
   }
 
   /** Runs a query before it is known whether the read takes long. */
@@ -58,7 +58,7 @@ export class LongReads {
     return this.#shared.query(key, work)
   }
 
-  begin(key: string): LongRead {
+  open(key: string): LongRead {
     return new SlicedRead(this.#sliceMs, key, this.#shared)
   }
 }
@@ -88,33 +88,33 @@ class SlicedRead implements LongRead {
     return this.#state === 'large'
   }
 
-  get isDue(): boolean {
+  get isSliceOver(): boolean {
     const now = performance.now()
-    return now - this.#startedAt >= Math.min(this.#sliceMs, iterationMs())
+    return now - this.#startedAt >= Math.min(this.#sliceMs, maxIterationMs())
   }
 
-  async next(): Promise<void> {
+  async nextSlice(): Promise<void> {
     await this.#shared.nextSlice(this.#key)
     this.#startedAt = performance.now()
   }
 
   readonly pause = async (): Promise<void> => {
-    if (this.isDue) await this.next()
+    if (this.isSliceOver) await this.nextSlice()
   }
 
   query<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.isDue) return this.#shared.query(this.#key, work)
-    return this.next().then(() => this.#shared.query(this.#key, work))
+    if (!this.isSliceOver) return this.#shared.query(this.#key, work)
+    return this.nextSlice().then(() => this.#shared.query(this.#key, work))
   }
 
   async becomeLarge(): Promise<void> {
     if (this.#state !== 'small') return
     this.#leaveLarge = await this.#shared.enterLarge(this.#key)
     this.#state = 'large'
-    await this.next()
+    await this.nextSlice()
   }
 
-  end(): void {
+  close(): void {
     this.#leaveLarge?.()
     this.#state = 'ended'
   }

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
-import { connectionAccepted, isLoopLate } from './loop-time.ts'
+import { onConnectionAccepted, isLoopLate } from './loop-time.ts'
 
 let now = 0
 
@@ -42,7 +42,7 @@ test('[S5] after a short iteration of the event loop the next one is not late', 
 
 test('[S5.1] an iteration of the event loop is late after 0.1 ms while clients connect', async () => {
   await nextIteration()
-  connectionAccepted()
+  onConnectionAccepted()
   expect(isLoopLate()).toBe(false)
   beBusy(1)
   expect(isLoopLate()).toBe(true)

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 
 /** How long one iteration of the event loop may be busy before work that can wait is postponed. */
-export const usualMs = 8
+export const usualIterationMs = 8
 /** The same while clients connect. Node accepts one connection in each iteration, and hundreds may be waiting. */
 const acceptingMs = 0.1
 /** How long after a connection more connections are expected. */
@@ -13,16 +13,16 @@ let startedAt: number | undefined
 let isRest = false
 
 /** Call it when a client has connected. */
-export function connectionAccepted(): void {
+export function onConnectionAccepted(): void {
   acceptingUntil = performance.now() + acceptingForMs
 }
 
 /** How long work may run in this iteration of the event loop. */
-export function iterationMs(): number {
-  if (acceptingUntil === 0) return usualMs
+export function maxIterationMs(): number {
+  if (acceptingUntil === 0) return usualIterationMs
   if (performance.now() < acceptingUntil) return acceptingMs
   acceptingUntil = 0
-  return usualMs
+  return usualIterationMs
 }
 
 /**
@@ -36,24 +36,24 @@ export function isLoopLate(maxMs?: number): boolean {
     setImmediate(endIteration)
     return false
   }
-  return now - startedAt >= (maxMs ?? iterationMs())
+  return now - startedAt >= (maxMs ?? maxIterationMs())
 }
 
 /** Whether one piece of work has taken longer than an iteration should, even while clients connect. */
-export const isLoopHeld = (): boolean => isLoopLate(usualMs)
+export const isLoopHeld = (): boolean => isLoopLate(usualIterationMs)
 
 /**
  * Immediates run right after the iteration has read its sockets. After long work, one more iteration counts as late:
  * otherwise two long pieces of work could follow each other with nothing between them.
  */
 function endIteration(): void {
-  isRest = !isRest && performance.now() - (startedAt ?? 0) >= usualMs
+  isRest = !isRest && performance.now() - (startedAt ?? 0) >= usualIterationMs
   if (isRest) setImmediate(endIteration)
   else startedAt = undefined
 }
 
 /** Call it between pieces of work that may take long together. Waits for the next iteration if this one is late. */
-export async function breathe(): Promise<void> {
+export async function yieldIfLate(): Promise<void> {
   if (isLoopLate()) await nextIteration()
 }
 
@@ -61,7 +61,7 @@ export async function breathe(): Promise<void> {
 const maxItemsWithoutPause = 4
 
 /** Like `map` of an array, but lets other work run in between when there are many or large items. */
-export function mapInTurns<T, R>(items: readonly T[], map: (item: T) => R): R[] | Promise<R[]> {
+export function mapYielding<T, R>(items: readonly T[], map: (item: T) => R): R[] | Promise<R[]> {
   return items.length <= maxItemsWithoutPause ? items.map((item) => map(item)) : mapMany(items, map)
 }
 

@@ -22,7 +22,7 @@ export interface BroadcastPart<Recipient> {
 export interface BroadcastSource<Recipient> {
   readonly recipients: { keys(): Iterable<Recipient>; has(recipient: Recipient): boolean }
   /** How many changes wait to be sent. */
-  waiting(): number
+  countWaiting(): number
   /** The next message: of bounded size, and built in a few milliseconds. */
   takePart(): BroadcastPart<Recipient>
   /** Runs one step after the other, sharing the event loop with other work. */
@@ -65,7 +65,7 @@ export class PacedBroadcast<Recipient> {
     let waitMs = this.#pace.waitMs(this.#clock.elapsed())
     try {
       // Changes that arrive meanwhile wait for the next run, unless a message has room for them.
-      for (let left = this.#source.waiting(); left > 0 && waitMs === 0;) {
+      for (let left = this.#source.countWaiting(); left > 0 && waitMs === 0;) {
         const part = this.#source.takePart()
         yield
         yield* this.#send(part)
@@ -75,7 +75,7 @@ export class PacedBroadcast<Recipient> {
     } finally {
       this.#isRunning = false
       // Infinity: nothing was waiting when the part was built.
-      if (this.#source.waiting() > 0)
+      if (this.#source.countWaiting() > 0)
         this.start(waitMs === Infinity ? collectMs : Math.max(waitMs, collectMs))
     }
   }

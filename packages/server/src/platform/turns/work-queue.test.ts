@@ -2,7 +2,7 @@ import { setImmediate as nextLoop } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import { FairQueue } from './fair-queue.ts'
-import { FairTurns } from './fair-turns.ts'
+import { Scheduler } from './scheduler.ts'
 import { WorkQueue, type WorkQueueOptions } from './work-queue.ts'
 
 beforeEach(freeIteration)
@@ -16,7 +16,7 @@ const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 /** Queues of clients that share one event loop, and the order in which their work ran. */
 function scene() {
-  const turns = new FairTurns()
+  const turns = new Scheduler()
   const done: string[] = []
   function client(userId: string, options: WorkQueueOptions = {}, apiKey = 'key') {
     let held = 0
@@ -28,7 +28,7 @@ function scene() {
     }
     return {
       queue,
-      run: (name: string, ms?: number) => queue.do(() => work(name, ms)),
+      run: (name: string, ms?: number) => queue.runOrQueue(() => work(name, ms)),
       push: (name: string, ms?: number) => queue.push(() => work(name, ms)),
       isHeld: () => held === 1,
       isFree: () => held === 0,

@@ -1,9 +1,9 @@
 import type { WorkOwner } from './fair-queue.ts'
-import type { FairTurns, TurnTaker } from './fair-turns.ts'
+import type { Scheduler, SlicedTask } from './scheduler.ts'
 
 /** The connection of the client whose work waits. */
 export interface WorkHost {
-  readonly turns: FairTurns
+  readonly turns: Scheduler
   readonly owner: WorkOwner
   /** Stops reading from the client until `release`. */
   hold(): void
@@ -23,7 +23,7 @@ export interface WorkQueueOptions {
  * Work of one client that has to wait. It runs in order, in slices shared with other clients. While work waits, the server
  * reads nothing more from the client.
  */
-export class WorkQueue implements TurnTaker {
+export class WorkQueue implements SlicedTask {
   readonly #host: WorkHost
   readonly #options: WorkQueueOptions
   #works: (() => void)[] = []
@@ -44,10 +44,10 @@ export class WorkQueue implements TurnTaker {
   }
 
   /** Runs the work now if nothing waits and there is time; otherwise queues it. */
-  do(work: () => void): void {
+  runOrQueue(work: () => void): void {
     const { turns } = this.#host
-    if (this.#works.length === 0 && turns.isFree) {
-      turns.spend(work)
+    if (this.#works.length === 0 && turns.hasTime) {
+      turns.runNow(work)
     } else {
       this.push(work)
       this.start()
@@ -65,7 +65,7 @@ export class WorkQueue implements TurnTaker {
   start(): void {
     if (this.#isStarted || this.#works.length === 0) return
     this.#isStarted = true
-    this.#host.turns.add(this)
+    this.#host.turns.schedule(this)
   }
 
   run(deadline: number): boolean {

@@ -1,10 +1,10 @@
-import type { Credentials } from '../../access/credentials.ts'
+import type { Credentials } from '../../access/credentials/credentials.ts'
 import type { Deletions } from '../../access/deletions.ts'
 import type { Decision } from '../../access/permissions.ts'
-import { evaluate } from '../../access/session-access.ts'
-import { openDocument } from '../../access/tokens/sign-in.ts'
+import { evaluateAccess } from '../../access/sessions/session-access.ts'
+import { ensureDocument } from '../../access/sessions/sign-in.ts'
 import type { Clock } from '../../platform/clock.ts'
-import type { Gate } from '../../platform/turns/gate.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
 import type { Database } from '../../store/engine/db.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import type { AccessDecision, AuthorizedClient, EvaluatedDocument } from './authorizer.ts'
@@ -16,7 +16,7 @@ export interface AccessEvaluatorDeps {
   deletions: Deletions
   creationLimits: CreationLimits
   /** Limits client-triggered queries, fairly per user. */
-  gate: Gate
+  gate: Limiter
   clock: Clock
 }
 
@@ -36,10 +36,10 @@ export class AccessEvaluator {
     const { gate, deletions } = this.#deps
     const lane = laneOf(clients)
     for (;;) {
-      const decisions = await gate.pass(document.apiKey, () => this.#evaluate(document, clients), lane)
+      const decisions = await gate.run(document.apiKey, () => this.#evaluate(document, clients), lane)
       if (decisions !== 'being deleted') return decisions
       // Outside of the gate: a deletion may take seconds, and other clients must not wait for it.
-      await deletions.settled(document.apiKey, mentionOf(document))
+      await deletions.waitWhileAffected(document.apiKey, mentionOf(document))
     }
   }
 
@@ -51,24 +51,31 @@ export class AccessEvaluator {
     const { apiKey, organizationId, documentId } = document
     const key = await credentials.apiKey(apiKey)
     if (!key) return clients.map(() => notAccepted)
-    if (deletions.mayMeet(key.caller) && (await deletions.meets(apiKey, mentionOf(document)))) {
+    if (deletions.mayAffect(key.caller) && (await deletions.affects(apiKey, mentionOf(document)))) {
       return 'being deleted'
     }
     const users = clients.map(({ identity }) => identity.access)
     const seconds = Math.floor(clock.now() / 1000)
-    const decisions = await evaluate(database.read, key.caller, organizationId, documentId, users, seconds)
+    const decisions = await evaluateAccess(
+      database.read,
+      key.caller,
+      organizationId,
+      documentId,
+      users,
+      seconds,
+    )
     for (const [index, { identity }] of clients.entries()) {
       if (identity.isAccepted?.(key.tokens) === false) decisions[index] = notAccepted
     }
     if (document.exists) return decisions
     // A client that opens a missing document creates it (spec 0.8). A client that was closed because the document was
     // deleted does not.
-    const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasEnded)
+    const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasLeft)
     if (openers.length === 0) return decisions
     const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
     const refuse = async () => (creators.length > 0 ? creationLimits.take(creators) : doesNotExist)
     const now = clock.now()
-    const refusal = await openDocument(database, key.caller, organizationId, documentId, now, refuse)
+    const refusal = await ensureDocument(database, key.caller, organizationId, documentId, now, refuse)
     if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
     document.exists = true
     return decisions

@@ -9,7 +9,7 @@ const granted: Decision = { allowed: true, accessRole: 'editor', accessType: 're
 class Client implements AuthorizedClient {
   readonly identity = {} as AuthorizedClient['identity']
   readonly role = undefined
-  readonly hasEnded = false
+  readonly hasLeft = false
   readonly mayCreate = true
   epoch = 1
   decidedAt = 0
@@ -25,7 +25,7 @@ class Client implements AuthorizedClient {
     this.decisions.push(decision)
   }
 
-  end(reason: string): void {
+  close(reason: string): void {
     this.ends.push(reason)
   }
 }

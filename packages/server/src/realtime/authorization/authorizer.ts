@@ -13,7 +13,7 @@ export interface AuthorizedClient {
   readonly identity: Identity
   /** By the latest decision; undefined before the first one. */
   readonly role: AccessRole | undefined
-  readonly hasEnded: boolean
+  readonly hasLeft: boolean
   /** Whether the client may create the document by opening it. */
   readonly mayCreate: boolean
   /** Increases with everything that makes the latest decision stale. */
@@ -22,7 +22,7 @@ export interface AuthorizedClient {
   isCurrent(now: number): boolean
   /** `epoch`: the epoch of the client before its access was read. */
   onDecision(decision: AccessDecision, epoch: number, now: number): void
-  end(reason: CloseReason, message: string): void
+  close(reason: CloseReason, message: string): void
 }
 
 /** A document as the evaluator sees it. */
@@ -95,7 +95,7 @@ export class Authorizer {
       } catch (error) {
         onError(error)
         if (++failures === maxAttempts) {
-          for (const client of stale) client.end('unavailable', 'Access could not be checked.')
+          for (const client of stale) client.close('unavailable', 'Access could not be checked.')
           return this.#undecided.clear()
         }
         await new Promise<void>((resolve) => clock.setTimeout(resolve, retryMs))

@@ -5,7 +5,7 @@ export interface Sender {
   /** Whether what it sent may be stored at this moment, also after it left. Undefined while a decision is pending. */
   readonly mayStore: boolean | undefined
   /** Resolves when the pending decision is made. */
-  decided(): Promise<void>
+  whenDecided(): Promise<void>
 }
 
 /** Access changed while a transaction was running: it must not be committed. */
@@ -70,7 +70,7 @@ const areAllowed = (senders: readonly Sender[]) => senders.every(({ mayStore }) 
 
 /** Resolves when it is known that all senders may still write. */
 async function whenHarmless({ senders, ended }: Commit): Promise<void> {
-  await Promise.all(senders.map((sender) => sender.decided()))
+  await Promise.all(senders.map((sender) => sender.whenDecided()))
   if (!areAllowed(senders)) await ended
 }
 
@@ -81,7 +81,7 @@ export async function retryWhileAllowed<T>(
   refused: () => T,
 ): Promise<T> {
   for (;;) {
-    if (sender.mayStore === undefined) await sender.decided()
+    if (sender.mayStore === undefined) await sender.whenDecided()
     if (sender.mayStore === false) return refused()
     if (sender.mayStore === undefined) continue
     try {

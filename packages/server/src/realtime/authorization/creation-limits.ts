@@ -1,7 +1,7 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Limits } from '../../config.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { memoryCounter } from '../../platform/counters/memory.ts'
+import { createRateLimit } from '../../platform/rate-limit.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as openings from '../../store/documents/openings.ts'
 import type { Identity } from './identify.ts'
@@ -33,12 +33,12 @@ interface Reserve {
 /** Limits the documents that clients create by opening them: a rate for each user, a number a day for each API key. */
 export class CreationLimits {
   readonly #deps: CreationLimitDeps
-  readonly #perUser: ReturnType<typeof memoryCounter>
+  readonly #perUser: ReturnType<typeof createRateLimit>
   readonly #reserves = new Map<string, Reserve>()
 
   constructor(deps: CreationLimitDeps) {
     this.#deps = deps
-    this.#perUser = memoryCounter(deps.limits.createdByOpeningPerMinute, 60)
+    this.#perUser = createRateLimit(deps.limits.createdByOpeningPerMinute, 60)
   }
 
   /** Charges one document to the first of these clients that has creations left. Backends are not limited. */

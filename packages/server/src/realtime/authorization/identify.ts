@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../../access/backend-users.ts'
-import type { Credentials } from '../../access/credentials.ts'
+import type { Credentials } from '../../access/credentials/credentials.ts'
 import type { Deletions } from '../../access/deletions.ts'
-import { identifyServer, presentedCredentials } from '../../access/server-credentials.ts'
-import type { SessionUser } from '../../access/session-access.ts'
-import { matchesAny } from '../../access/tokens/auth-tokens.ts'
-import { signIn } from '../../access/tokens/sign-in.ts'
+import { apiKeyOfBackend, presentedCredentials } from '../../access/credentials/server-credentials.ts'
+import type { SessionUser } from '../../access/sessions/session-access.ts'
+import { matchesAny } from '../../access/credentials/auth-tokens.ts'
+import { signIn } from '../../access/sessions/sign-in.ts'
 import type { VerifiedUser } from '../../access/tokens/token-claims.ts'
 import { TokenError, type UserTokens } from '../../access/tokens/user-tokens.ts'
-import type { Bus } from '../../platform/bus.ts'
+import type { Bus } from '../../bus.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { type Look, lookOf } from '../../store/users/profiles.ts'
 import type { OpenPage, OpenPages } from './open-pages.ts'
@@ -38,7 +38,7 @@ export class Denial extends Error {
   }
 }
 
-export interface IdentityParts {
+export interface IdentityDeps {
   database: Database
   deletions: Deletions
   credentials: Credentials
@@ -49,20 +49,20 @@ export interface IdentityParts {
 }
 
 /** Closes a client that sent no token in time. */
-export const didNotSay = 'token_missing: The client sent no token in time.'
+export const noTokenMessage = 'token_missing: The client sent no token in time.'
 
 /** Closes a page whose origin is not allowed. */
-export const originDenied =
+export const originDeniedMessage =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 
 /** A browser's page must have an allowed domain of the API key. Other clients send no origin. */
 async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {
-  if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDenied)
+  if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDeniedMessage)
 }
 
 /** Throws a `Denial`. */
 export async function identifyUser(
-  { database, credentials, deletions, userTokens, bus, now, pages }: IdentityParts,
+  { database, credentials, deletions, userTokens, bus, now, pages }: IdentityDeps,
   token: string,
   page: OpenPage,
 ): Promise<Identity> {
@@ -75,15 +75,15 @@ export async function identifyUser(
   if (!known) throw new Denial('unauthenticated', 'token_invalid: There is no such API key.')
   await requireOrigin(pages, user.apiKey, page)
   const { apiKey, resources } = user
-  if (deletions.mayMeet(known.caller) && (await deletions.meets(apiKey, organizationsIn(resources)))) {
+  if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, organizationsIn(resources)))) {
     throw new Denial('restarting', 'An organization of the token is being deleted. Connect again.')
   }
   const { isNewMember, look } = await signIn(database, known.caller, user, now())
   if (isNewMember) bus.publish({ kind: 'access', apiKey, userIds: [user.userId] })
-  return identityOf(user, look)
+  return userIdentity(user, look)
 }
 
-export function identityOf(user: VerifiedUser, look: Look = lookOf(user.userId, {})): Identity {
+export function userIdentity(user: VerifiedUser, look: Look = lookOf(user.userId, {})): Identity {
   const { apiKey, userId, name, email, resources, isLimited, expiresAt } = user
   return { apiKey, userId, name, email, look, access: { userId, resources, isLimited }, expiresAt }
 }
@@ -98,19 +98,19 @@ const organizationsIn = (resources: VerifiedUser['resources']) => ({
 
 /** The backend whose credentials are in the headers; undefined without an auth token. Throws a `Denial`. */
 export async function identifyBackend(
-  { credentials, pages }: IdentityParts,
+  { credentials, pages }: IdentityDeps,
   headers: IncomingHttpHeaders,
   page: OpenPage,
 ): Promise<Identity | undefined> {
   if (headers['x-svc-auth-token'] === undefined) return undefined
   const { token = '' } = presentedCredentials(headers)
-  const key = await identifyServer(credentials, headers)
+  const key = await apiKeyOfBackend(credentials, headers)
   if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
   await requireOrigin(pages, key.apiKey, page)
-  return { ...backendOf(key.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
+  return { ...backendIdentity(key.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
 }
 
-export const backendOf = (apiKey: string): Identity => ({
+export const backendIdentity = (apiKey: string): Identity => ({
   apiKey,
   userId: backendUserIds.socket,
   name: undefined,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { originAllowed } from '../../access/domains/domains.ts'
 import { isOwnPage, type Page, pageMayConnect } from '../../access/domains/origins.ts'
-import type { Bus } from '../../platform/bus.ts'
+import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Database } from '../../store/engine/db.ts'

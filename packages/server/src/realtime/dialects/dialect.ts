@@ -2,13 +2,13 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Denial, Identity } from '../authorization/identify.ts'
-import type { Hub } from '../editors/services.ts'
+import type { RealtimeServices } from '../editors/services.ts'
 import type { Connection } from '../sockets/connection.ts'
 
 /** What a dialect gets for each connection. */
 export interface DialectContext {
   readonly connection: Connection
-  readonly hub: Hub
+  readonly services: RealtimeServices
   readonly log: Log
   readonly clock: Clock
   /** Checks a token. Throws a `Denial`. */

@@ -1,7 +1,7 @@
 import * as decoding from 'lib0/decoding'
 import * as encoding from 'lib0/encoding'
-import type { Place } from '../../store/editors/editors.ts'
-import { docIdPattern, placeOfDocId } from '../documents/place.ts'
+import type { EditorRef } from '../../store/refs.ts'
+import { docIdPattern, parseDocId } from '../documents/editor-name.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
 import type { DialectClient, DialectContext } from './dialect.ts'
 import { SyncStatus } from './sync-status.ts'
@@ -16,10 +16,10 @@ export function createYSweetClient(context: DialectContext, name: string): Diale
 }
 
 /** The name contains the id twice, and the id may contain `/ws/` itself. */
-function placeAt(name: string): Place | undefined {
+function placeAt(name: string): EditorRef | undefined {
   const separator = '/ws/'
   const docId = name.slice('d/'.length, (name.length + 'd/'.length - separator.length) / 2)
-  return name === `d/${docId}${separator}${docId}` ? placeOfDocId(docId) : undefined
+  return name === `d/${docId}${separator}${docId}` ? parseDocId(docId) : undefined
 }
 
 function createVariant(): YjsVariant {

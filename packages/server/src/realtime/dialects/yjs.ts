@@ -2,12 +2,12 @@ import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { Place } from '../../store/editors/editors.ts'
+import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identify.ts'
-import type { Hub } from '../editors/services.ts'
+import type { RealtimeServices } from '../editors/services.ts'
 import type { Participant } from '../documents/participant.ts'
-import { namePattern } from '../documents/place.ts'
-import { EditorSession, type Voice } from '../editors/session.ts'
+import { namePattern } from '../documents/editor-name.ts'
+import { EditorSession, type EditorCodec } from '../editors/session.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
 import type { Connection } from '../sockets/connection.ts'
 import { binaryFrame, binaryMessage, yjsHeader } from '../sockets/frames.ts'
@@ -27,7 +27,7 @@ const syncStep2 = (update: Uint8Array) =>
 const update = (bytes: Uint8Array) => frameWith([messages.sync, syncMessages.update], bytes)
 const awareness = (bytes: Uint8Array) => frameWith([messages.awareness], bytes)
 
-export const yjsCodec: Voice = {
+export const yjsCodec: EditorCodec = {
   key: 'yjs',
   syncStep1,
   syncStep2,
@@ -39,7 +39,7 @@ export const yjsCodec: Voice = {
 
 /** How the clients of a server with the same protocol differ from y-websocket. */
 export interface YjsVariant extends Pick<SyncOptions, 'numberOf'> {
-  readonly codec: Voice
+  readonly codec: EditorCodec
   /** The close reason for a name that is not the name of an editor. */
   readonly namePattern: string
   /** False: clients open only documents that exist. */
@@ -56,10 +56,10 @@ export class YjsClient implements DialectClient {
   /** After any code but 44xx, the client reconnects and sends the same message again, forever. */
   readonly oversizeReason = 'invalidUpdate'
   readonly #connection: Connection
-  readonly #hub: Hub
+  readonly #services: RealtimeServices
   readonly #refuse: DialectContext['refuse']
   readonly #log: Log
-  readonly #place: Place | undefined
+  readonly #place: EditorRef | undefined
   readonly #variant: YjsVariant
   #session: EditorSession | undefined
   #participant: Participant | undefined
@@ -67,12 +67,12 @@ export class YjsClient implements DialectClient {
 
   /** `place`: undefined if the name in the URL is not the name of an editor. */
   constructor(
-    { connection, hub, refuse, log }: DialectContext,
-    place: Place | undefined,
+    { connection, services, refuse, log }: DialectContext,
+    place: EditorRef | undefined,
     variant = yWebsocket,
   ) {
     this.#connection = connection
-    this.#hub = hub
+    this.#services = services
     this.#refuse = refuse
     this.#log = log
     this.#place = place
@@ -87,12 +87,12 @@ export class YjsClient implements DialectClient {
     const place = this.#place
     const { codec, namePattern, mayCreate } = this.#variant
     if (place === undefined) return this.deny('badMessage', namePattern)
-    this.#participant = this.#hub.documents.join(this.#connection, identity, place, {
-      opened: () => this.#session?.open(place.editorId),
-      changed: (role) => {
-        if (role === 'editor') this.#session?.mayWrite()
+    this.#participant = this.#services.documents.join(this.#connection, identity, place, {
+      onOpened: () => this.#session?.open(place.editorId),
+      onRoleChanged: (role) => {
+        if (role === 'editor') this.#session?.onWriteAllowed()
       },
-      ended: (reason, message) => {
+      onClosed: (reason, message) => {
         // A client that loses the access it had is closed immediately, however often it was refused before.
         if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
         else this.deny(reason, message)
@@ -104,7 +104,7 @@ export class YjsClient implements DialectClient {
       sessionId: this.#connection.id,
       connection: this.#connection,
       participant: this.#participant,
-      voice: {
+      codec: {
         ...codec,
         refused: (number, fault, isRepeated) => {
           this.#logRefusal(place, fault)
@@ -123,7 +123,7 @@ export class YjsClient implements DialectClient {
    * Logs the first refusal of the connection. The client gets nothing: the only message of the protocol with a reason is
    * "permission denied" (type 2), and y-websocket prints it together with the URL, which contains the user's token.
    */
-  #logRefusal({ organizationId, documentId, editorId }: Place, { code, message }: Fault): void {
+  #logRefusal({ organizationId, documentId, editorId }: EditorRef, { code, message }: Fault): void {
     if (this.#hasLogged || code === 'read_only') return
     this.#hasLogged = true
     const { apiKey, userId } = this.#connection.owner

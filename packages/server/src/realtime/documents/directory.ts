@@ -1,11 +1,11 @@
-import type { Bus, BusMessage } from '../../platform/bus.ts'
-import { breathe } from '../../platform/turns/loop-time.ts'
+import type { Bus, BusMessage } from '../../bus.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identify.ts'
 import { KeyDocuments } from './key-documents.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
-import { type Listener, Participant } from './participant.ts'
+import { type ParticipantListener, Participant } from './participant.ts'
 
 const movedMessage = 'The document was moved to another id.'
 const deletedMessage = 'The document was deleted.'
@@ -23,7 +23,7 @@ export class DocumentDirectory {
   }
 
   /** Adds a client to a document. The caller calls `start` on the participant once its session can handle callbacks. */
-  join(host: WorkHost, identity: Identity, ref: DocumentRef, listener: Listener): Participant {
+  join(host: WorkHost, identity: Identity, ref: DocumentRef, listener: ParticipantListener): Participant {
     const document = this.#open(identity.apiKey, ref)
     const participant = new Participant(host, identity, document, listener)
     document.members.add(participant)
@@ -83,7 +83,7 @@ export class DocumentDirectory {
         this.#find(message)?.liveStates.onStored()
         break
       case 'presence':
-        void this.#find(message)?.presence.told(message.userIds, message.removed === true)
+        void this.#find(message)?.presence.backendChanged(message.userIds, message.removed === true)
         break
       case 'changed':
         for (const document of documentsOf(key, message)) document.reload()
@@ -107,7 +107,7 @@ export class DocumentDirectory {
     for (const [apiKey, key] of this.#keys) {
       for (const document of key.documents.values()) {
         // Clients may have hundreds of thousands of documents open.
-        await breathe()
+        await yieldIfLate()
         document.sweep()
         if (document.isUnused) key.drop(document)
       }

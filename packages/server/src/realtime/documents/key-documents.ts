@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { AccessScope } from '../../platform/bus.ts'
+import type { AccessScope } from '../../bus.ts'
 import { documentKey } from '../../store/refs.ts'
 import { AccessEpochs } from '../authorization/access-epochs.ts'
 import type { OpenDocument } from './open-document.ts'

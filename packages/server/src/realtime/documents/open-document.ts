@@ -2,9 +2,9 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/update-reader.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { FairTurns } from '../../platform/turns/fair-turns.ts'
-import type { Gate } from '../../platform/turns/gate.ts'
-import type { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import type { Scheduler } from '../../platform/turns/scheduler.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
+import type { StartQueue } from '../../platform/turns/start-queue.ts'
 import { readSince } from '../../store/documents/live-state-log.ts'
 import * as presence from '../../store/documents/presence.ts'
 import type { Database } from '../../store/engine/db.ts'
@@ -26,11 +26,11 @@ export interface OpenDocumentDeps {
   roomLoader: Pick<RoomLoader, 'load'>
   appender: Pick<Appender, 'catchUp' | 'makeSpace'>
   /** Limits client-triggered queries, fairly per user. */
-  gate: Gate
+  gate: Limiter
   /** Shares the time of the event loop between documents and clients. */
-  turns: FairTurns
+  turns: Scheduler
   /** Divides the reading of large live states between API keys. */
-  largeReads: LoopTurns
+  largeReads: StartQueue
   clock: Clock
   log: Log
   onUpdateRefused: (reason: Fault['code']) => void
@@ -40,7 +40,7 @@ export interface OpenDocumentDeps {
 export interface DocumentMember extends AuthorizedClient {
   readonly canWrite: boolean
   /** Whether the client reports by itself when its user is idle. */
-  readonly tellsIdleness: boolean
+  readonly reportsIdleness: boolean
   /** Called twice a second: warns of a token that expires soon, and sends what was skipped. */
   sweep(now: number): void
 }
@@ -93,7 +93,7 @@ export class OpenDocument implements DocumentRef {
     this.#authorizer = new Authorizer({ clock, evaluate, onError }, this, this.members)
     this.presence = new LivePresence({
       now: () => clock.now(),
-      failed: onError,
+      onError: onError,
       read: (userIds) => this.#readPresence(userIds),
       run: (steps) => this.#run(steps),
     })
@@ -142,21 +142,21 @@ export class OpenDocument implements DocumentRef {
 
   /** The member was granted access. Backends are not shown as present. */
   enter(member: DocumentMember): void {
-    if (member.identity.access !== 'server') this.presence.enter(member, member.tellsIdleness)
+    if (member.identity.access !== 'server') this.presence.enter(member, member.reportsIdleness)
   }
 
   /** The member's user has just done something. */
-  active(member: DocumentMember): void {
-    this.presence.active(member)
+  markActive(member: DocumentMember): void {
+    this.presence.markActive(member)
   }
 
   /** The member's client is connected, whatever its user does. */
-  heard(member: DocumentMember): void {
-    this.presence.heard(member)
+  touch(member: DocumentMember): void {
+    this.presence.touch(member)
   }
 
   /** Counts an update of an editor that was not stored. */
-  updateRefused({ code }: Fault): void {
+  countRefusedUpdate({ code }: Fault): void {
     this.#deps.onUpdateRefused(code)
   }
 
@@ -232,14 +232,14 @@ export class OpenDocument implements DocumentRef {
     if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
-  #readPresence(userIds: readonly string[] | undefined): Promise<presence.Present[]> {
+  #readPresence(userIds: readonly string[] | undefined): Promise<presence.PresenceEntry[]> {
     const { apiKey, organizationId, documentId } = this
     const { database, gate, clock } = this.#deps
     const read = () =>
       userIds
         ? presence.findMany(database.read, apiKey, this, userIds, clock.now())
         : presence.list(database.read, apiKey, organizationId, documentId, clock.now())
-    return gate.pass(apiKey, read, this.#firstUserId)
+    return gate.run(apiKey, read, this.#firstUserId)
   }
 
   #readLiveStates(seq: number): ReturnType<typeof readSince> {
@@ -252,14 +252,14 @@ export class OpenDocument implements DocumentRef {
       await database.durable()
       return states
     }
-    return gate.pass(this.apiKey, read, this.#firstUserId)
+    return gate.run(this.apiKey, read, this.#firstUserId)
   }
 
   /** Runs a broadcast on the document's share of time, so that no user pays for it and documents share alike. */
   #run(steps: Iterator<unknown>): void {
     const owner = { apiKey: this.apiKey, userId: `document ${documentKey(this)}` }
     const onError = (error: unknown) => this.#logError(error, 'a broadcast failed')
-    this.#deps.turns.addSteps(owner, steps, onError)
+    this.#deps.turns.scheduleSteps(owner, steps, onError)
   }
 
   #logError(error: unknown, message: string): void {
@@ -281,9 +281,9 @@ export class OpenDocument implements DocumentRef {
   }
 
   #sweepRoom(slot: Slot, room: EditorRoom): void {
-    room.expireEarly()
-    if (room.isScarce) this.#deps.appender.makeSpace(room)
-    for (const member of room.members) member.makeUp()
+    room.expireOutOfOrder()
+    if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
+    for (const member of room.members) member.resendSkipped()
     slot.idleSweeps = room.isIdle ? slot.idleSweeps + 1 : 0
     if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)
   }
@@ -296,7 +296,7 @@ export class OpenDocument implements DocumentRef {
   /** Closes the backends whose credentials are not accepted any more. */
   closeBackends(reason: CloseReason, message: string): void {
     for (const member of this.members) {
-      if (member.identity.access === 'server') member.end(reason, message)
+      if (member.identity.access === 'server') member.close(reason, message)
     }
   }
 
@@ -306,8 +306,8 @@ export class OpenDocument implements DocumentRef {
     const slots = [...this.rooms.values()]
     this.rooms.clear()
     for (const { room } of slots) room?.drop(reason, message)
-    this.presence.forget()
+    this.presence.dropBackendEntries()
     this.liveStates.drop()
-    for (const member of this.members) member.end(reason, message)
+    for (const member of this.members) member.close(reason, message)
   }
 }

@@ -7,19 +7,19 @@ import type { Identity } from '../authorization/identify.ts'
 import type { DocumentMember, OpenDocument } from './open-document.ts'
 
 /** Receives what happens to a client's access to one document. */
-export interface Listener {
+export interface ParticipantListener {
   /** The document is open, with that role. */
-  opened(role: AccessRole): void
+  onOpened(role: AccessRole): void
   /** The role changed while the document was open. */
-  changed(role: AccessRole): void
+  onRoleChanged(role: AccessRole): void
   /** The token expires soon. */
-  expiring?(): void
+  onTokenExpiring?(): void
   /** The document is closed for this client; called once. */
-  ended(reason: CloseReason, message: string): void
+  onClosed(reason: CloseReason, message: string): void
   /** Called at every sweep: sends what was skipped while the client was behind. */
-  makeUp?(): void
+  resendSkipped?(): void
   /** The client reports by itself when its user is idle. */
-  readonly tellsIdleness?: boolean
+  readonly reportsIdleness?: boolean
   /** False: the document is opened only if it exists. */
   readonly mayCreate?: boolean
   /** False: a single request, whose user is not shown as present. */
@@ -48,7 +48,7 @@ type State =
 export class Participant implements DocumentMember, Sender {
   readonly document: OpenDocument
   identity: Identity
-  readonly #listener: Listener
+  readonly #listener: ParticipantListener
   #state: State = { name: 'authorizing' }
   /** Changes that concern this participant alone. */
   #changes = 0
@@ -56,14 +56,14 @@ export class Participant implements DocumentMember, Sender {
   readonly #inbox: WorkQueue
   #wasWarned = false
 
-  constructor(host: WorkHost, identity: Identity, document: OpenDocument, listener: Listener) {
+  constructor(host: WorkHost, identity: Identity, document: OpenDocument, listener: ParticipantListener) {
     this.identity = identity
     this.document = document
     this.#listener = listener
     this.#inbox = new WorkQueue(host, {
       mayRun: () => this.isCurrent(),
       onBlocked: () => void document.authorize(),
-      onError: () => this.end('badMessage', 'The message is malformed.'),
+      onError: () => this.close('badMessage', 'The message is malformed.'),
     })
   }
 
@@ -72,7 +72,7 @@ export class Participant implements DocumentMember, Sender {
     void this.document.authorize()
   }
 
-  get hasEnded(): boolean {
+  get hasLeft(): boolean {
     return this.#state.name === 'left' || this.#state.name === 'revoked'
   }
 
@@ -103,7 +103,7 @@ export class Participant implements DocumentMember, Sender {
     return this.isCurrent() ? this.canWrite : undefined
   }
 
-  decided(): Promise<void> {
+  whenDecided(): Promise<void> {
     return this.document.decide(this)
   }
 
@@ -114,13 +114,13 @@ export class Participant implements DocumentMember, Sender {
   }
 
   /** Whether messages wait for a current decision. */
-  get hasWork(): boolean {
+  get hasWaitingMessages(): boolean {
     return this.#inbox.length > 0
   }
 
   /** Does the work now, or as soon as the decision is current. Never, if the decision closes the document. */
   run(work: () => void): void {
-    if (this.hasEnded) return
+    if (this.hasLeft) return
     if (this.#inbox.length === 0 && this.isCurrent()) return work()
     this.#inbox.push(work)
     if (!this.isCurrent()) void this.document.authorize()
@@ -128,11 +128,11 @@ export class Participant implements DocumentMember, Sender {
 
   onDecision(decision: AccessDecision, epoch: number, now: number): void {
     if (now >= this.identity.expiresAt * 1000)
-      return this.end('unauthenticated', 'token_expired: The token has expired.')
-    if ('closeReason' in decision) return this.end(decision.closeReason, decision.message)
+      return this.close('unauthenticated', 'token_expired: The token has expired.')
+    if ('closeReason' in decision) return this.close(decision.closeReason, decision.message)
     if (!decision.allowed) {
       const isUnknown = decision.reason === 'unauthenticated'
-      return this.end(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])
+      return this.close(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])
     }
     const validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
     this.#onGranted({ role: decision.accessRole, epoch, validUntil })
@@ -144,11 +144,11 @@ export class Participant implements DocumentMember, Sender {
       case 'authorizing':
         this.#state = { name: 'open', grant }
         if (this.#listener.isPresent !== false) this.document.enter(this)
-        this.#listener.opened(grant.role)
+        this.#listener.onOpened(grant.role)
         break
       case 'open':
         this.#state = { name: 'open', grant }
-        if (before.grant.role !== grant.role) this.#listener.changed(grant.role)
+        if (before.grant.role !== grant.role) this.#listener.onRoleChanged(grant.role)
         break
       case 'left':
         this.#state = { name: 'left', grant }
@@ -161,21 +161,21 @@ export class Participant implements DocumentMember, Sender {
 
   /** Replaces the token by a newer one of the same user. */
   renew(identity: Identity): void {
-    if (this.hasEnded) return
+    if (this.hasLeft) return
     const { apiKey, userId } = this.identity
     if (identity.apiKey !== apiKey || identity.userId !== userId) {
-      return this.end('unauthenticated', 'token_invalid: The token is that of another user.')
+      return this.close('unauthenticated', 'token_invalid: The token is that of another user.')
     }
     // A client that has no later token is not asked for one again and again.
     if (identity.expiresAt > this.identity.expiresAt) this.#wasWarned = false
     this.identity = identity
-    this.document.presence.renewed(this)
+    this.document.presence.identityChanged(this)
     this.invalidateAccess()
   }
 
   /** Whether the client reports by itself when its user is idle. */
-  get tellsIdleness(): boolean {
-    return this.#listener.tellsIdleness === true
+  get reportsIdleness(): boolean {
+    return this.#listener.reportsIdleness === true
   }
 
   /** A limited token is for documents that exist. */
@@ -188,25 +188,25 @@ export class Participant implements DocumentMember, Sender {
   sweep(now: number): void {
     if (!this.#wasWarned && this.identity.expiresAt * 1000 - now <= expiryWarningMs) {
       this.#wasWarned = true
-      this.#listener.expiring?.()
+      this.#listener.onTokenExpiring?.()
     }
-    this.#listener.makeUp?.()
+    this.#listener.resendSkipped?.()
   }
 
   /** Closes the document for the client, with a reason. */
-  end(reason: CloseReason, message: string): void {
-    const isFirst = !this.hasEnded
+  close(reason: CloseReason, message: string): void {
+    const isFirst = !this.hasLeft
     // A client that left by itself, or sent a malformed message, was still allowed to write what it sent before.
     const name = isLossOfAccess(reason) ? 'revoked' : 'left'
     if (isFirst || name === 'revoked') this.#state = { name, grant: this.#grant }
     if (!isFirst) return
     this.#release()
-    this.#listener.ended(reason, message)
+    this.#listener.onClosed(reason, message)
   }
 
   /** The client left by itself: the listener is not called. */
   leave(): void {
-    if (this.hasEnded) return
+    if (this.hasLeft) return
     this.#state = { name: 'left', grant: this.#grant }
     this.#release()
   }

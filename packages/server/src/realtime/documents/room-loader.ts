@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import type { Log } from '../../platform/log/log.ts'
-import type { Gate } from '../../platform/turns/gate.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import type { Database } from '../../store/engine/db.ts'
 import type { EditorRef } from '../../store/refs.ts'
@@ -16,7 +16,7 @@ export interface RoomLoaderDeps {
   appender: Pick<Appender, 'wake' | 'makeSpace'>
   limits: Pick<Limits, 'editorBytes'>
   /** Limits client-triggered queries, fairly per user. */
-  gate: Gate
+  gate: Limiter
   log: Log
 }
 
@@ -49,7 +49,7 @@ export class RoomLoader {
 
   async #load({ apiKey, ref, userId, run, onDropped }: RoomRequest): Promise<EditorRoom> {
     const { database, crdt, appender, limits, gate } = this.#deps
-    const stored = await gate.pass(apiKey, () => editorLog.load(database.read, apiKey, ref), userId)
+    const stored = await gate.run(apiKey, () => editorLog.load(database.read, apiKey, ref), userId)
     // Clients are sent only what is durable.
     await database.durable()
     if (stored && !stored.complete) throw new Error('Updates are missing from the log.')

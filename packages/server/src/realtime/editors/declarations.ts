@@ -2,7 +2,7 @@ import type { ErrorStatus } from '@plenum/protocol'
 import { sourceOf } from '../../crdt/document-threads.ts'
 import { UnfitContent } from '../../crdt/content/errors.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
-import type { Gate } from '../../platform/turns/gate.ts'
+import type { Limiter } from '../../platform/turns/limiter.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import * as editors from '../../store/editors/editors.ts'
@@ -17,7 +17,7 @@ export interface Declaration {
   contentKey: string | undefined
 }
 
-export interface Refusal {
+export interface DeclarationRefusal {
   status: ErrorStatus
   message: string
 }
@@ -26,7 +26,7 @@ export interface DeclarationsDeps {
   database: Database
   storedDocuments: Pick<StoredDocuments, 'declare'>
   commits: Commits
-  gate: Gate
+  gate: Limiter
   log: Log
 }
 
@@ -48,7 +48,7 @@ export class Declarations {
     room: EditorRoom,
     declaration: Declaration,
     sender: Participant,
-  ): Promise<Refusal | undefined> {
+  ): Promise<DeclarationRefusal | undefined> {
     if (!room.exists) {
       const { type = null, contentKey = null } = declaration
       room.declared = { type, contentKey }
@@ -69,7 +69,7 @@ export class Declarations {
     const { apiKey, place } = room
     const { database, gate } = this.#deps
     const read = () => editors.findDeclared(database.read, apiKey, place)
-    const declared = await gate.pass(apiKey, read, sender.identity.userId)
+    const declared = await gate.run(apiKey, read, sender.identity.userId)
     if (!declared || matches(declared, declaration)) return
     const contentKey = await this.#check(room, declared, declaration)
     const type = declaration.type ?? (contentKey === declared.contentKey ? declared.type : null)

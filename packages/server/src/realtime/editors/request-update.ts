@@ -5,18 +5,18 @@ import type { Fault } from '../../crdt/updates/validate-update.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import type { Identity } from '../authorization/identify.ts'
-import type { Listener, Participant } from '../documents/participant.ts'
+import type { ParticipantListener, Participant } from '../documents/participant.ts'
 import { type Member, readOnly } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { statusOfFault } from './fault-status.ts'
-import type { Hub } from './services.ts'
+import type { RealtimeServices } from './services.ts'
 
 /**
  * Stores an update of a request, under the rules for updates of clients, in a document that exists. Resolves when it is
  * durable. Throws an `ApiError`.
  */
 export async function storeUpdate(
-  services: Pick<Hub, 'documents' | 'turns'>,
+  services: Pick<RealtimeServices, 'documents' | 'turns'>,
   identity: Identity,
   ref: EditorRef,
   update: Uint8Array,
@@ -34,10 +34,10 @@ const noBytes = Buffer.alloc(0)
 type State = { name: 'opening' } | { name: 'open'; room: EditorRoom } | { name: 'left' }
 
 /** A client for the time of one request. It is sent nothing. */
-class RequestMember implements Member, Listener {
+class RequestMember implements Member, ParticipantListener {
   readonly mayCreate = false
   readonly isPresent = false
-  readonly framing = { key: 'request', update: () => noBytes, awareness: () => noBytes }
+  readonly codec = { key: 'request', update: () => noBytes, awareness: () => noBytes }
   readonly sessionId = newId('req')
   readonly pace = new BytePace(1)
   /** Rejects when the request has failed. */
@@ -45,12 +45,12 @@ class RequestMember implements Member, Listener {
   #fail: (error: ApiError) => void = () => {}
   readonly #opened: Promise<void>
   #onOpened: () => void = () => {}
-  readonly #services: Pick<Hub, 'documents' | 'turns'>
+  readonly #services: Pick<RealtimeServices, 'documents' | 'turns'>
   readonly #ref: EditorRef
   readonly #participant: Participant
   #state: State = { name: 'opening' }
 
-  constructor(services: Pick<Hub, 'documents' | 'turns'>, identity: Identity, ref: EditorRef) {
+  constructor(services: Pick<RealtimeServices, 'documents' | 'turns'>, identity: Identity, ref: EditorRef) {
     this.#services = services
     this.#ref = ref
     this.failure = new Promise((_resolve, reject) => (this.#fail = reject))
@@ -77,7 +77,7 @@ class RequestMember implements Member, Listener {
           if (this.canWrite) room.submit(this, update, { saved: () => saved(), refused })
           else refused(readOnly)
         })
-      this.#services.turns.runOnce(this.#participant.identity, submit).catch(reject)
+      this.#services.turns.scheduleOnce(this.#participant.identity, submit).catch(reject)
     })
   }
 
@@ -87,13 +87,13 @@ class RequestMember implements Member, Listener {
     this.#participant.leave()
   }
 
-  opened(): void {
+  onOpened(): void {
     this.#onOpened()
   }
 
-  changed(): void {}
+  onRoleChanged(): void {}
 
-  ended(reason: CloseReason, message: string): void {
+  onClosed(reason: CloseReason, message: string): void {
     this.end(reason, message)
   }
 
@@ -102,7 +102,7 @@ class RequestMember implements Member, Listener {
   }
 
   /** The update depends on one that is not stored, and a request cannot be asked for it. */
-  askForMore(): void {
+  requestMissingUpdates(): void {
     this.#fail(
       failureOfFault({
         code: 'gap',
@@ -132,8 +132,8 @@ class RequestMember implements Member, Listener {
     return this.#participant.mayStore
   }
 
-  decided(): Promise<void> {
-    return this.#participant.decided()
+  whenDecided(): Promise<void> {
+    return this.#participant.whenDecided()
   }
 
   send(): void {}
@@ -142,9 +142,9 @@ class RequestMember implements Member, Listener {
     return true
   }
 
-  makeUp(): void {}
+  resendSkipped(): void {}
 
-  mayWrite(): void {}
+  onWriteAllowed(): void {}
 
   keep(): boolean {
     return true

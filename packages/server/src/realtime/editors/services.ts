@@ -1,16 +1,16 @@
-import type { Credentials } from '../../access/credentials.ts'
+import type { Credentials } from '../../access/credentials/credentials.ts'
 import type { Deletions } from '../../access/deletions.ts'
 import type { Limits } from '../../config.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { StoredDocuments } from '../../crdt/stored-documents.ts'
 import { type Fault, faultCodes } from '../../crdt/updates/update-reader.ts'
-import type { Bus } from '../../platform/bus.ts'
+import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { LiveNumbers } from '../../platform/metrics/live-metrics.ts'
-import { FairTurns } from '../../platform/turns/fair-turns.ts'
-import { Gate } from '../../platform/turns/gate.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { Scheduler } from '../../platform/turns/scheduler.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { AccessEvaluator } from '../authorization/access-evaluator.ts'
 import { Commits } from '../authorization/commits.ts'
@@ -45,14 +45,14 @@ export interface ServicesDeps {
 const maxConcurrentQueries = 8
 
 /** What the sessions of all dialects share. One object for the whole server. */
-export class Hub {
+export class RealtimeServices {
   /** Limits client-triggered queries, fairly per user. */
-  readonly gate = new Gate(maxConcurrentQueries)
+  readonly gate = new Limiter(maxConcurrentQueries)
   /** Shares the time of the event loop between clients, for what they send and for broadcasts. */
-  readonly turns = new FairTurns()
+  readonly turns = new Scheduler()
   readonly documents: DocumentDirectory
   readonly largeMessages: LargeMessages
-  readonly liveStates: LiveStateWriter
+  readonly liveStateWriter: LiveStateWriter
   readonly declarations: Declarations
   readonly versions: VersionRequests
   readonly #commits: Commits
@@ -73,12 +73,12 @@ export class Hub {
       turns,
       appender,
       roomLoader: new RoomLoader({ ...deps, gate, appender }),
-      largeReads: new LoopTurns(),
+      largeReads: new StartQueue(),
       evaluateAccess: (document, clients) => evaluator.evaluate(document, clients),
       onUpdateRefused: (reason) => this.#refusedUpdates[reason]++,
     })
     this.largeMessages = new LargeMessages(deps)
-    this.liveStates = new LiveStateWriter({ ...deps, commits })
+    this.liveStateWriter = new LiveStateWriter({ ...deps, commits })
     this.declarations = new Declarations({ ...deps, commits, gate })
     this.versions = new VersionRequests({ ...deps, commits })
     this.#commits = commits
@@ -99,7 +99,7 @@ export class Hub {
   /** Resolves when everything that clients sent is stored and broadcast. */
   async idle(): Promise<void> {
     await this.largeMessages.idle()
-    await Promise.all([this.#appender.idle(), this.liveStates.idle()])
+    await Promise.all([this.#appender.idle(), this.liveStateWriter.idle()])
     await this.versions.idle()
   }
 

@@ -11,14 +11,14 @@ import { smallCrdt } from '../../../test/support/updates/document-work.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { EditorRoom } from '../rooms/room.ts'
-import { EditorSession, type Voice } from './session.ts'
+import { EditorSession, type EditorCodec } from './session.ts'
 import { binaryMessage } from '../sockets/frames.ts'
 import { OpenDocument } from '../documents/open-document.ts'
 import type { Database } from '../../store/engine/db.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { FairTurns } from '../../platform/turns/fair-turns.ts'
-import { Gate } from '../../platform/turns/gate.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { Scheduler } from '../../platform/turns/scheduler.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 import { SteppedClock } from '../../../test/support/clock.ts'
 import { AccessEpochs } from '../authorization/access-epochs.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
@@ -30,7 +30,7 @@ const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   accessType: 'restricted',
 })
 
-const plainVoice: Voice = {
+const plainVoice: EditorCodec = {
   key: 'plain',
   syncStep1: () => Buffer.from('syncStep1;'),
   syncStep2: () => binaryMessage(Buffer.from('syncStep2;')),
@@ -67,9 +67,9 @@ function scene({
       appender: { catchUp: async () => {}, makeSpace() {} },
       // No test reads presence or live states.
       database: undefined as unknown as Database,
-      gate: new Gate(1),
-      turns: new FairTurns(),
-      largeReads: new LoopTurns(),
+      gate: new Limiter(1),
+      turns: new Scheduler(),
+      largeReads: new StartQueue(),
       clock: new SteppedClock(1_000),
       log: { error: ({ err }: { err: unknown }) => failures.push(err) } as unknown as Log,
       onUpdateRefused() {},
@@ -119,15 +119,15 @@ function scene({
       participant.leave()
     }
     const participant = new Participant(connection, identity, document, {
-      opened: () => session.open('e1'),
-      changed() {},
-      ended: onEnded,
+      onOpened: () => session.open('e1'),
+      onRoleChanged() {},
+      onClosed: onEnded,
     })
     const session = new EditorSession({
       sessionId: `s-${userId}`,
       connection,
       participant,
-      voice: plainVoice,
+      codec: plainVoice,
       ended: onEnded,
     })
     document.members.add(participant)
@@ -220,7 +220,7 @@ describe('access that changes while a message is handled', () => {
     expect(room().takeBatch().pending).toHaveLength(1)
     decide(async () => as('editor'))
     await setImmediate()
-    room().takeOwn({ seq: 1, bytes: base })
+    room().applyOwnRow({ seq: 1, bytes: base })
     expect(room().takeBatch().pending).toHaveLength(1)
   })
 })
@@ -233,7 +233,7 @@ describe('queued updates of a client that may not write any more', () => {
     await setImmediate()
     const [base] = typed('base text') as [Uint8Array]
     bob.session.update(1, base, false)
-    room().settled(room().takeBatch(), 1)
+    room().acknowledge(room().takeBatch(), 1)
     room().log.append(1, base)
     const demote = async () => {
       decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
@@ -267,7 +267,7 @@ describe('queued updates of a client that may not write any more', () => {
     for (const update of [base, batch.entry?.update as Uint8Array]) Y.applyUpdate(doc, update)
     expect(doc.getText('content').toJSON()).toBe('text')
     bob.received()
-    room().settled(batch, 2)
+    room().acknowledge(batch, 2)
     expect(bob.received()).toContain('saved 2;')
     expect(ada.ends).toEqual([])
   })
@@ -335,7 +335,7 @@ describe('backpressure', () => {
     bob.session.update(1, more, false)
     expect(bob.received()).toContain('refused 1;')
     expect(bob.isPaused()).toBe(false)
-    room().settled(room().takeBatch(), 1)
+    room().acknowledge(room().takeBatch(), 1)
     expect(ada.isPaused()).toBe(false)
   })
 
@@ -347,15 +347,15 @@ describe('backpressure', () => {
       await setImmediate()
       const [large, more] = typed('x'.repeat(300_000), 'y') as [Uint8Array, Uint8Array]
       ada.session.update(1, large, true)
-      room().settled(room().takeBatch(), 1)
+      room().acknowledge(room().takeBatch(), 1)
       decide(async (userId) => as(userId === 'bob' ? role : 'editor'))
       await setImmediate()
       ada.session.update(2, more, false)
       const storing = room().takeBatch()
       bob.session.update(1, large, true)
       expect(bob.isPaused()).toBe(true)
-      room().settled(storing, 2)
-      room().settled(room().takeBatch(), 2)
+      room().acknowledge(storing, 2)
+      room().acknowledge(room().takeBatch(), 2)
       expect(bob.received()).toContain('saved 1;')
       expect(bob.isPaused()).toBe(false)
     },
@@ -371,8 +371,8 @@ describe('backpressure', () => {
       expect(number).toBeLessThan(10_000)
       ada.session.update(number, Uint8Array.of(0, 0), false)
     }
-    room().settled(storing, 1)
-    while (room().hasWaiting) room().settled(room().takeBatch(), 1)
+    room().acknowledge(storing, 1)
+    while (room().hasWaiting) room().acknowledge(room().takeBatch(), 1)
     expect(ada.isPaused()).toBe(false)
   })
 

@@ -6,7 +6,7 @@ import { WorkQueue } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
 import { AwarenessDelivery } from '../rooms/awareness/awareness-delivery.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import { type Framing, isBearable, isEarly, type Member, readOnly } from '../rooms/member.ts'
+import { type BroadcastCodec, isRecoverable, isOutOfOrder, type Member, readOnly } from '../rooms/member.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
@@ -15,7 +15,7 @@ import type { Message } from '../sockets/frames.ts'
 import { Backpressure, type Wait } from './backpressure.ts'
 
 /** Encodes what a session sends to its client, in the dialect of the client. */
-export interface Voice extends Framing {
+export interface EditorCodec extends BroadcastCodec {
   syncStep1(stateVector: Uint8Array): Buffer
   syncStep2(update: Uint8Array): Message
   /** The update with the client's number is durable. Not `isNews`: the server had it before. */
@@ -26,8 +26,8 @@ export interface Voice extends Framing {
 
 interface Opening {
   /** Default true. False in dialects whose clients send the first request, and are sent one in return. */
-  asks?: boolean
-  describe?: (room: EditorRoom) => void
+  requestsUpdates?: boolean
+  onLoaded?: (room: EditorRoom) => void
 }
 
 type State =
@@ -65,7 +65,7 @@ const maxAwarenessBytesPerSecond = 32 * 1024
 
 /** One client in one editor, in any dialect. */
 export class EditorSession implements Member {
-  readonly framing: Voice
+  readonly codec: EditorCodec
   readonly sessionId: string
   readonly pace = new BytePace(maxAwarenessBytesPerSecond)
   readonly #connection: Connection
@@ -90,12 +90,12 @@ export class EditorSession implements Member {
     sessionId: string
     connection: Connection
     participant: Participant
-    voice: Voice
+    codec: EditorCodec
     ended: (reason: CloseReason, message: string) => void
   }) {
     const { connection, participant } = options
     this.sessionId = options.sessionId
-    this.framing = options.voice
+    this.codec = options.codec
     this.#connection = connection
     this.#backpressure = new Backpressure(connection)
     this.#participant = participant
@@ -110,7 +110,7 @@ export class EditorSession implements Member {
     this.#delivery = new AwarenessDelivery({
       connection,
       isSilent: () => this.#isSilent,
-      sendStates: (update) => this.send(this.framing.awareness(update)),
+      sendStates: (update) => this.send(this.codec.awareness(update)),
       onError: () => this.end('unavailable', 'The document cannot be read.'),
     })
   }
@@ -131,8 +131,8 @@ export class EditorSession implements Member {
     return this.#participant.mayStore
   }
 
-  decided(): Promise<void> {
-    return this.#participant.decided()
+  whenDecided(): Promise<void> {
+    return this.#participant.whenDecided()
   }
 
   get #hasLeft(): boolean {
@@ -156,13 +156,13 @@ export class EditorSession implements Member {
       .finally(() => this.#connection.release())
   }
 
-  #enter(room: EditorRoom, { asks = true, describe }: Opening): void {
+  #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: Opening): void {
     if (this.#hasLeft) return
     if (room.isDropped) return this.end('restarting', 'The document is loaded anew.')
     this.#state = { name: 'open', room, outOfOrder: [] }
-    describe?.(room)
+    onLoaded?.(room)
     room.members.add(this)
-    if (asks) this.askForMore()
+    if (requestsUpdates) this.requestMissingUpdates()
     this.#delivery.sendAll(room.awareness)
     this.#waiting.start()
   }
@@ -191,7 +191,7 @@ export class EditorSession implements Member {
       this.#unanswered = { stateVector, asksBack }
       if (isAnswering) return
       this.#connection
-        .inTurn(() => this.#answer(room))
+        .answerInTurn(() => this.#answer(room))
         .catch(() => this.end('unavailable', 'The document cannot be read.'))
     })
   }
@@ -201,12 +201,12 @@ export class EditorSession implements Member {
     this.#unanswered = undefined
     if (this.#isSilent) return
     const { apiKey, userId } = this.#participant.identity
-    const hasRoomFor = (bytes: number) => this.#connection.hasRoomFor(apiKey, bytes)
+    const hasRoomFor = (bytes: number) => this.#connection.hasSpaceFor(apiKey, bytes)
     const missing = () => room.content.missingFor(stateVector, hasRoomFor)
     const { recent, body, isHeld } = await this.#inTurnIfLarge(stateVector, missing)
     if (this.#isSilent) return
-    if (recent) this.#connection.answer(this.framing.update(recent))
-    this.#connection.answer(this.framing.syncStep2(body), { apiKey, userId, body, isHeld })
+    if (recent) this.#connection.answer(this.codec.update(recent))
+    this.#connection.answer(this.codec.syncStep2(body), { apiKey, userId, body, isHeld })
     if (asksBack) this.#requestFrom(room)
   }
 
@@ -215,7 +215,7 @@ export class EditorSession implements Member {
     if (length < largeVectorBytes) return work()
     const { turns, owner } = this.#connection
     let result: Promise<T> | undefined
-    await turns.runOnce(owner, () => {
+    await turns.scheduleOnce(owner, () => {
       result = work()
     })
     return result as Promise<T>
@@ -232,13 +232,13 @@ export class EditorSession implements Member {
 
   /** Calls back once the updates that the client sent before are durable or refused. */
   afterUpdates(then: () => void): void {
-    this.#run(({ room }) => void room.confirm(this, emptyUpdate, { saved: then, refused: then }))
+    this.#run(({ room }) => void room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then }))
   }
 
   /** False if the update contains changes that the server does not have. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
     const wait: Wait = { state: 'waiting' }
-    const isKnown = room.confirm(this, update, {
+    const isKnown = room.confirmDuplicate(this, update, {
       saved: () => {
         this.#backpressure.settle(wait)
         this.#saved(number, update, false)
@@ -253,7 +253,7 @@ export class EditorSession implements Member {
   }
 
   #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isAnswer: boolean): void {
-    this.#participant.document.active(this.#participant)
+    this.#participant.document.markActive(this.#participant)
     // An answer contains everything that its client sent before.
     const covered = isAnswer ? outOfOrder.splice(0) : []
     const wait: Wait = { state: 'waiting' }
@@ -265,11 +265,11 @@ export class EditorSession implements Member {
       },
       refused: (fault) => {
         this.#backpressure.settle(wait)
-        if (isEarly(fault) && outOfOrder.length + covered.length < maxOutOfOrder)
+        if (isOutOfOrder(fault) && outOfOrder.length + covered.length < maxOutOfOrder)
           outOfOrder.push(...covered, number)
-        else if (isBearable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
+        else if (isRecoverable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
         else {
-          this.#participant.document.updateRefused(fault)
+          this.#participant.document.countRefusedUpdate(fault)
           this.end('invalidUpdate', fault.message)
         }
       },
@@ -279,13 +279,13 @@ export class EditorSession implements Member {
 
   #saved(number: number, update: Uint8Array, isNews: boolean): void {
     this.#wasRefused = false
-    const frame = this.framing.saved?.(number, update, isNews)
+    const frame = this.codec.saved?.(number, update, isNews)
     if (frame) this.send(frame)
   }
 
   #refused(number: number, fault: Fault): void {
-    this.#participant.document.updateRefused(fault)
-    const frame = this.framing.refused?.(number, fault, this.#wasRefused)
+    this.#participant.document.countRefusedUpdate(fault)
+    const frame = this.codec.refused?.(number, fault, this.#wasRefused)
     this.#wasRefused = true
     if (frame) this.send(frame)
   }
@@ -297,8 +297,8 @@ export class EditorSession implements Member {
       if (result === 'tooLarge') return this.end('badMessage', 'An awareness state has at most 16 KiB.')
       room.awarenessChanged()
       const { document } = this.#participant
-      if (result === 'changed') document.active(this.#participant)
-      else document.heard(this.#participant)
+      if (result === 'changed') document.markActive(this.#participant)
+      else document.touch(this.#participant)
     })
   }
 
@@ -311,16 +311,16 @@ export class EditorSession implements Member {
     this.#run(({ room }) => {
       // A client that asks again so soon has been sent all states, and the changes since.
       const isSoon = this.#delivery.msSinceAll < requestIntervalMs
-      if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.framing.awareness(emptyAwareness))
+      if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.codec.awareness(emptyAwareness))
     })
   }
 
   /** The client may write from now on: requests what was refused before. */
-  mayWrite(): void {
-    if (this.#wasRefused) this.askForMore()
+  onWriteAllowed(): void {
+    if (this.#wasRefused) this.requestMissingUpdates()
   }
 
-  askForMore(): void {
+  requestMissingUpdates(): void {
     this.#mustRequest = this.#clock.elapsed() - this.#requestedAt < requestIntervalMs
     if (!this.#mustRequest) this.#ifOpen(({ room }) => this.#requestFrom(room))
   }
@@ -328,7 +328,7 @@ export class EditorSession implements Member {
   #requestFrom(room: EditorRoom): void {
     this.#requestedAt = this.#clock.elapsed()
     this.#mustRequest = false
-    this.send(this.framing.syncStep1(room.stateVector()))
+    this.send(this.codec.syncStep1(room.stateVector()))
   }
 
   /** Whether the client is sent nothing more: another session may use its channel of the connection. */
@@ -347,12 +347,12 @@ export class EditorSession implements Member {
   }
 
   keep(bytes: number): boolean {
-    return this.#connection.states.keep(this, bytes)
+    return this.#connection.stateBudget.reserve(this, bytes)
   }
 
   /** Called at every sweep. */
-  makeUp(): void {
-    if (this.#mustRequest) this.askForMore()
+  resendSkipped(): void {
+    if (this.#mustRequest) this.requestMissingUpdates()
     this.#ifOpen(({ room }) => this.#delivery.catchUp(room.awareness))
   }
 
@@ -365,7 +365,7 @@ export class EditorSession implements Member {
   /** Sends the client nothing more, and calls back once what it sent before is handled. */
   finish(then: () => void): void {
     this.#isFinishing = true
-    if (this.#participant.hasWork || this.#waiting.length > 0) this.#run(then)
+    if (this.#participant.hasWaitingMessages || this.#waiting.length > 0) this.#run(then)
     else then()
   }
 

@@ -1,8 +1,8 @@
 import { ApiError, type VersionUser } from '@plenum/protocol'
 import { type ClientMessage, limits, type ServerMessage } from '@plenum/protocol/realtime'
-import { memoryCounter } from '../../platform/counters/memory.ts'
+import { createRateLimit } from '../../platform/rate-limit.ts'
 import type { Log } from '../../platform/log/log.ts'
-import { LoopTurns } from '../../platform/turns/loop-turns.ts'
+import { StartQueue } from '../../platform/turns/start-queue.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { authorOf } from '../../store/editors/versions.ts'
 import type { EditorRef } from '../../store/refs.ts'
@@ -10,7 +10,7 @@ import { type Commits, retryWhileAllowed } from '../authorization/commits.ts'
 import { readOnly } from '../rooms/member.ts'
 import type { Participant } from '../documents/participant.ts'
 
-export type VersionMessage = Extract<
+export type VersionRequest = Extract<
   ClientMessage,
   { type: 'listVersions' | 'addVersion' | 'restoreVersion' }
 >
@@ -39,9 +39,9 @@ const maxWritesPerMinute = 20
 /** Handles clients' requests to list, add and restore versions. */
 export class VersionRequests {
   readonly #deps: VersionRequestsDeps
-  readonly #writes = memoryCounter(maxWritesPerMinute, 60)
+  readonly #writes = createRateLimit(maxWritesPerMinute, 60)
   /** One request begins in each iteration of the event loop: on SQLite a list may take 10 ms. */
-  readonly #turns = new LoopTurns()
+  readonly #turns = new StartQueue()
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(deps: VersionRequestsDeps) {
@@ -49,7 +49,7 @@ export class VersionRequests {
   }
 
   /** Resolves with the result once it is durable, or with the reason for the failure. */
-  run(from: Participant, ref: EditorRef, message: VersionMessage, bytes: number): Promise<Done | ApiError> {
+  run(from: Participant, ref: EditorRef, message: VersionRequest, bytes: number): Promise<Done | ApiError> {
     const result = this.#run(from, ref, message, bytes)
       .catch((error: unknown) => {
         if (error instanceof ApiError) return error
@@ -62,7 +62,7 @@ export class VersionRequests {
     return result
   }
 
-  async #run(from: Participant, ref: EditorRef, message: VersionMessage, bytes: number): Promise<Done> {
+  async #run(from: Participant, ref: EditorRef, message: VersionRequest, bytes: number): Promise<Done> {
     const { organizationId, documentId, editorId } = ref
     const { apiKey, userId, name, access } = from.identity
     const user = access === 'server' ? undefined : authorOf(userId, name)

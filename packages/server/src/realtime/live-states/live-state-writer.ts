@@ -1,6 +1,6 @@
 import { ApiError } from '@plenum/protocol'
 import type { Position } from '@plenum/protocol/realtime'
-import type { Bus } from '../../platform/bus.ts'
+import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
 import { LaneQueue } from '../../platform/turns/lane-queue.ts'
@@ -30,10 +30,10 @@ export interface LiveStateDocument extends DocumentRef {
 }
 
 /** Exactly one of these is called, once. */
-export interface Outcome {
+export interface LiveStateOutcome {
   /** The change is durable, with the document at that position. */
-  done(position: Position): void
-  refused(error: ApiError): void
+  onStored(position: Position): void
+  onRefused(error: ApiError): void
 }
 
 /** A value that a client sets. */
@@ -45,7 +45,7 @@ interface Setting extends stored.Change {
 interface Pending {
   setting: Setting
   from: Sender
-  outcome: Outcome
+  outcome: LiveStateOutcome
 }
 
 type Result = Awaited<ReturnType<typeof stored.set>>
@@ -82,7 +82,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   /** The sender must be allowed to write. */
-  set(document: LiveStateDocument, setting: Setting, from: Sender, outcome: Outcome): void {
+  set(document: LiveStateDocument, setting: Setting, from: Sender, outcome: LiveStateOutcome): void {
     const pending = { setting, from, outcome }
     const waiting = this.#waiting.get(document)
     if (waiting) waiting.push(pending)
@@ -108,11 +108,11 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     for (const [, pending] of taken) {
       for (const { from } of pending) if (from.mayStore === undefined) undecided.add(from)
     }
-    await Promise.all(Array.from(undecided, (from) => from.decided()))
+    await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
     const admitted: DocumentChanges[] = []
     for (const [document, pending] of taken) {
       for (const { from, outcome } of pending) {
-        if (from.mayStore === false) outcome.refused(new ApiError('PERMISSION_DENIED', readOnly.message))
+        if (from.mayStore === false) outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
       }
       const allowed = pending.filter(({ from }) => from.mayStore)
       if (allowed.length > 0) admitted.push([document, allowed])
@@ -184,7 +184,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   onFailed(taken: readonly DocumentChanges[], error: unknown): void {
     this.#deps.log.error({ err: error, documents: taken.length }, 'live states could not be stored')
     const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
-    for (const [, pending] of taken) for (const { outcome } of pending) outcome.refused(failure)
+    for (const [, pending] of taken) for (const { outcome } of pending) outcome.onRefused(failure)
   }
 
   onRecovered(taken: readonly DocumentChanges[]): void {
@@ -219,7 +219,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       log.error({ err: error }, 'a live state could not be merged')
       waiting.shift()
       if (waiting.length === 0) this.#waiting.delete(document)
-      outcome.refused(new ApiError('UNAVAILABLE', 'The live state could not be stored.'))
+      outcome.onRefused(new ApiError('UNAVAILABLE', 'The live state could not be stored.'))
     }
     this.#merging.delete(document)
     this.#order.add(document.apiKey, document)
@@ -231,9 +231,9 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     const position = result?.position
     for (const one of pending) {
       const refusal = result?.refused.get(one.setting)
-      if (refusal) one.outcome.refused(new ApiError(refusal.status, refusal.message))
-      else if (position) one.outcome.done(position)
-      else one.outcome.refused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
+      if (refusal) one.outcome.onRefused(new ApiError(refusal.status, refusal.message))
+      else if (position) one.outcome.onStored(position)
+      else one.outcome.onRefused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))
     }
     if (position) {
       this.#deps.bus.publish({ kind: 'liveState', apiKey, organizationId, documentId, seq: position.seq })

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { LiveStateValue, Position } from '@plenum/protocol/realtime'
-import type { Stored } from '../../store/documents/live-state-log.ts'
+import type { StoredLiveState } from '../../store/documents/live-state-log.ts'
 import { LiveStates, type LiveStateSubscriber } from './live-states.ts'
 import type { RefFrames } from '../sockets/ref-frames.ts'
 
 /** A store that answers when a test calls `answer`. */
-let stored: Map<string, Stored>
+let stored: Map<string, StoredLiveState>
 let position: Position | undefined
 let answers: { answer: () => void; fail: (error: Error) => void }[]
 let events: string[]
@@ -52,10 +52,10 @@ beforeEach(() => {
 class Subscriber implements LiveStateSubscriber {
   readonly broadcasts: [from: number, to: number | undefined][] = []
   lost = 0
-  liveStatesChanged(_frames: RefFrames | undefined, from: number): void {
+  onLiveStatesChanged(_frames: RefFrames | undefined, from: number): void {
     this.broadcasts.push([from, liveStates.position?.seq])
   }
-  liveStatesLost(): void {
+  onLiveStatesLost(): void {
     this.lost++
   }
 }

@@ -1,6 +1,6 @@
 import type { Position } from '@plenum/protocol/realtime'
-import type { readSince, Stored } from '../../store/documents/live-state-log.ts'
-import { idOf, maxOfDocument } from '../../store/documents/live-states.ts'
+import type { readSince, StoredLiveState } from '../../store/documents/live-state-log.ts'
+import { idOf, maxPerDocument } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 
 export interface LiveStatesDeps {
@@ -19,9 +19,9 @@ export interface LiveStateSubscriber {
    * There is a newer position. The frames hold what was set since the change number `from`. Undefined: the values are
    * large, and the subscriber asks for them when it has a turn.
    */
-  liveStatesChanged(frames: RefFrames | undefined, from: number): void
+  onLiveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */
-  liveStatesLost(): void
+  onLiveStatesLost(): void
 }
 
 /** Changes of this size are not copied into a frame for each ref. */
@@ -65,9 +65,9 @@ export class LiveStates {
   /** Whether a client may set a value of that size. Values that backends set take space too, but are never refused. */
   hasRoomFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
-    if (!known && this.#entries.size >= maxOfDocument.states) return false
+    if (!known && this.#entries.size >= maxPerDocument.states) return false
     const replaced = merge ? 0 : (known?.bytes.length ?? 0)
-    return this.#bytes - replaced + bytes <= maxOfDocument.bytes
+    return this.#bytes - replaced + bytes <= maxPerDocument.bytes
   }
 
   async load(): Promise<void> {
@@ -137,7 +137,7 @@ export class LiveStates {
     } while (this.#isStale)
   }
 
-  async #encode(states: readonly Stored[]): Promise<Map<string, Entry>> {
+  async #encode(states: readonly StoredLiveState[]): Promise<Map<string, Entry>> {
     const entries = new Map<string, Entry>()
     let pausedAt = performance.now()
     for (const state of states) {
@@ -163,11 +163,11 @@ export class LiveStates {
     const fields = `"position":${JSON.stringify(position)},"states":`
     const frames =
       changedBytes < largeBytes ? new RefFrames('liveState', fields, this.bytesSince(from)) : undefined
-    for (const subscriber of this.#subscribers) subscriber.liveStatesChanged(frames, from)
+    for (const subscriber of this.#subscribers) subscriber.onLiveStatesChanged(frames, from)
   }
 
   #onReadFailed(): void {
-    for (const subscriber of this.#subscribers) subscriber.liveStatesLost()
+    for (const subscriber of this.#subscribers) subscriber.onLiveStatesLost()
     this.drop()
   }
 }
@@ -175,7 +175,7 @@ export class LiveStates {
 const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
 /** Builds the object from texts, because the value is JSON already, and may be large. */
-function encode({ liveStateDataId, json, userId, lastUpdated }: Stored): Buffer {
+function encode({ liveStateDataId, json, userId, lastUpdated }: StoredLiveState): Buffer {
   const id = JSON.stringify(idOf(liveStateDataId))
   const name = JSON.stringify(liveStateDataId)
   const user = JSON.stringify(userId)

@@ -37,7 +37,7 @@ export class LargeMessages {
     } catch (error) {
       log.error({ err: error }, 'reading a large message failed')
     }
-    await turns.runOnce(owner, () => onRead(result))
+    await turns.scheduleOnce(owner, () => onRead(result))
   }
 
   /** Resolves when no message is being read. */

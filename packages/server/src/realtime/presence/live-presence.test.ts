@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { PresentUser } from '@plenum/protocol/realtime'
-import type { Present } from '../../store/documents/presence.ts'
+import type { PresenceEntry } from '../../store/documents/presence.ts'
 import { LivePresence } from './live-presence.ts'
 import type { IdentityHolder } from './present-person.ts'
 
 const minute = 60_000
 let now = 0
-let rows: Present[] = []
+let rows: PresenceEntry[] = []
 let presence: LivePresence
 const run = (steps: Iterator<unknown>) => {
   while (!steps.next().done);
@@ -17,7 +17,7 @@ beforeEach(() => {
   presence = new LivePresence({
     now: () => now,
     run,
-    failed: () => {},
+    onError: () => {},
     read: async (userIds) => rows.filter(({ userId }) => userIds?.includes(userId) ?? true),
   })
 })
@@ -26,7 +26,7 @@ const clientOf = (userId: string): IdentityHolder => ({
   identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
   canWrite: true,
 })
-const row = (userId: string, fields: Partial<Present> = {}): Present => ({
+const row = (userId: string, fields: Partial<PresenceEntry> = {}): PresenceEntry => ({
   userId,
   look: { color: '#364fc7' },
   status: 'online',
@@ -43,7 +43,7 @@ describe('[R12] the presence list', () => {
     presence.enter(ada, false)
     now += 5 * minute - 1
     // A message does not mean that the user is active.
-    presence.heard(ada)
+    presence.touch(ada)
     presence.sweep(now)
     expect(shown()).toEqual({ ada: 'online' })
     now += 1
@@ -52,7 +52,7 @@ describe('[R12] the presence list', () => {
     now += 5 * minute
     presence.sweep(now)
     expect(shown()).toEqual({ ada: 'offline' })
-    presence.active(ada)
+    presence.markActive(ada)
     expect(shown()).toEqual({ ada: 'online' })
   })
 
@@ -61,19 +61,19 @@ describe('[R12] the presence list', () => {
     presence.enter(ada, true)
     for (let at = 0; at < 20; at++) {
       now += minute
-      presence.heard(ada)
+      presence.touch(ada)
       presence.sweep(now)
       expect(shown()).toEqual({ ada: 'online' })
     }
     presence.set(ada, { status: 'away', data: undefined })
     now += minute
-    presence.heard(ada)
-    presence.active(ada)
+    presence.touch(ada)
+    presence.markActive(ada)
     expect(shown()).toEqual({ ada: 'away' })
     now += 10 * minute
     presence.sweep(now)
     expect(shown()).toEqual({ ada: 'offline' })
-    presence.heard(ada)
+    presence.touch(ada)
     expect(shown()).toEqual({ ada: 'away' })
   })
 
@@ -83,8 +83,8 @@ describe('[R12] the presence list', () => {
     const [{ timestamp } = { timestamp: 0 }] = all()
     expect(timestamp).toBe(now)
     now += 1000
-    presence.heard(ada)
-    presence.active(ada)
+    presence.touch(ada)
+    presence.markActive(ada)
     expect(all()).toMatchObject([{ timestamp }])
     presence.set(ada, { status: undefined, data: '{"a":1}' })
     expect(all()).toMatchObject([{ timestamp: now, data: { a: 1 } }])
@@ -94,20 +94,20 @@ describe('[R12] the presence list', () => {
     const ada = clientOf('ada')
     presence.enter(ada, true)
     rows = [row('ada', { status: 'away' })]
-    await presence.told(['ada'], false)
+    await presence.backendChanged(['ada'], false)
     expect(all()).toMatchObject([{ onlineStatus: 'away', source: 'rest' }])
-    presence.heard(ada)
+    presence.touch(ada)
     expect(all()).toMatchObject([{ onlineStatus: 'online', source: 'client' }])
     rows = []
-    await presence.told(['ada'], true)
+    await presence.backendChanged(['ada'], true)
     expect(shown()).toEqual({})
-    presence.heard(ada)
+    presence.touch(ada)
     expect(shown()).toEqual({ ada: 'online' })
   })
 
   test('[R12.5] an update of a backend for users that it never added hides no user', async () => {
     presence.enter(clientOf('ada'), true)
-    await presence.told(['ada', 'nobody'], false)
+    await presence.backendChanged(['ada', 'nobody'], false)
     expect(shown()).toEqual({ ada: 'online' })
   })
 
@@ -122,14 +122,14 @@ describe('[R12] the presence list', () => {
   })
 
   test('[R12.5] a late read does not bring back a user who was removed', async () => {
-    const answers: ((rows: Present[]) => void)[] = []
+    const answers: ((rows: PresenceEntry[]) => void)[] = []
     const slow = new LivePresence({
       now: () => now,
       run,
-      failed: () => {},
+      onError: () => {},
       read: () => new Promise((resolve) => answers.push(resolve)),
     })
-    const updates = [slow.told(['ada'], false), slow.told(['ada'], true)]
+    const updates = [slow.backendChanged(['ada'], false), slow.backendChanged(['ada'], true)]
     for (const found of [[row('ada')], []]) {
       await vi.waitFor(() => expect(answers).toHaveLength(1))
       answers.pop()?.(found)
@@ -142,9 +142,9 @@ describe('[R12] the presence list', () => {
     rows = [row('bob')]
     await presence.load()
     expect(shown()).toEqual({ bob: 'online' })
-    const reading = presence.told(['cleo'], false)
+    const reading = presence.backendChanged(['cleo'], false)
     rows = [row('cleo')]
-    presence.forget()
+    presence.dropBackendEntries()
     await reading
     expect(shown()).toEqual({})
     rows = [row('dan')]
@@ -178,7 +178,7 @@ describe('[R12] the presence list', () => {
       expect(sent).toEqual([])
       vi.advanceTimersByTime(15)
       expect(sent).toEqual([['ada', 'bob']])
-      for (let n = 0; n < 100; n++) presence.active(ada)
+      for (let n = 0; n < 100; n++) presence.markActive(ada)
       presence.set(bob, { status: 'online', data: undefined })
       vi.advanceTimersByTime(15)
       expect(sent).toHaveLength(1)

@@ -1,6 +1,6 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
-import type { Present } from '../../store/documents/presence.ts'
-import { Gate } from '../../platform/turns/gate.ts'
+import type { PresenceEntry } from '../../store/documents/presence.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
 import { PresenceBroadcast, type PresenceSubscriber } from './presence-broadcast.ts'
 import { PresenceFields } from './presence-fields.ts'
 import { type IdentityHolder, type PresentClient, PresentPerson } from './present-person.ts'
@@ -8,8 +8,8 @@ import { type IdentityHolder, type PresentClient, PresentPerson } from './presen
 export interface PresenceDeps {
   now: () => number
   /** Reads the entries that backends set: of these users, or all. */
-  read: (userIds?: readonly string[]) => Promise<Present[]>
-  failed: (error: unknown) => void
+  read: (userIds?: readonly string[]) => Promise<PresenceEntry[]>
+  onError: (error: unknown) => void
   /** Runs the steps in turns with other work. */
   run: (steps: Iterator<unknown>) => void
 }
@@ -36,7 +36,7 @@ export class LivePresence {
   readonly #clients = new Map<IdentityHolder, PresentClient>()
   readonly #broadcast: PresenceBroadcast
   #loading: Promise<void> | undefined
-  readonly #reads = new Gate(1, { startsAtOnce: true })
+  readonly #reads = new Limiter(1, { startsAtOnce: true })
   /** The sequence of all events, of clients and backends. */
   #seq = 0
   /** Increases when the document is deleted, so that a read that is still running is ignored. */
@@ -79,7 +79,7 @@ export class LivePresence {
   }
 
   /** The user has been active. */
-  active(holder: IdentityHolder): void {
+  markActive(holder: IdentityHolder): void {
     const client = this.#clients.get(holder)
     if (!client) return
     this.#markSeen(client)
@@ -92,7 +92,7 @@ export class LivePresence {
   }
 
   /** The client has sent a message, which does not mean that its user is active. */
-  heard(holder: IdentityHolder): void {
+  touch(holder: IdentityHolder): void {
     const client = this.#clients.get(holder)
     if (!client) return
     this.#markSeen(client)
@@ -110,37 +110,37 @@ export class LivePresence {
     if (!client) return
     if (status !== undefined) client.status = status
     if (data !== undefined) client.data = data ?? undefined
-    this.active(holder)
+    this.markActive(holder)
     this.#broadcast.markChanged(client.person)
   }
 
   /** The client has a new token, which may contain another name. */
-  renewed(holder: IdentityHolder): void {
+  identityChanged(holder: IdentityHolder): void {
     const client = this.#clients.get(holder)
     if (client) this.#broadcast.markChanged(client.person)
   }
 
   /** A backend has changed the entries of these users, or removed the users from the list. */
-  async told(userIds: readonly string[], isRemoval: boolean): Promise<void> {
+  async backendChanged(userIds: readonly string[], isRemoval: boolean): Promise<void> {
     const seq = ++this.#seq
     await this.#read(userIds, (entries) => {
       for (const userId of userIds) this.#setBackendEntry(userId, entries.get(userId), seq, isRemoval)
-    }).catch(this.#deps.failed)
+    }).catch(this.#deps.onError)
   }
 
   /** Reads run one at a time, so a later read is newer. */
   #read(
     userIds: readonly string[] | undefined,
-    onRead: (entries: Map<string, Present>) => void,
+    onRead: (entries: Map<string, PresenceEntry>) => void,
   ): Promise<void> {
     const generation = this.#generation
-    return this.#reads.pass('', async () => {
+    return this.#reads.run('', async () => {
       const entries = await this.#deps.read(userIds)
       if (generation === this.#generation) onRead(new Map(entries.map((entry) => [entry.userId, entry])))
     })
   }
 
-  #setBackendEntry(userId: string, entry: Present | undefined, seq: number, isRemoval = false): void {
+  #setBackendEntry(userId: string, entry: PresenceEntry | undefined, seq: number, isRemoval = false): void {
     const person = this.#people.get(userId) ?? (entry && this.#add(userId))
     if (!person) return
     person.backendEntry = entry
@@ -157,7 +157,7 @@ export class LivePresence {
       }
     }).catch((error: unknown) => {
       this.#loading = undefined
-      this.#deps.failed(error)
+      this.#deps.onError(error)
       throw error
     })
     return this.#loading
@@ -172,11 +172,11 @@ export class LivePresence {
         const isSame = entry?.lastUpdated === this.#people.get(userId)?.backendEntry?.lastUpdated
         if (!isSame) this.#setBackendEntry(userId, entry, seq)
       }
-    }).catch(this.#deps.failed)
+    }).catch(this.#deps.onError)
   }
 
   /** The document is deleted: drops the entries of backends. */
-  forget(): void {
+  dropBackendEntries(): void {
     this.#generation++
     this.#loading = undefined
     for (const person of this.#people.values()) {

@@ -41,7 +41,7 @@ function scene(run?: (steps: Iterator<unknown>) => void) {
   }
   const presence = new LivePresence({
     now: Date.now,
-    failed: (error) => expect(error).toBeUndefined(),
+    onError: (error) => expect(error).toBeUndefined(),
     read: async () => [],
     run: run ?? finish,
   })

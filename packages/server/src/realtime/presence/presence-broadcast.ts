@@ -38,7 +38,7 @@ export class PresenceBroadcast {
     this.#deps = deps
     this.#broadcast = new PacedBroadcast({
       recipients: this.#subscribers,
-      waiting: () => this.#changedWriters.size + this.#changedViewers.size,
+      countWaiting: () => this.#changedWriters.size + this.#changedViewers.size,
       takePart: () => this.#takePart(),
       run: deps.run,
     })

@@ -1,6 +1,6 @@
 import type { OnlineStatus } from '@plenum/protocol/realtime'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
-import { keptMs, type Present } from '../../store/documents/presence.ts'
+import { retentionMs, type PresenceEntry } from '../../store/documents/presence.ts'
 import type { Look } from '../../store/users/profiles.ts'
 
 /** A user without activity is away, and later offline, after these times. */
@@ -58,7 +58,7 @@ export interface Shown {
 export class PresentPerson {
   readonly userId: string
   readonly clients = new Set<PresentClient>()
-  backendEntry: Present | undefined
+  backendEntry: PresenceEntry | undefined
   /** Number of the backend's latest update; 0 if it is older than all clients. */
   backendSeq = 0
   /** Number of the update by which a backend removed the person from the list. */
@@ -137,7 +137,7 @@ export class PresentPerson {
   }
 }
 
-const expiryOf = ({ lastUpdated }: Present) => lastUpdated + keptMs
+const expiryOf = ({ lastUpdated }: PresenceEntry) => lastUpdated + retentionMs
 
 const idleSince = ({ reportsIdleness, seenAt, activeAt }: PresentClient) =>
   reportsIdleness ? seenAt : activeAt
@@ -148,7 +148,7 @@ function statusOf(client: PresentClient, now: number): OnlineStatus {
 }
 
 /** The entry of a backend, completed by the identity and the data of the user's client, if there is one. */
-function showBackendEntry(entry: Present, client: PresentClient | undefined): Shown {
+function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefined): Shown {
   const { userId, status, lastUpdated } = entry
   const identity = client?.holder.identity
   const head = {

@@ -1,6 +1,6 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import type { Limits } from '../../config.ts'
-import type { Bus } from '../../platform/bus.ts'
+import type { Bus } from '../../bus.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Db } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
@@ -12,7 +12,7 @@ import { type Batch, isAllowed } from './member.ts'
 import type { EditorRoom } from './room.ts'
 import { FairQueue } from '../../platform/turns/fair-queue.ts'
 
-export interface AppenderParts extends CompactionDeps {
+export interface AppenderDeps extends CompactionDeps {
   bus: Bus
   limits: Pick<Limits, 'editorsPerDocument'>
   commits: Commits
@@ -34,12 +34,12 @@ const documentGone = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
 /** For each batch that has an entry. */
-type Appended = Awaited<ReturnType<typeof editorLog.appendFree>>
+type Appended = Awaited<ReturnType<typeof editorLog.appendUnlocked>>
 
 /** Appends the queued updates of all rooms to their logs, and broadcasts them once they are durable. */
 export class Appender implements BatchWork<RoomBatch, Appended> {
   readonly tickMs = tickMs
-  readonly #deps: AppenderParts
+  readonly #deps: AppenderDeps
   readonly #writer: BatchWriter<RoomBatch, Appended>
   /** The rooms that the next tick stores, in the order of their arrival. */
   #arrived = new Set<EditorRoom>()
@@ -54,7 +54,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
   /** Totals since the start of the server. */
   readonly stored = { updates: 0, updateBytes: 0, updateTransactions: 0 }
 
-  constructor(deps: AppenderParts) {
+  constructor(deps: AppenderDeps) {
     this.#deps = deps
     this.#compaction = new Compaction(deps)
     this.#writer = new BatchWriter(deps, this)
@@ -155,7 +155,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
 
   store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<Appended> {
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
-    const append = isAlone ? editorLog.append : editorLog.appendFree
+    const append = isAlone ? editorLog.append : editorLog.appendUnlocked
     return append(db, entries, this.#deps.now())
   }
 
@@ -196,7 +196,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
       this.stored.updates += batch.pending.length
       this.stored.updateBytes += batch.entry?.update.length ?? 0
       try {
-        if (batch.entry === undefined) room.settled(batch, room.log.seq)
+        if (batch.entry === undefined) room.acknowledge(batch, room.log.seq)
         else this.#onAppended(room, batch, batch.entry.update, appended)
       } catch (error) {
         this.#onBroadcastFailed(room, error)
@@ -234,12 +234,12 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const { seq, createdAt } = appended
     room.markCreated(createdAt)
     if (room.isNextSeq(seq)) {
-      room.takeOwn({ seq, bytes })
-      room.settled(batch, seq)
+      room.applyOwnRow({ seq, bytes })
+      room.acknowledge(batch, seq)
       this.#compaction.compactIfLong(room)
     } else {
       this.catchUp(room)
-        .then(() => room.settled(batch, seq))
+        .then(() => room.acknowledge(batch, seq))
         .catch((error: unknown) => this.#onBroadcastFailed(room, error))
     }
   }

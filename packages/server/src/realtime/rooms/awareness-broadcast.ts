@@ -17,8 +17,8 @@ export function createAwarenessBroadcast({
     const { clients, update, waitMs } = states.takeChanges()
     const changes = clients.length
     const frameFor = encodeOncePerKey((codec) => codec.awareness(update))
-    const send = (member: Member) => member.sendAwareness(frameFor(member.framing), clients)
+    const send = (member: Member) => member.sendAwareness(frameFor(member.codec), clients)
     return { changes, bytes: update.length, send: changes > 0 ? send : undefined, waitMs }
   }
-  return new PacedBroadcast({ recipients: members, waiting: () => states.changes, takePart, run })
+  return new PacedBroadcast({ recipients: members, countWaiting: () => states.changes, takePart, run })
 }

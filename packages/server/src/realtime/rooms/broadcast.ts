@@ -1,5 +1,5 @@
 import { mergeMany } from '../../crdt/crdt-work.ts'
-import type { Framing, Member, Row, VersionEvent } from './member.ts'
+import type { BroadcastCodec, Member, Row, VersionEvent } from './member.ts'
 
 /** More bytes are sent row by row: merging would read all of them again. */
 const maxMergedBytes = 64 * 1024
@@ -18,14 +18,14 @@ export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): 
 
 function broadcastUpdate(members: Iterable<Member>, update: Uint8Array): void {
   const frameFor = encodeOncePerKey((codec) => codec.update(update))
-  for (const member of members) member.send(frameFor(member.framing))
+  for (const member of members) member.send(frameFor(member.codec))
 }
 
 /** Sends the event to one member per step. */
 export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionEvent): Generator<undefined> {
   const frameFor = encodeOncePerKey(({ versionEvent }) => versionEvent?.(event))
   for (const member of Array.from(members)) {
-    const frame = members.has(member) && frameFor(member.framing)
+    const frame = members.has(member) && frameFor(member.codec)
     if (frame) member.send(frame)
     yield
   }
@@ -33,8 +33,8 @@ export function* versionEventSteps(members: ReadonlySet<Member>, event: VersionE
 
 /** Encodes a frame once for all members whose codecs have the same key. */
 export function encodeOncePerKey<Frame extends Buffer | undefined>(
-  encode: (codec: Framing) => Frame,
-): (codec: Framing) => Frame {
+  encode: (codec: BroadcastCodec) => Frame,
+): (codec: BroadcastCodec) => Frame {
   const frames = new Map<string, Frame>()
   return (codec) => {
     let frame = frames.get(codec.key)

@@ -4,7 +4,7 @@ import type { Database } from '../../store/engine/db.ts'
 import * as editorLog from '../../store/editors/log.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { EditorRoom } from './room.ts'
-import { Gate } from '../../platform/turns/gate.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
 
 export interface CompactionDeps {
   database: Database
@@ -22,7 +22,7 @@ const retryAfterMs = 60_000
 export class Compaction {
   readonly #deps: CompactionDeps
   /** Fair between API keys: slow documents of one do not delay the others. */
-  readonly #gate = new Gate(maxConcurrentCompactions)
+  readonly #gate = new Limiter(maxConcurrentCompactions)
   /** Rooms that are not compacted before this time. */
   readonly #notBefore = new WeakMap<EditorRoom, number>()
 
@@ -33,11 +33,11 @@ export class Compaction {
   /** Call it when the log of the room grew, or when an update did not fit into it. */
   compactIfLong(room: EditorRoom): void {
     const { tail, snapshotBytes } = room.log
-    const isLong = editorLog.isLong(tail, snapshotBytes)
-    if (!(isLong || room.isScarce) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
+    const isLong = editorLog.needsSnapshot(tail, snapshotBytes)
+    if (!(isLong || room.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
     this.#notBefore.set(room, Infinity)
     this.#gate
-      .pass(room.apiKey, () => this.#compact(room))
+      .run(room.apiKey, () => this.#compact(room))
       .then(
         () => {
           // A compaction for space that gains little must not repeat at once.

@@ -1,6 +1,6 @@
 import type { CloseReason, ServerMessage } from '@plenum/protocol/realtime'
 import type { Entry } from '../../store/editors/log.ts'
-import type { Owner } from './awareness/awareness.ts'
+import type { AwarenessOwner } from './awareness/awareness.ts'
 import type { ClientOwner } from './client-owners.ts'
 import type { Sender } from '../authorization/commits.ts'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
@@ -13,7 +13,7 @@ export type VersionEvent = ServerMessage extends infer Message
   : never
 
 /** Encodes broadcasts in a dialect. Members whose codecs have the same `key` receive the same bytes. */
-export interface Framing {
+export interface BroadcastCodec {
   readonly key: string
   update(update: Uint8Array): Buffer
   awareness(update: Uint8Array): Buffer
@@ -24,19 +24,19 @@ export interface Framing {
 }
 
 /** A session that has the editor open. */
-export interface Member extends Owner, Sender {
-  readonly framing: Framing
+export interface Member extends AwarenessOwner, Sender {
+  readonly codec: BroadcastCodec
   /** Whether it may write at this moment. */
   readonly canWrite: boolean
   send(frame: Buffer): void
   /** Skips the frame, and returns false, if the client is behind. `clients` are the Yjs clients whose states it has. */
   sendAwareness(frame: Buffer, clients: readonly number[]): boolean
   /** Sends the current state in place of skipped frames, once the client has caught up. */
-  makeUp(): void
+  resendSkipped(): void
   /** Requests updates that were refused before: they may be stored now. */
-  mayWrite(): void
+  onWriteAllowed(): void
   /** Called when the server lacks updates that this client has. */
-  askForMore(): void
+  requestMissingUpdates(): void
   end(reason: CloseReason, message: string): void
 }
 
@@ -85,10 +85,10 @@ export const readOnly = {
 } as const satisfies Fault
 
 /** Whether the update may fit once an earlier one has arrived. */
-export const isEarly = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
+export const isOutOfOrder = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
 
 /** Whether an honest client can cause the fault, so that its connection stays open. */
-export const isBearable = (fault: Fault) => isEarly(fault) || recoverable.has(fault.code)
+export const isRecoverable = (fault: Fault) => isOutOfOrder(fault) || recoverable.has(fault.code)
 const recoverable: ReadonlySet<Fault['code']> = new Set([
   'foreign_client',
   'read_only',

@@ -1,13 +1,13 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { EditorLog } from '../../store/editors/log.ts'
-import type { Place } from '../../store/editors/editors.ts'
+import type { EditorRef } from '../../store/refs.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 
 /** What a room needs from outside. `Room` is `EditorRoom`, which imports this file. */
 export interface RoomDeps<Room> {
   apiKey: string
-  place: Place
+  place: EditorRef
   index: DocumentIndex
   /** Undefined: the editor does not exist yet. */
   stored: EditorLog | undefined

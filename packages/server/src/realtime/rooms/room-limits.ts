@@ -57,7 +57,7 @@ export class RoomLimits {
   }
 
   /** Whether the editor should be compacted because it is nearly full. */
-  get isScarce(): boolean {
+  get isNearlyFull(): boolean {
     const isScarce = this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * compactAboveShare
     return isScarce && this.#log.tail.updates > 0
   }

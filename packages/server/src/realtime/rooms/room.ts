@@ -1,7 +1,8 @@
 import type { CloseReason } from '@plenum/protocol/realtime'
 import { backendUserIds } from '../../access/backend-users.ts'
 import { sourceOf } from '../../crdt/document-threads.ts'
-import type { Contents, Place } from '../../store/editors/editors.ts'
+import type { Contents } from '../../store/editors/editors.ts'
+import type { EditorRef } from '../../store/refs.ts'
 import { AwarenessStates } from './awareness/awareness.ts'
 import { createAwarenessBroadcast } from './awareness-broadcast.ts'
 import { broadcastRows } from './broadcast.ts'
@@ -13,7 +14,7 @@ import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 import {
   type Batch,
   isAllowed,
-  isEarly,
+  isOutOfOrder,
   type Member,
   type Outcome,
   type Pending,
@@ -24,7 +25,7 @@ import {
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { buildStoredIndex } from './stored-index.ts'
-import { PostponedWork } from '../../platform/turns/postponed-work.ts'
+import { PostponedWork } from './postponed-work.ts'
 import { RoomContent } from './room-content.ts'
 import { RoomLimits } from './room-limits.ts'
 import type { RoomDeps } from './room-deps.ts'
@@ -45,7 +46,7 @@ const maxChunksPerUpdate = 2_048
  */
 export class EditorRoom {
   readonly apiKey: string
-  readonly place: Place
+  readonly place: EditorRef
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
   readonly #awarenessBroadcast: PacedBroadcast<Member>
@@ -105,7 +106,7 @@ export class EditorRoom {
   }
 
   /** Acknowledges a duplicate, also for a client that may not write. False if the update has changes. */
-  confirm(from: Member, update: Uint8Array, outcome: Outcome): boolean {
+  confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
     this.#postponed.add(update, () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
@@ -130,12 +131,12 @@ export class EditorRoom {
     const pending: Pending = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
     const fault = this.#admit(pending)
     if (fault === undefined) return this.#retryOutOfOrder()
-    if (!isEarly(fault)) return outcome.refused(fault)
+    if (!isOutOfOrder(fault)) return outcome.refused(fault)
     const refusal = this.#limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
     // Updates of a client that uses several connections can arrive out of order.
     if (!fault.missing || !this.#outOfOrder.hold(pending, fault.missing)) outcome.refused(fault)
-    from.askForMore()
+    from.requestMissingUpdates()
   }
 
   /** Access may have changed since the update arrived. */
@@ -151,15 +152,15 @@ export class EditorRoom {
     for (let next = this.#outOfOrder.takeReady(mayTry); next; next = this.#outOfOrder.takeReady(mayTry)) {
       const fault = this.#admit(next.item)
       if (fault === undefined) continue
-      const isHeld = isEarly(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
+      const isHeld = isOutOfOrder(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
       if (isHeld) continue
       next.item.outcome.refused(fault)
-      if (isEarly(fault)) next.item.from.askForMore()
+      if (isOutOfOrder(fault)) next.item.from.requestMissingUpdates()
     }
   }
 
   /** Refuses the updates whose missing update did not arrive in time. */
-  expireEarly(): void {
+  expireOutOfOrder(): void {
     for (const { outcome } of this.#outOfOrder.takeExpired()) {
       outcome.refused({
         code: 'gap',
@@ -199,7 +200,7 @@ export class EditorRoom {
   }
 
   #addToIndex(index: DocumentIndex, accepted: Accepted, maxChunks?: number): void {
-    index.take(accepted, maxChunks)
+    index.add(accepted, maxChunks)
     for (const { client, to } of accepted.changes) this.#outOfOrder.onClockAdvanced(client, to)
   }
 
@@ -254,7 +255,7 @@ export class EditorRoom {
     const undecided = new Set<Member>()
     for (const { from, hasChanges } of this.#queue)
       if (hasChanges && from.mayStore === undefined) undecided.add(from)
-    await Promise.all(Array.from(undecided, (from) => from.decided()))
+    await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
     const lostAccess = ({ hasChanges, from }: Pending) => hasChanges && from.mayStore === false
     if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(lostAccess)) return
 
@@ -272,7 +273,7 @@ export class EditorRoom {
     // Rows of others that were broadcast since the index was complete.
     for (const bytes of this.log.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
-      if (verdict.ok && verdict.value.hasChanges) index.take(verdict.value)
+      if (verdict.ok && verdict.value.hasChanges) index.add(verdict.value)
     }
     this.#owners.remove(waiting.flatMap(({ owners }) => owners))
     await postponed.run(() => !this.#isDropped)
@@ -294,7 +295,7 @@ export class EditorRoom {
       pending,
       entry: {
         apiKey: this.apiKey,
-        place: this.place,
+        editor: this.place,
         // A copy: bytes from the socket are part of a larger buffer.
         update: news.length === 1 ? new Uint8Array(last.update) : mergeMany(news.map(({ update }) => update)),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
@@ -306,14 +307,14 @@ export class EditorRoom {
   }
 
   /** Whether the editor should be compacted because it is nearly full. */
-  get isScarce(): boolean {
-    return this.#limits.isScarce
+  get isNearlyFull(): boolean {
+    return this.#limits.isNearlyFull
   }
 
   /** A snapshot replaced the stored rows up to `seq`. */
   onCompacted(seq: number, snapshot: Uint8Array): void {
     this.log.replaceWithSnapshot(seq, snapshot)
-    if (this.#limits.takeFreed()) for (const member of this.members) member.mayWrite()
+    if (this.#limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
   }
 
   get createdAt(): number | undefined {
@@ -331,7 +332,7 @@ export class EditorRoom {
   }
 
   /** Broadcasts a durable row of this room, also to its senders: to them it is the acknowledgement. */
-  takeOwn(row: Row): void {
+  applyOwnRow(row: Row): void {
     this.#broadcast([row])
   }
 
@@ -369,7 +370,7 @@ export class EditorRoom {
     this.#deps.wake(this)
   }
 
-  settled({ pending }: Batch, seq: number): void {
+  acknowledge({ pending }: Batch, seq: number): void {
     this.#storing--
     for (const { outcome, hasChanges } of pending) outcome.saved(seq, hasChanges)
   }

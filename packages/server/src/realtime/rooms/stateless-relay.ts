@@ -37,7 +37,7 @@ export class StatelessRelay {
   constructor(members: ReadonlySet<Member>, run: (steps: Iterator<unknown>) => void) {
     this.#broadcast = new PacedBroadcast({
       recipients: members,
-      waiting: () => this.#waiting.length,
+      countWaiting: () => this.#waiting.length,
       takePart: () => this.#takePart(),
       run,
     })
@@ -57,7 +57,7 @@ export class StatelessRelay {
     this.#waitingBytes -= bytesOf(payload)
     const frameFor = encodeOncePerKey((codec) => codec.stateless?.(payload))
     const send = (member: Member) => {
-      const frame = member === from ? undefined : frameFor(member.framing)
+      const frame = member === from ? undefined : frameFor(member.codec)
       if (frame) member.send(frame)
       return frame !== undefined
     }

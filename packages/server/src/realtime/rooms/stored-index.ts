@@ -18,7 +18,7 @@ export async function buildStoredIndex(
     for (const bytes of newer) {
       const verdict = await index.checkStored(bytes)
       if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)
-      if (verdict.value.hasChanges) index.take(verdict.value)
+      if (verdict.value.hasChanges) index.add(verdict.value)
     }
   }
   return { index, seq }

@@ -4,14 +4,14 @@ import { beforeEach, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import type { WebSocket } from 'ws'
 import { ConnectionInbox } from './connection-inbox.ts'
-import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { Scheduler } from '../../platform/turns/scheduler.ts'
 
 beforeEach(freeIteration)
 
 const kilobyte = Buffer.alloc(1_000)
 
 /** A socket that records whether the server reads it. */
-function client(turns = new FairTurns(), { isIdentified = true } = {}) {
+function client(turns = new Scheduler(), { isIdentified = true } = {}) {
   const state = { isRead: true }
   const ws = Object.assign(new EventEmitter(), {
     pause: () => void (state.isRead = false),
@@ -67,7 +67,7 @@ test('[R18.1] empty messages count towards the bytes that may wait', () => {
 })
 
 test('[R16.1] an unidentified client is not read while it is on hold', () => {
-  const { inbox, state, start } = client(new FairTurns(), { isIdentified: false })
+  const { inbox, state, start } = client(new Scheduler(), { isIdentified: false })
   start()
   expect(state.isRead).toBe(true)
   inbox.hold()
@@ -101,7 +101,7 @@ test('[R18.1] a stopped inbox reads the socket to its end and ignores further me
 })
 
 test('[S1] a socket with many messages yields to other sockets after a few milliseconds', async () => {
-  const turns = new FairTurns()
+  const turns = new Scheduler()
   const order: string[] = []
   const busy = client(turns)
   const other = client(turns)

@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
-import type { FairTurns, TurnTaker } from '../../platform/turns/fair-turns.ts'
+import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 
 /** The socket is paused while more bytes than this wait here. A paused socket reads no pings either. */
 const maxQueuedBytes = 64 * 1024
@@ -14,7 +14,7 @@ const messageOverheadBytes = 256
 
 /** What the inbox needs of its connection. */
 export interface InboxHost {
-  readonly turns: FairTurns
+  readonly turns: Scheduler
   readonly owner: WorkOwner
   readonly isIdentified: boolean
 }
@@ -29,7 +29,7 @@ interface QueuedMessage {
  * and the closing handshake are read until the socket pauses. Invariant: the socket is paused while the inbox has not
  * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait.
  */
-export class ConnectionInbox implements TurnTaker {
+export class ConnectionInbox implements SlicedTask {
   readonly #ws: WebSocket
   readonly #host: InboxHost
   readonly #queue: QueuedMessage[] = []
@@ -69,11 +69,11 @@ export class ConnectionInbox implements TurnTaker {
       onArrival()
       if (this.#isStopped) return
       if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
-      const startedAt = turns.begin()
+      const startedAt = turns.startTiming()
       try {
         deliver(data, isBinary)
       } finally {
-        turns.end(startedAt)
+        turns.stopTiming(startedAt)
       }
     })
     this.#updatePause()
@@ -93,7 +93,7 @@ export class ConnectionInbox implements TurnTaker {
       this.#isScheduled = true
       setImmediate(() => {
         this.#isScheduled = false
-        this.#host.turns.add(this)
+        this.#host.turns.schedule(this)
       })
     }
     this.#updatePause()
@@ -115,11 +115,11 @@ export class ConnectionInbox implements TurnTaker {
   #add(bytes: number, deliver: () => void): void {
     const { turns } = this.#host
     const message = { bytes: bytes + messageOverheadBytes, deliver }
-    if (this.#mayDeliver) return turns.spend(() => this.#deliver(message))
+    if (this.#mayDeliver) return turns.runNow(() => this.#deliver(message))
     this.#queue.push(message)
     this.#queuedBytes += message.bytes
     this.#updatePause()
-    if (this.#isReady) turns.add(this)
+    if (this.#isReady) turns.schedule(this)
   }
 
   run(deadline: number): boolean {
@@ -140,7 +140,7 @@ export class ConnectionInbox implements TurnTaker {
 
   /** Whether a message that arrives now can be delivered immediately. */
   get #mayDeliver(): boolean {
-    return this.#queue.length === 0 && this.#host.turns.isFree && this.#isReady
+    return this.#queue.length === 0 && this.#host.turns.hasTime && this.#isReady
   }
 
   get #isReady(): boolean {

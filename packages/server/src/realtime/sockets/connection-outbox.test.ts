@@ -5,7 +5,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
 import * as ws from 'ws'
 import { ConnectionOutbox, fragmentBytes } from './connection-outbox.ts'
-import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { binaryFrame, binaryMessage } from './frames.ts'
 
 beforeEach(freeIteration)
@@ -26,7 +26,7 @@ function client() {
   const messages: Buffer[] = []
   const receiver = new Receiver({ isServer: false })
   receiver.on('message', (data: Buffer) => messages.push(data))
-  const host = { turns: new FairTurns(), owner: { apiKey: 'key', userId: 'ada' } }
+  const host = { turns: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' } }
   const outbox = new ConnectionOutbox(socket as unknown as Socket, host)
   /** Takes one write. False if there is none. */
   const take = async (): Promise<boolean> => {

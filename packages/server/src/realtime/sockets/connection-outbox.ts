@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
-import type { FairTurns, TurnTaker } from '../../platform/turns/fair-turns.ts'
+import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 import { fragmentsOf, frameOf, lengthOf, type Message } from './frames.ts'
 
 /** Payload of one fragment. A larger message is sent in several frames. */
@@ -8,7 +8,7 @@ export const fragmentBytes = 64 * 1024
 
 /** What the outbox needs of its connection. */
 export interface OutboxHost {
-  readonly turns: FairTurns
+  readonly turns: Scheduler
   readonly owner: WorkOwner
 }
 
@@ -32,7 +32,7 @@ interface DrainWaiter {
  * frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments (RFC
  * 6455, 5.4).
  */
-export class ConnectionOutbox implements TurnTaker {
+export class ConnectionOutbox implements SlicedTask {
   readonly #socket: Socket
   readonly #host: OutboxHost
   /** If the first is fragmented, some of its fragments may be written already. */
@@ -87,7 +87,7 @@ export class ConnectionOutbox implements TurnTaker {
     }
     this.#queue.push({ fragments: fragmentsOf(answer, fragmentBytes), leftBytes, onEnd })
     this.#leftBytes += leftBytes
-    this.#host.turns.add(this)
+    this.#host.turns.schedule(this)
   }
 
   run(deadline: number): boolean {
@@ -162,7 +162,7 @@ export class ConnectionOutbox implements TurnTaker {
   }
 
   readonly #onDrain = (): void => {
-    if (this.#queue.length > 0) this.#host.turns.add(this)
+    if (this.#queue.length > 0) this.#host.turns.schedule(this)
     this.#settle()
   }
 

@@ -53,7 +53,7 @@ test('[R14] an answer does not wait for a socket that is closed already', async 
   connection.answer(Buffer.alloc(maxWaitingBytes))
   socket.destroy()
   await settled()
-  await connection.inTurn(async () => connection.answer(Buffer.alloc(10)))
+  await connection.answerInTurn(async () => connection.answer(Buffer.alloc(10)))
   expect(connection.isOpen).toBe(true)
 })
 
@@ -61,7 +61,7 @@ test('[R14.2] a large answer is made when the client has taken the one before', 
   const { connection, socket, take } = slowClient()
   const made: number[] = []
   for (const number of [1, 2, 3]) {
-    void connection.inTurn(async () => {
+    void connection.answerInTurn(async () => {
       made.push(number)
       connection.answer(Buffer.alloc(maxWaitingBytes))
     })
@@ -80,8 +80,8 @@ test('[R14.2] a large answer is made when the client has taken the one before', 
 
 test('[R14] the next answer runs after one that fails', async () => {
   const { connection } = slowClient()
-  const failed = connection.inTurn(() => Promise.reject(new Error('unreadable')))
-  const next = connection.inTurn(async () => {})
+  const failed = connection.answerInTurn(() => Promise.reject(new Error('unreadable')))
+  const next = connection.answerInTurn(async () => {})
   await expect(failed).rejects.toThrow('unreadable')
   await next
 })

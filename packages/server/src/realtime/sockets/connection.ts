@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws'
 import { type Clock, type StopTimer, systemClock } from '../../platform/clock.ts'
 import { ByteBudget } from '../../platform/turns/byte-budget.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
-import { FairTurns } from '../../platform/turns/fair-turns.ts'
+import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { type UnsentAnswer, UnsentAnswers } from '../../platform/turns/unsent-answers.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { ConnectionInbox, type InboxHost } from './connection-inbox.ts'
@@ -30,7 +30,7 @@ const maxIgnoredBytes = 64 * 1024
 
 export interface ConnectionOptions {
   /** Default: turns of its own. */
-  turns?: FairTurns
+  turns?: Scheduler
   /** Default: a budget of its own. */
   unsentAnswers?: UnsentAnswers
   /** Default: the clock of the system. */
@@ -48,11 +48,11 @@ type State =
 export class Connection implements WorkHost, InboxHost {
   readonly id: string
   readonly inbox: ConnectionInbox
-  readonly turns: FairTurns
+  readonly turns: Scheduler
   /** The user whose share of time the work takes. Until the client is identified, each connection is its own user. */
   owner: WorkOwner
   /** Memory for presence data and awareness states of this client. */
-  readonly states = new ByteBudget(maxStateBytes)
+  readonly stateBudget = new ByteBudget(maxStateBytes)
   readonly #ws: WebSocket
   readonly #socket: Socket
   readonly #outbox: ConnectionOutbox
@@ -69,7 +69,7 @@ export class Connection implements WorkHost, InboxHost {
   #state: State = { name: 'open' }
 
   constructor(id: string, ws: WebSocket, socket: Socket, options: ConnectionOptions = {}) {
-    const { turns = new FairTurns(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
+    const { turns = new Scheduler(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
     this.id = id
     this.turns = turns
     this.owner = { apiKey: '', userId: id }
@@ -118,7 +118,7 @@ export class Connection implements WorkHost, InboxHost {
   }
 
   /** Runs `answer` after the client has taken the answers before it, so that large answers are made one at a time. */
-  inTurn(answer: () => Promise<void>): Promise<void> {
+  answerInTurn(answer: () => Promise<void>): Promise<void> {
     const turn = this.#lastAnswer.then(async () => {
       await this.#outbox.drained(behindBytes)
       const startedAt = performance.now()
@@ -154,7 +154,7 @@ export class Connection implements WorkHost, InboxHost {
   }
 
   /** Whether the server has memory for a body that only this client gets. */
-  hasRoomFor(apiKey: string, bytes: number): boolean {
+  hasSpaceFor(apiKey: string, bytes: number): boolean {
     return bytes <= fragmentBytes || this.#unsentAnswers.hasSpaceFor(apiKey, bytes)
   }
 

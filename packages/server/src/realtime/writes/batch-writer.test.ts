@@ -5,7 +5,7 @@ import { Commits, type Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from './batch-writer.ts'
 
 const tickMs = 10
-const ada: Sender = { mayStore: true, decided: () => Promise.resolve() }
+const ada: Sender = { mayStore: true, whenDecided: () => Promise.resolve() }
 
 /** A writer of names whose database only counts transactions. */
 function scene({
@@ -102,7 +102,7 @@ describe('[R7] the batch writer', () => {
       get mayStore() {
         return answers.shift()
       },
-      decided: () => Promise.resolve(),
+      whenDecided: () => Promise.resolve(),
     }
     const { events, add, settle } = scene({ sender })
     add('kept', 'lost')

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
-import { Gate } from '../../platform/turns/gate.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
 import { whenCertain } from '../../store/engine/certainty.ts'
 import type { Database, Db } from '../../store/engine/db.ts'
 import { AccessChanged, type Commits, type Sender } from '../authorization/commits.ts'
@@ -51,7 +51,7 @@ export class BatchWriter<Item, Result> {
   /** How many callers wait until nothing is left. They do not wait for the pace. */
   #drains = 0
   readonly #alone = new Set<Promise<void>>()
-  readonly #aloneGate = new Gate(maxStoredAlone)
+  readonly #aloneGate = new Limiter(maxStoredAlone)
 
   constructor(deps: BatchWriterDeps, work: BatchWork<Item, Result>) {
     this.#deps = deps
@@ -67,7 +67,7 @@ export class BatchWriter<Item, Result> {
   /** Stores an item by itself because another transaction holds its row. Other items do not wait for it. */
   storeAlone(item: Item, apiKey: string): Promise<void> {
     const stored = this.#aloneGate
-      .pass(apiKey, () => this.#store([item], true))
+      .run(apiKey, () => this.#store([item], true))
       .finally(() => this.#alone.delete(stored))
     this.#alone.add(stored)
     return stored

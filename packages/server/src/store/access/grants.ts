@@ -141,7 +141,7 @@ const selectMemberships = prepared(
  * Of at most 500 organizations: those that the user is a member of, and those in which the membership ended by a change since
  * `since`.
  */
-export async function memberships(
+export async function findMemberships(
   db: Db,
   apiKey: string,
   userId: string,

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Scope } from './deletions.ts'
+import type { Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
 import { areFew } from '../notifications/notifications.ts'
-import { addressee, namesOf } from '../notifications/recipients.ts'
+import { findAddressee, namesOf } from '../notifications/recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
 import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/row-counts.ts'
 import { grantsByUser } from '../engine/some-rows.ts'
@@ -43,7 +43,7 @@ export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boo
   }
   if ('hiddenNotifications' in scope) return areFew(db, apiKey, organizationId, scope.hiddenNotifications)
   if ('inboxOf' in scope) {
-    const received = namesOf(await addressee(db, apiKey, scope.inboxOf.userId)).map(
+    const received = namesOf(await findAddressee(db, apiKey, scope.inboxOf.userId)).map(
       ({ userId, email }) => sql`
         ${inOrganization} and recipient = ${userId ?? email} and by_email = ${userId === null ? 1 : 0}`,
     )

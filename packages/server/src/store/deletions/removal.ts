@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Inbox, LeavingUsers, Scope } from './deletions.ts'
+import type { Inbox, LeavingUsers, Scope } from '../deletions.ts'
 import { leafFolders } from '../documents/folder-tree.ts'
 import { moversOf } from './moved-rows.ts'
 import type { Remover } from './remover.ts'
 import { someInInbox } from '../notifications/lists.ts'
-import { addressee, namesOf, removeFrom } from '../notifications/recipients.ts'
+import { findAddressee, namesOf, removeFrom } from '../notifications/recipients.ts'
 import { paceOf } from '../engine/pace.ts'
 import { sqliteOf } from '../engine/prepared.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
@@ -190,7 +190,7 @@ const removeNotifications =
 const emptyInbox =
   (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): Remover =>
   async (db, removed, after) => {
-    const user = await addressee(db, apiKey, userId)
+    const user = await findAddressee(db, apiKey, userId)
     const name = namesOf(user).find((one) => (one.userId === null) === byEmail)
     if (!name) return false
     const max = 50 * paceOf(db).factor

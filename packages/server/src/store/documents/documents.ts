@@ -1,6 +1,6 @@
 import type { SelectQueryBuilder } from 'kysely'
 import type { StoredDocument } from '../access/access.ts'
-import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { mergeKeys, parse, stringifyData } from '../engine/json.ts'
@@ -70,7 +70,7 @@ export async function findMany(
   ids: readonly string[],
 ): Promise<Document[]> {
   if (ids.length === 0) return []
-  return mapInTurns(await selectByIds(db, { apiKey, organizationId, ids }), toDocument)
+  return mapYielding(await selectByIds(db, { apiKey, organizationId, ids }), toDocument)
 }
 
 export async function exists(
@@ -79,11 +79,11 @@ export async function exists(
   organizationId: string,
   documentId: string,
 ): Promise<boolean> {
-  return (await countOf(db, apiKey, organizationId, [documentId])) > 0
+  return (await countExisting(db, apiKey, organizationId, [documentId])) > 0
 }
 
 /** Counts the documents that exist. */
-export async function countOf(
+export async function countExisting(
   db: Db,
   apiKey: string,
   organizationId: string,
@@ -113,7 +113,7 @@ export async function list(
     const [createdAt, id] = after as [number, string]
     query = query.where((eb) => eb(eb.refTuple('created_at', 'document_id'), '>', eb.tuple(createdAt, id)))
   }
-  return mapInTurns(await query.execute(), toDocument)
+  return mapYielding(await query.execute(), toDocument)
 }
 
 /** Adds the documents that do not exist yet. Returns their ids. */
@@ -168,7 +168,7 @@ export async function update(
 ): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
   for (const { documentId, data } of await findMany(db, apiKey, organizationId, [...changes.keys()])) {
-    await breathe()
+    await yieldIfLate()
     found.add(documentId)
     const { accessType, keys } = changes.get(documentId) ?? { keys: {} }
     await db

@@ -141,7 +141,7 @@ export async function add(
 }
 
 /** Creates the folder at the top level, named by its id, if it does not exist (spec 0.8). */
-export async function addRoot(
+export async function ensureAtTop(
   db: Db,
   apiKey: string,
   organizationId: string,

@@ -5,7 +5,7 @@ import { prepared } from '../engine/prepared.ts'
 import type { DocumentRef } from '../refs.ts'
 
 /** A live state as it is stored. */
-export interface Stored {
+export interface StoredLiveState {
   liveStateDataId: string
   /** JSON object. */
   json: string
@@ -32,9 +32,9 @@ export async function readSince(
   { organizationId, documentId }: DocumentRef,
   seq: number,
   pause: () => Promise<void> = async () => {},
-): Promise<{ position: documents.Position; states: Stored[] } | undefined> {
+): Promise<{ position: documents.Position; states: StoredLiveState[] } | undefined> {
   const document = { apiKey, organizationId, documentId }
-  const large = new Map<string, Stored>()
+  const large = new Map<string, StoredLiveState>()
   for (let attempt = 1; ; attempt++) {
     // One statement reads the position and the changes: another change could happen between two statements.
     const rows = await selectSince(db, { ...document, seq })
@@ -81,7 +81,7 @@ interface Row {
   last_updated: number | null
 }
 
-const toStored = (row: Row): Stored => ({
+const toStored = (row: Row): StoredLiveState => ({
   liveStateDataId: row.live_state_data_id,
   json: row.data,
   seq: row.seq,

@@ -61,7 +61,7 @@ export interface Change {
 /** Merging makes values grow: without a limit a value could become too large to send to a client. */
 export const maxValueBytes = 1024 * 1024
 /** All live states of a document together: a client that opens the document receives all of them. */
-export const maxOfDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
+export const maxPerDocument = { states: 1_000, bytes: 16 * 1024 * 1024 }
 
 /** Why a change was refused. */
 export interface Refusal {
@@ -164,9 +164,9 @@ async function findExcess(
   const excess = new Set<string>()
   const [total] = await selectTotal(db, key)
   let [states, bytes] = [total?.states ?? 0, total?.bytes ?? 0]
-  const fits = () => states <= maxOfDocument.states && bytes <= maxOfDocument.bytes
+  const fits = () => states <= maxPerDocument.states && bytes <= maxPerDocument.bytes
   const sent = [...values.values()].reduce((sum, { members }) => sum + members.bytes, 0)
-  if (states + values.size <= maxOfDocument.states && bytes + sent <= maxOfDocument.bytes) return excess
+  if (states + values.size <= maxPerDocument.states && bytes + sent <= maxPerDocument.bytes) return excess
   const sizes = await selectSizes(db, key)
   const before = new Map(sizes.map((row) => [row.live_state_data_id, row.bytes]))
   for (const [id, { members }] of values) {

@@ -6,7 +6,7 @@ import type { DocumentRef } from '../refs.ts'
 import { type Look, lookOf } from '../users/profiles.ts'
 
 /** A user in a document's presence list. */
-export interface Present {
+export interface PresenceEntry {
   userId: string
   name?: string
   email?: string
@@ -18,7 +18,7 @@ export interface Present {
 }
 
 /** Entries of the REST interface have no heartbeat, so they expire this long after their last update (spec 15). */
-export const keptMs = 24 * 60 * 60 * 1000
+export const retentionMs = 24 * 60 * 60 * 1000
 
 /** Counts the entries of a document, up to `max`. */
 export async function count(
@@ -76,7 +76,7 @@ export async function list(
   organizationId: string,
   documentId: string,
   now: number,
-): Promise<Present[]> {
+): Promise<PresenceEntry[]> {
   return (await current(db, apiKey, { organizationId, documentId }, now).execute()).map(toPresent)
 }
 
@@ -87,7 +87,7 @@ export async function findMany(
   ref: DocumentRef,
   userIds: readonly string[],
   now: number,
-): Promise<Present[]> {
+): Promise<PresenceEntry[]> {
   if (userIds.length === 0) return []
   return (await current(db, apiKey, ref, now).where('user_id', 'in', userIds).execute()).map(toPresent)
 }
@@ -119,7 +119,7 @@ export async function prune(db: Db, now: number, maxRows: number): Promise<numbe
         eb
           .selectFrom('presence')
           .select(key)
-          .where('last_updated', '<=', now - keptMs)
+          .where('last_updated', '<=', now - retentionMs)
           .limit(maxRows)
           .$asTuple(...key),
       ),
@@ -135,13 +135,13 @@ const current = (db: Db, apiKey: string, { organizationId, documentId }: Documen
     .where('api_key', '=', apiKey)
     .where('organization_id', '=', organizationId)
     .where('document_id', '=', documentId)
-    .where('last_updated', '>', now - keptMs)
+    .where('last_updated', '>', now - retentionMs)
     .orderBy('user_id')
 
 type Row = Awaited<ReturnType<ReturnType<typeof current>['execute']>>[number]
 
-function toPresent(row: Row): Present {
-  const { photoUrl, color, ...names } = parse<Pick<Present, 'name' | 'email'> & Partial<Look>>(row.data)
+function toPresent(row: Row): PresenceEntry {
+  const { photoUrl, color, ...names } = parse<Pick<PresenceEntry, 'name' | 'email'> & Partial<Look>>(row.data)
   return {
     ...names,
     look: lookOf(row.user_id, { photoUrl, color }),

@@ -128,8 +128,8 @@ export async function appendOnPostgres(
   whenLocked: WhenLocked,
 ): Promise<Pending['appended'][]> {
   const all = entries.map((entry): Pending => {
-    const { apiKey, place, writer } = entry
-    const key = keyOf(apiKey, place)
+    const { apiKey, editor, writer } = entry
+    const key = keyOf(apiKey, editor)
     return {
       entry,
       id: idOf(key),

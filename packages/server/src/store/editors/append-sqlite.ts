@@ -31,7 +31,7 @@ export const appendOnSqlite = (db: SqliteConnection, entries: readonly Entry[], 
   entries.map((entry) => appendOne(db, entry, now))
 
 function appendOne(db: SqliteConnection, entry: Entry, now: number): Appended | undefined {
-  const { organizationId, documentId, editorId } = entry.place
+  const { organizationId, documentId, editorId } = entry.editor
   const { userId, sessionId } = entry.writer
   const key = [entry.apiKey, organizationId, documentId, editorId] as const
   const found = db.run<Row & { rowid: number }>(find, key).rows[0]
@@ -50,9 +50,13 @@ interface Row {
   created_at: number
 }
 
-function createEditor(db: SqliteConnection, { apiKey, place, writer, create: contents }: Entry, now: number) {
+function createEditor(
+  db: SqliteConnection,
+  { apiKey, editor, writer, create: contents }: Entry,
+  now: number,
+) {
   if (contents === null) return undefined
-  const { organizationId, documentId, editorId } = place
+  const { organizationId, documentId, editorId } = editor
   const { userId, sessionId } = writer
   const values = [editorId, contents.type, contents.contentKey, now, userId, sessionId, now]
   return db.run<Row>(create, [...values, apiKey, organizationId, documentId]).rows[0]

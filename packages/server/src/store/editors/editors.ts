@@ -3,8 +3,6 @@ import { prepared } from '../engine/prepared.ts'
 import type { DocumentRef, EditorRef } from '../refs.ts'
 import type { EditorTable } from '../schema/schema.ts'
 
-export type { EditorRef as Place } from '../refs.ts'
-
 export type ContentType = NonNullable<EditorTable['type']>
 
 /** The declared type and name of an editor's root; null until a client or backend declares them. */

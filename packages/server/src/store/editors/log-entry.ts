@@ -4,7 +4,7 @@ import type { EditorRef } from '../refs.ts'
 /** An update to append to the log of an editor. */
 export interface Entry {
   apiKey: string
-  place: EditorRef
+  editor: EditorRef
   update: Uint8Array
   writer: Writer
   /** The contents with which a missing editor is created; null: the editor must exist. */

@@ -4,7 +4,7 @@ import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
 
-export { append, appendFree } from './append.ts'
+export { append, appendUnlocked } from './append.ts'
 export type { Appended, Entry } from './log-entry.ts'
 export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './log-reading.ts'
 export { compact, compactIf, isLarge, type NewSnapshot } from './snapshots.ts'
@@ -58,7 +58,7 @@ export async function readAfter(
  * appended nothing since. Updates of others do not matter: Yjs merges them like concurrent updates of two clients. No other
  * transaction appends until this one ends.
  */
-export async function stillFits(
+export async function canStillAppend(
   db: Db,
   apiKey: string,
   ref: EditorRef,
@@ -93,11 +93,11 @@ export async function stillFits(
  * Whether a snapshot is due. The cost of opening a document grows with its tail, and the cost of a snapshot with its size. So
  * the tail may grow as large as the snapshot: then all snapshots together write no more bytes than the updates did.
  */
-export const isLong = (tail: Tail, snapshotBytes: number): boolean =>
+export const needsSnapshot = (tail: Tail, snapshotBytes: number): boolean =>
   tail.updates >= maxTail.updates || tail.bytes > maxTailBytes(snapshotBytes)
 
 /** The size from which on one more update makes the tail long. */
-export const longFrom = (tail: Tail, snapshotBytes: number): number =>
+export const bytesUntilSnapshot = (tail: Tail, snapshotBytes: number): number =>
   tail.updates + 1 >= maxTail.updates ? 0 : maxTailBytes(snapshotBytes) + 1 - tail.bytes
 
 /** The updates after the snapshot. */

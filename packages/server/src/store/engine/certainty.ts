@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../platform/clock.ts'
 import type { Database } from './db.ts'
-import { isTooLate, isUnavailable } from './failures.ts'
+import { isTimeout, isUnavailable } from './failures.ts'
 
 /** A commit that got no answer may still arrive up to this long after the database answers again. */
 const maxLateMs = 1_000
@@ -8,7 +8,7 @@ const maxLateMs = 1_000
 const maxPings = 600
 
 /** Whether a write that failed with this error may have been committed. */
-export const mayBeCommitted = (error: unknown): boolean => isUnavailable(error) || isTooLate(error)
+export const mayBeCommitted = (error: unknown): boolean => isUnavailable(error) || isTimeout(error)
 
 /** Resolves when a commit that got no answer can be read, or can no longer arrive. */
 export async function whenCertain(

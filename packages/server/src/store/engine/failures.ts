@@ -38,7 +38,7 @@ export function isUnavailable(error: unknown): boolean {
 const cancelled = '57014'
 
 /** The database did not answer in time. A write may still have been applied, unless PostgreSQL reports the timeout. */
-export const isTooLate = (error: unknown): boolean =>
+export const isTimeout = (error: unknown): boolean =>
   error instanceof DatabaseTimeoutError || (error as { code?: string } | undefined)?.code === cancelled
 
 /** Transactions collided until no attempt was left. */
@@ -48,4 +48,4 @@ export function isCollision(error: unknown): boolean {
 }
 
 /** PostgreSQL: another transaction inserted the same unique key at the same time. */
-export const isTaken = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'
+export const isDuplicateKey = (error: unknown): boolean => (error as { code?: unknown })?.code === '23505'

@@ -7,7 +7,7 @@ import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import { clientWithTimeout } from './postgres-client.ts'
 import { runInTransaction } from './transaction.ts'
-import { LaneLimiters } from '../../platform/turns/gate.ts'
+import { LaneLimiters } from '../../platform/turns/limiter.ts'
 
 // Parses counts and times as numbers: all of them are below 2^53.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)

@@ -7,7 +7,7 @@ import { Checkpoints } from './checkpoints.ts'
 import type { Database, DatabaseOptions } from './db.ts'
 import { OpenError } from './failures.ts'
 import { GroupSync } from './group-sync.ts'
-import { Gate } from '../../platform/turns/gate.ts'
+import { Limiter } from '../../platform/turns/limiter.ts'
 import { migrate } from '../migrations/index.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
@@ -48,7 +48,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
 
   const migrating = new Kysely<unknown>({ dialect: dialectOf(writer) })
   const read = new Kysely<Schema>({ dialect: dialectOf(reader) })
-  const writes = new Gate(1, { startsAtOnce: true })
+  const writes = new Limiter(1, { startsAtOnce: true })
   await migrate(migrating, 'sqlite')
   await read.selectFrom('workspaces').select('workspace_id').limit(1).execute()
 
@@ -71,7 +71,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
   const checkpoints = new Checkpoints({
     file,
     logFrames: logFramesOf(writer),
-    withoutWriters: (work) => writes.pass('', work),
+    withoutWriters: (work) => writes.run('', work),
     leaveSnapshots: reader.leaveSnapshot,
     clock: options.clock,
     ...(onCheckpointFailure && { onFailure: onCheckpointFailure }),
@@ -83,7 +83,7 @@ export async function openSqlite(options: DatabaseOptions): Promise<Database> {
     exclusive: true,
     read,
     async write(work, lane = '') {
-      const result = await writes.pass(lane, async () => {
+      const result = await writes.run(lane, async () => {
         const copied = checkpoints.beforeWrite()
         if (copied) await copied
         begin(writer)

@@ -1,5 +1,5 @@
 import type { NotificationPreferences } from '@plenum/protocol'
-import { breathe } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse } from '../engine/json.ts'
@@ -84,7 +84,7 @@ async function findStored(
   userIds?: readonly string[],
 ): Promise<Map<string, NotificationPreferences>> {
   if (userIds?.length === 0) return new Map()
-  await breathe()
+  await yieldIfLate()
   const rows = await db
     .selectFrom('notification_configs')
     .select(['user_id', 'document_id', 'config'])

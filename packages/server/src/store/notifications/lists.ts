@@ -7,7 +7,7 @@ import {
   sql,
   type SqlBool,
 } from 'kysely'
-import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import { type Addressee, isOneOf, namesOf, type Recipient } from './recipients.ts'
@@ -87,7 +87,7 @@ async function readPositions(
     const row = found.get(key)
     return row ? [{ row, state }] : []
   })
-  return mapInTurns(there, ({ row, state }) => ({ ...toNotification(row), ...(state && { state }) }))
+  return mapYielding(there, ({ row, state }) => ({ ...toNotification(row), ...(state && { state }) }))
 }
 
 /** The notifications with these ids that fit the filter. */
@@ -149,7 +149,7 @@ async function scan(
     if (!last || rows.length < limit || found.length >= window.limit) return found.slice(0, window.limit)
     after = [last.timestamp, last.key]
     limit = rowsPerScan(db)
-    await breathe()
+    await yieldIfLate()
   }
 }
 

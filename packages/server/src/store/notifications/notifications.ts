@@ -1,7 +1,7 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
-import { breathe } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
-import * as deletions from '../deletions/deletions.ts'
+import * as deletions from '../deletions.ts'
 import { stringifyData } from '../engine/json.ts'
 import { type Content, type Filter, fits, inbox, type StoredNotification } from './lists.ts'
 import type { Addressee, NewRecipient } from './recipients.ts'
@@ -14,7 +14,7 @@ import { slices } from '../engine/slices.ts'
 type NewNotification = StoredNotification & { organizationId: string }
 
 /** The id of a deletion, in case that a notification must be removed in steps. */
-export interface Later {
+export interface DeletionIfLarge {
   deletionId: string
   now: number
   /** Called if a deletion was noted. It can continue after the commit. */
@@ -30,7 +30,7 @@ export async function put(
   apiKey: string,
   { key, ...notification }: NewNotification,
   to: AsyncIterable<readonly NewRecipient[]>,
-  later: Later,
+  later: DeletionIfLarge,
 ): Promise<void> {
   const { organizationId, id, timestamp } = notification
   const there = await findKeys(db, apiKey, { organizationId, ids: [id] })
@@ -102,7 +102,7 @@ export async function show(
   apiKey: string,
   { organizationId, id, key }: { organizationId: string; id: string; key: string },
   deletionId: string,
-  later: Later,
+  later: DeletionIfLarge,
 ): Promise<boolean> {
   if (!(await deletions.finish(db, deletionId))) return false
   await remove(db, apiKey, { organizationId, ids: [id] }, later)
@@ -130,7 +130,7 @@ async function hideIfLarge(
   apiKey: string,
   organizationId: string,
   keys: readonly string[],
-  { deletionId, now, onHidden }: Later,
+  { deletionId, now, onHidden }: DeletionIfLarge,
 ): Promise<boolean> {
   if (keys.length === 0 || (await areFew(db, apiKey, organizationId, keys))) return false
   const scope = { organizationId, hiddenNotifications: keys }
@@ -158,7 +158,7 @@ export async function setContent(
   apiKey: string,
   { organizationId, id, key, content }: { organizationId: string; id: string; key: string; content: Content },
 ): Promise<void> {
-  await breathe()
+  await yieldIfLate()
   await db
     .updateTable('notifications')
     .set({ data: stringifyData(content, `notification ${id}`) })
@@ -167,7 +167,7 @@ export async function setContent(
 }
 
 /** The data of the organization and of these documents, as JSON. */
-export async function surroundings(
+export async function findContext(
   db: Db,
   apiKey: string,
   organizationId: string,
@@ -208,7 +208,7 @@ export async function remove(
   db: Db,
   apiKey: string,
   filter: Filter,
-  later: Later,
+  later: DeletionIfLarge,
 ): Promise<ReadonlySet<string>> {
   const { organizationId } = filter
   const found = await findKeys(db, apiKey, filter)

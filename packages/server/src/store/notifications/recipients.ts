@@ -1,5 +1,5 @@
 import { type Expression, expressionBuilder, type NotNull, sql, type SqlBool } from 'kysely'
-import { breathe } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import { batched } from '../engine/batched.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { organizationLevel } from '../access/grants.ts'
@@ -44,7 +44,7 @@ export async function add(
   recipients: readonly NewRecipient[],
 ): Promise<void> {
   for (let start = 0; start < recipients.length; start += rowsPerStatement) {
-    await breathe()
+    await yieldIfLate()
     const rows = recipients.slice(start, start + rowsPerStatement).map(({ userId, email, named }) => ({
       apiKey,
       organizationId,
@@ -78,14 +78,14 @@ const insert = batched(
 )
 
 /** The members of the organization whose grant has not expired, one page at a time, by id. */
-export async function members(
+export async function listMembers(
   db: Db,
   apiKey: string,
   organizationId: string,
   now: number,
   { after, limit }: { after: string; limit: number },
 ): Promise<string[]> {
-  await breathe()
+  await yieldIfLate()
   const { type, id } = organizationLevel(organizationId)
   const rows = await db
     .selectFrom('grants')
@@ -104,7 +104,7 @@ export async function members(
 
 export async function findUsers(db: Db, apiKey: string, userIds: readonly string[]): Promise<Addressee[]> {
   if (userIds.length === 0) return []
-  await breathe()
+  await yieldIfLate()
   return (await users(db, apiKey).where('user_id', 'in', userIds).execute()).map(toAddressee)
 }
 
@@ -115,7 +115,7 @@ export async function* findByEmail(
   emails: readonly string[],
 ): AsyncGenerator<Addressee[]> {
   if (emails.length === 0) return
-  await breathe()
+  await yieldIfLate()
   const some = users(db, apiKey).where('email', 'in', emails)
   const rows = await some.limit(rowsPerStatement + 1).execute()
   if (rows.length <= rowsPerStatement) return yield rows.map(toAddressee)
@@ -126,7 +126,7 @@ export async function* findByEmail(
     return
   }
   for (let after = '', found = rowsPerStatement; found === rowsPerStatement;) {
-    await breathe()
+    await yieldIfLate()
     const page = await some.where('user_id', '>', after).orderBy('user_id').limit(rowsPerStatement).execute()
     found = page.length
     after = page.at(-1)?.user_id ?? after
@@ -157,13 +157,13 @@ const toAddressee = (row: { user_id: string; email: string | null }): Addressee 
   email: row.email,
 })
 
-export async function addressee(db: Db, apiKey: string, userId: string): Promise<Addressee> {
+export async function findAddressee(db: Db, apiKey: string, userId: string): Promise<Addressee> {
   const [known] = await findUsers(db, apiKey, [userId])
   return known ?? { userId, email: null }
 }
 
 /** The recipients that callers named, by the key of the notification. */
-export async function named(
+export async function findNamed(
   db: Db,
   apiKey: string,
   organizationId: string,
@@ -189,7 +189,7 @@ export async function findSome(
   { organizationId, key }: { organizationId: string; key: string },
   { after, limit }: { after: Cursor | undefined; limit: number },
 ): Promise<{ recipients: Recipient[]; next: Cursor | undefined }> {
-  await breathe()
+  await yieldIfLate()
   let query = select(db, apiKey, organizationId, [key]).orderBy('recipient').orderBy('by_email').limit(limit)
   if (after) query = query.where(sql<boolean>`(recipient, by_email) > (${sql.join(after)})`)
   const rows = await query.execute()
@@ -205,7 +205,7 @@ export async function markRead(
   userIds: readonly string[],
   keep: boolean,
 ): Promise<void> {
-  await breathe()
+  await yieldIfLate()
   await db
     .updateTable('notification_recipients')
     .set({ is_read: 1, ...(!keep && { for_you: 0 }) })

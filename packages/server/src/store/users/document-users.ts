@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import type { Level } from '../access/grants.ts'
 import { parse } from '../engine/json.ts'
@@ -13,7 +13,7 @@ const onDocuments = sql`resource_type like 'document'`
  * Each user of any document once, by id, without roles, which differ between documents. Reads in short steps, and one row per
  * user: an organization may have very many grants.
  */
-export async function ofDocuments(
+export async function listUsersOfDocuments(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
@@ -40,9 +40,9 @@ export async function ofDocuments(
     const last = rows.at(-1)
     if (!last || rows.length < limit || found.length >= limit) break
     after = last.user_id
-    await breathe()
+    await yieldIfLate()
   }
-  return mapInTurns(found.slice(0, limit), ({ user_id, profile }) => ({
+  return mapYielding(found.slice(0, limit), ({ user_id, profile }) => ({
     user: toUser(user_id, parse(profile ?? '{}')),
     resourceId: organizationId,
     createdAt: 0,

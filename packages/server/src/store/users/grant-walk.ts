@@ -1,6 +1,6 @@
 import type { User } from '@plenum/protocol'
 import { type RawBuilder, sql } from 'kysely'
-import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import { parse } from '../engine/json.ts'
 import type { Member, MemberFilter, MemberPage } from './member.ts'
@@ -66,7 +66,7 @@ export async function collect(
     for (const row of rows) if (row.fits === 1) found.push(row)
     if (!last || found.length >= limit) break
     window = { after: last, limit: rowsPerScan }
-    await breathe()
+    await yieldIfLate()
   }
   return withProfiles(db, apiKey, found.slice(0, limit))
 }
@@ -125,7 +125,7 @@ async function withProfiles(db: Db, apiKey: string, rows: readonly Row[]): Promi
     .where('user_id', 'in', [...new Set(rows.map((row) => row.user_id))])
     .execute()
   const profiles = new Map(stored.map((row) => [row.user_id, row.profile]))
-  return mapInTurns(rows, ({ user_id: userId, resource_id, access_role: accessRole, created_at }) => ({
+  return mapYielding(rows, ({ user_id: userId, resource_id, access_role: accessRole, created_at }) => ({
     user: Object.assign(toUser(userId, parse(profiles.get(userId) ?? '{}')), { accessRole }),
     resourceId: resource_id,
     createdAt: created_at,

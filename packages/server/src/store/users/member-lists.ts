@@ -17,7 +17,7 @@ import type { Level } from '../access/grants.ts'
 import type { Member, MemberPage } from './member.ts'
 
 /** The users of a level, by the time of their grant, then id. Reads in short steps: a level may have very many users. */
-export async function atLevel(db: Db, apiKey: string, level: Level, read: MemberPage): Promise<Member[]> {
+export async function listAtLevel(db: Db, apiKey: string, level: Level, read: MemberPage): Promise<Member[]> {
   const { filter, now } = read
   const grants = grantsOf(apiKey, level.organizationId, now, ['created_at', 'user_id'])
   const few = await findFew(db, grants, filter)

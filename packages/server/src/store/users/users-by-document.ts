@@ -23,7 +23,7 @@ import { grantsByUser } from '../engine/some-rows.ts'
  * The users of every document, document by document, by the time of their grant, then id. Reads in short steps: a user, a
  * group and an organization may have very many grants.
  */
-export async function byDocument(
+export async function listUsersByDocument(
   db: Db,
   apiKey: string,
   { organizationId }: Level,

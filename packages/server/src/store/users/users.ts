@@ -1,5 +1,5 @@
 import type { User } from '@plenum/protocol'
-import { breathe, mapInTurns } from '../../platform/turns/loop-time.ts'
+import { yieldIfLate, mapYielding } from '../../platform/turns/loop-time.ts'
 import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import { parse, stringifyData } from '../engine/json.ts'
@@ -46,7 +46,7 @@ export async function findLooks(
   userIds: readonly string[],
 ): Promise<Map<string, Look>> {
   const profiles = await stored(db, apiKey, userIds)
-  const looks = await mapInTurns(userIds, (userId) => lookOf(userId, parse(profiles.get(userId) ?? '{}')))
+  const looks = await mapYielding(userIds, (userId) => lookOf(userId, parse(profiles.get(userId) ?? '{}')))
   return new Map(userIds.map((userId, index) => [userId, looks[index] as Look]))
 }
 
@@ -102,7 +102,7 @@ export async function save(
 ): Promise<void> {
   const rows: Row[] = []
   for (const [userId, fields] of sent) {
-    await breathe()
+    await yieldIfLate()
     const before = profiles.get(userId)
     const profile = merged(before === undefined ? {} : parse(before), fields)
     const row = toRow(apiKey, userId, profile, profileText(userId, profile), now)
@@ -113,7 +113,7 @@ export async function save(
   const [first] = rows
   if (first && rows.length === 1) return void (await upsertOne(db, first))
   for (let from = 0; from < rows.length; from += maxProfilesPerStatement) {
-    await breathe()
+    await yieldIfLate()
     await upsert(db, rows.slice(from, from + maxProfilesPerStatement)).execute()
   }
 }

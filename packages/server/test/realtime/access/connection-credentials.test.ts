@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { Credentials } from '../../../src/access/credentials.ts'
+import { Credentials } from '../../../src/access/credentials/credentials.ts'
 import { pageMayConnect } from '../../../src/access/domains/origins.ts'
-import { identifyServer } from '../../../src/access/server-credentials.ts'
+import { apiKeyOfBackend } from '../../../src/access/credentials/server-credentials.ts'
 import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
@@ -13,7 +13,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
   const server = useServer(store)
   const credentials = () => new Credentials(server.database, server.secrets.authTokenKey)
   const keyOf = async (headers: Record<string, string | string[] | undefined>, known = credentials()) =>
-    (await identifyServer(known, headers))?.apiKey
+    (await apiKeyOfBackend(known, headers))?.apiKey
 
   test('[0.2] a backend is known by its API key and a token of that key', async () => {
     const { apiKey, headers } = await given.tenant(server)

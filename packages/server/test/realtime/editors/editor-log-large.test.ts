@@ -33,7 +33,14 @@ describe.each(stores)('large editors on %s', (store) => {
     const { apiKey } = tenant
     const append = (update: Uint8Array) => {
       const writer = { userId: 'u1', sessionId: null }
-      const entry = { apiKey, place, update, writer, create: { type: null, contentKey: null }, owners: [] }
+      const entry = {
+        apiKey,
+        editor: place,
+        update,
+        writer,
+        create: { type: null, contentKey: null },
+        owners: [],
+      }
       return server.database.write((db) => editorLog.append(db, [entry], 1000))
     }
     for (const update of updates) await append(update)
@@ -138,7 +145,7 @@ describe.each(stores)('large editors on %s', (store) => {
     const writer = { userId: 'u1', sessionId: null }
     for (let at = 0; at < 100_000; at += 10_000) {
       const owners = Array.from({ length: 10_000 }, (_, i) => [at + i, `u${i % 7}`] as const)
-      const entry = { apiKey, place, update: bytesOf(1, 1), writer, create: null, owners }
+      const entry = { apiKey, editor: place, update: bytesOf(1, 1), writer, create: null, owners }
       await server.database.write((db) => editorLog.append(db, [entry], 1000))
     }
     let owners = new Map<number, string>()

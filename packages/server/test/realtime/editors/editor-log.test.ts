@@ -21,7 +21,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   }
   const entry = (apiKey: string, fields: Partial<editorLog.Entry> = {}): editorLog.Entry => ({
     apiKey,
-    place,
+    editor: place,
     update: bytes(1),
     writer: { userId: 'u1', sessionId: 's1' },
     create: { type: null, contentKey: null },
@@ -75,12 +75,12 @@ describe.each(stores)('the editor log on %s', (store) => {
 
   test('[R7] one call appends to editors of several tenants, and twice to the same editor', async () => {
     const [one, two] = [await tenant(), await tenant()]
-    await append([entry(one.apiKey, { place: inEditor('e2') })])
+    await append([entry(one.apiKey, { editor: inEditor('e2') })])
     const entries = [
       entry(two.apiKey, { update: bytes(1) }),
-      entry(one.apiKey, { place: inEditor('e2'), update: bytes(2), create: null }),
+      entry(one.apiKey, { editor: inEditor('e2'), update: bytes(2), create: null }),
       entry(one.apiKey, { update: bytes(3) }),
-      entry(one.apiKey, { place: inEditor('e2'), update: bytes(4), create: null }),
+      entry(one.apiKey, { editor: inEditor('e2'), update: bytes(4), create: null }),
     ]
     expect(await append(entries)).toEqual([1, 2, 1, 3])
     expect(loaded((await load(two.apiKey))!.updates)).toEqual([[1, 1]])
@@ -95,8 +95,8 @@ describe.each(stores)('the editor log on %s', (store) => {
   test('[R7] an update for a deleted editor gets no number, and does not fail the other updates', async () => {
     const { apiKey } = await tenant()
     const entries = [
-      entry(apiKey, { place: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
-      entry(apiKey, { place: inEditor('missing'), create: null, owners: [[1, 'u1']] }),
+      entry(apiKey, { editor: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
+      entry(apiKey, { editor: inEditor('missing'), create: null, owners: [[1, 'u1']] }),
       entry(apiKey),
       entry('no such key'),
     ]
@@ -131,7 +131,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     const { apiKey } = await tenant()
     const entries = Array.from({ length: 1000 }, (_, index) =>
       entry(apiKey, {
-        place: inEditor(`e${index}`),
+        editor: inEditor(`e${index}`),
         update: index % 100 === 0 ? new Uint8Array(1024 * 1024).fill(index / 100) : bytes(index % 256),
         owners: [[index, 'u1']],
       }),
@@ -152,7 +152,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     const calls = Array.from({ length: 12 }, (_, call) =>
       append(
         (call % 2 === 0 ? editors : editors.toReversed()).map((place) =>
-          entry(apiKey, { place, update: bytes(call) }),
+          entry(apiKey, { editor: place, update: bytes(call) }),
         ),
       ),
     )
@@ -168,13 +168,13 @@ describe.each(stores)('the editor log on %s', (store) => {
   test('[R14] an append that waits for no lock skips the editors that another transaction writes', async () => {
     const { apiKey } = await tenant()
     const places = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
-    await append(places.slice(0, 2).map((place) => entry(apiKey, { place })))
+    await append(places.slice(0, 2).map((place) => entry(apiKey, { editor: place })))
     const free = () => {
       const entries = [
-        ...places.map((place) => entry(apiKey, { place })),
+        ...places.map((place) => entry(apiKey, { editor: place })),
         entry(apiKey, { createdAt: 7, create: null }),
       ]
-      return server.database.write((db) => editorLog.appendFree(db, entries, 2000))
+      return server.database.write((db) => editorLog.appendUnlocked(db, entries, 2000))
     }
     if (store === 'postgres') {
       let locked: () => void = () => {}
@@ -183,7 +183,7 @@ describe.each(stores)('the editor log on %s', (store) => {
       const done = new Promise<void>((resolve) => (release = resolve))
       const other = server.database.write(async (db) => {
         const written = { createdAt: 1000, seq: 1 }
-        expect(await editorLog.stillFits(db, apiKey, places[0]!, written, 'rest-api')).toBe(true)
+        expect(await editorLog.canStillAppend(db, apiKey, places[0]!, written, 'rest-api')).toBe(true)
         locked()
         await done
       })
@@ -204,7 +204,9 @@ describe.each(stores)('the editor log on %s', (store) => {
     const { apiKey } = await tenant()
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
     const fits = (seq: number, createdAt = 1000) =>
-      server.database.write((db) => editorLog.stillFits(db, apiKey, place, { seq, createdAt }, 'rest-api'))
+      server.database.write((db) =>
+        editorLog.canStillAppend(db, apiKey, place, { seq, createdAt }, 'rest-api'),
+      )
     expect(await fits(0)).toBe(false)
     await append([entry(apiKey, by('rest-api')), entry(apiKey, by('ada')), entry(apiKey, by('bob'))])
     expect(await fits(0)).toBe(false)
@@ -273,9 +275,9 @@ describe.each(stores)('the editor log on %s', (store) => {
   })
 
   test('[R7.1] a snapshot is due after 500 updates, or when the updates are larger than the last snapshot', () => {
-    expect(editorLog.isLong({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
-    expect(editorLog.isLong({ updates: 500, bytes: 0 }, 0)).toBe(true)
-    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
-    expect(editorLog.isLong({ updates: 1, bytes: 64 * 1024 + 1 }, 1024 * 1024)).toBe(false)
+    expect(editorLog.needsSnapshot({ updates: 499, bytes: 64 * 1024 }, 0)).toBe(false)
+    expect(editorLog.needsSnapshot({ updates: 500, bytes: 0 }, 0)).toBe(true)
+    expect(editorLog.needsSnapshot({ updates: 1, bytes: 64 * 1024 + 1 }, 64 * 1024)).toBe(true)
+    expect(editorLog.needsSnapshot({ updates: 1, bytes: 64 * 1024 + 1 }, 1024 * 1024)).toBe(false)
   })
 })

@@ -27,7 +27,7 @@ describe.each(stores)('the client ids of an editor on %s', (store) => {
     for (let at = 0; at < owners.length; at += 10_000) {
       const entry: editorLog.Entry = {
         apiKey,
-        place,
+        editor: place,
         update: update({ structs: [{ client: 7, clock: 0, structs: [{ gc: 1 }] }] }),
         writer: { userId: 'ada', sessionId: null },
         create: { type: 'text', contentKey: 'content' },

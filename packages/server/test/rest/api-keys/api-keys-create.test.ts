@@ -1,6 +1,6 @@
 import { type ApiError, defaultTriggers, toGrouped } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
-import { readSettings } from '../../../src/access/service-settings.ts'
+import { readSettings } from '../../../src/access/credentials/service-settings.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 

@@ -2,7 +2,7 @@ import type { Client } from '@plenum/client'
 import type { PermissionResource } from '@plenum/protocol'
 import { describe, expect, test } from 'vitest'
 import type { Decision } from '../../../src/access/permissions.ts'
-import { evaluate, type SessionUser } from '../../../src/access/session-access.ts'
+import { evaluateAccess, type SessionUser } from '../../../src/access/sessions/session-access.ts'
 import type { TokenGrant } from '../../../src/access/tokens/user-tokens.ts'
 import * as apiKeys from '../../../src/store/api-keys.ts'
 import * as given from '../../support/given.ts'
@@ -67,7 +67,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
   ) => {
     const found = await apiKeys.find(server.database.read, apiKey)
     if (!found) throw new Error('There is no such key.')
-    return evaluate(server.database.read, found.key, organizationId, documentId, users, at)
+    return evaluateAccess(server.database.read, found.key, organizationId, documentId, users, at)
   }
 
   /** `d1` in `f1` of `o1`, with that type at that place. */

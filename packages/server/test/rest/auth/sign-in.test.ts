@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { PermissionResource } from '@plenum/protocol'
-import { evaluate } from '../../../src/access/session-access.ts'
-import { openDocument, signIn } from '../../../src/access/tokens/sign-in.ts'
+import { evaluateAccess } from '../../../src/access/sessions/session-access.ts'
+import { ensureDocument, signIn } from '../../../src/access/sessions/sign-in.ts'
 import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as apiKeys from '../../../src/store/api-keys.ts'
 import type { Database } from '../../../src/store/engine/db.ts'
@@ -177,7 +177,14 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(await enter(tenant, older)).toBe(true)
       const roles = async () => {
         const key = await keyOf(tenant)
-        const decisions = await evaluate(server.database.read, key, 'o1', 'd1', [older, newer], inSeconds(0))
+        const decisions = await evaluateAccess(
+          server.database.read,
+          key,
+          'o1',
+          'd1',
+          [older, newer],
+          inSeconds(0),
+        )
         return decisions.map((one) => (one.allowed ? one.accessRole : one.reason))
       }
       expect(await roles()).toEqual(['viewer', 'editor'])
@@ -336,10 +343,10 @@ describe.each(stores)('sign-in on %s', (store) => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
       const { state, database } = watched()
-      await openDocument(database, key, 'o1', 'd1', now())
+      await ensureDocument(database, key, 'o1', 'd1', now())
       expect(await organizationsOf(tenant)).toEqual(['o1'])
       expect(await documentsOf(tenant)).toMatchObject([{ id: 'd1', disabled: false, accessType: 'public' }])
-      for (let times = 0; times < 20; times++) await openDocument(database, key, 'o1', 'd1', now())
+      for (let times = 0; times < 20; times++) await ensureDocument(database, key, 'o1', 'd1', now())
       expect(state.writes).toBe(1)
     })
 
@@ -351,14 +358,14 @@ describe.each(stores)('sign-in on %s', (store) => {
         documents: [{ documentId: 'd1', documentName: 'Plan', accessType: 'restricted' }],
       })
       const before = await documentsOf(tenant)
-      await openDocument(server.database, await keyOf(tenant), 'o1', 'd1', now() + 1000)
+      await ensureDocument(server.database, await keyOf(tenant), 'o1', 'd1', now() + 1000)
       expect(await documentsOf(tenant)).toEqual(before)
     })
 
     test('[0.8.1] by many at once makes one', async () => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
-      const open = (documentId: string) => openDocument(server.database, key, 'o1', documentId, now())
+      const open = (documentId: string) => ensureDocument(server.database, key, 'o1', documentId, now())
       await Promise.all(['d1', 'd2', 'd3'].flatMap((id) => Array.from({ length: 10 }, () => open(id))))
       expect((await documentsOf(tenant)).map(({ id }) => id).sort()).toEqual(['d1', 'd2', 'd3'])
       expect(await organizationsOf(tenant)).toEqual(['o1'])

@@ -31,7 +31,7 @@ describe.each(stores)('[R4] editors that clients made, on %s', (store) => {
     const update = Y.encodeStateAsUpdate(doc, known)
     const entry = {
       apiKey,
-      place,
+      editor: place,
       update,
       writer: { userId: 'user-123', sessionId: 's-1' },
       create,

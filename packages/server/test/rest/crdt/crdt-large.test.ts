@@ -61,7 +61,7 @@ describe.each(stores)('large documents on %s', (store) => {
     const bytes = slowDocument()
     const version = { ...contents, versionId: 'ver_slow', name: 'slow', createdAt: Date.now(), bytes }
     await server.database.write(async (db) => {
-      const entry = { apiKey, place: slow, update: bytes, writer, create: contents, owners: [] }
+      const entry = { apiKey, editor: slow, update: bytes, writer, create: contents, owners: [] }
       await documents.ensure(db, apiKey, slow.organizationId, slow.documentId, Date.now())
       await editorLog.append(db, [entry], Date.now())
       await versions.add(db, apiKey, slow, version)

@@ -68,7 +68,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
         db,
         updates.map((update) => ({
           apiKey: tenant.apiKey,
-          place,
+          editor: place,
           update,
           writer: { userId: 'u1', sessionId: null },
           create: null,
@@ -216,7 +216,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     const [{ bytes }] = (await stored(tenant, 'e7')).updates as [editorLog.Update]
     const copies = Array.from({ length: 7 }, (_, index) => ({
       apiKey: tenant.apiKey,
-      place: { ...document, editorId: `e${index}` },
+      editor: { ...document, editorId: `e${index}` },
       update: bytes,
       writer: { userId: 'u1', sessionId: null },
       create: { type: 'text', contentKey: 'content' } as const,

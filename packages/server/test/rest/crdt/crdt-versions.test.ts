@@ -30,7 +30,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
   const append = ({ apiKey }: given.Tenant, update: Uint8Array, create: editorLog.Entry['create'] = null) =>
     server.database.write((db) => {
       const writer = { userId: 'u1', sessionId: 's1' }
-      return editorLog.append(db, [{ apiKey, place, update, writer, create, owners: [] }], Date.now())
+      return editorLog.append(db, [{ apiKey, editor: place, update, writer, create, owners: [] }], Date.now())
     })
 
   test('[17.4] add keeps what the editor holds now under a name', async () => {

@@ -158,7 +158,7 @@ describe.each(stores)('document migrations on %s', (store) => {
         [
           {
             apiKey,
-            place: { ...at('old'), editorId: 'e1' },
+            editor: { ...at('old'), editorId: 'e1' },
             update: Uint8Array.of(0, 0),
             writer: { userId: 'u1', sessionId: null },
             create: { type: null, contentKey: null },

@@ -2,7 +2,7 @@
  * The control of the kill test: a server that answers a write before its transaction is committed. Everything else is
  * the real one, so a harness that finds nothing lost here would find nothing anywhere.
  */
-import { createSecrets } from '../../../src/access/tokens/secrets.ts'
+import { createSecrets } from '../../../src/access/credentials/secrets.ts'
 import { readConfig } from '../../../src/config.ts'
 import { createLog } from '../../../src/platform/log/log.ts'
 import { createMetrics } from '../../../src/platform/metrics/metrics.ts'

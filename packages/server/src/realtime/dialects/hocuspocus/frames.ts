@@ -2,7 +2,7 @@ import * as encoding from 'lib0/encoding'
 import { ApiError, type ErrorStatus } from '@plenum/protocol'
 import type { AccessRole } from '@plenum/protocol/realtime'
 import { statusOfFault } from '../../editors/fault-status.ts'
-import type { Voice } from '../../editors/session.ts'
+import type { EditorCodec } from '../../editors/session.ts'
 import { binaryFrame, binaryMessage, yjsHeader } from '../../sockets/frames.ts'
 import { syncMessages } from '../yjs-sync.ts'
 
@@ -43,7 +43,7 @@ export const authenticated = (name: string, role: AccessRole) =>
 export const refusal = (name: string, status: ErrorStatus, text: string) =>
   message(name, [messages.stateless], JSON.stringify(new ApiError(status, text).toBody()))
 
-export function createCodec(name: string): Voice {
+export function createCodec(name: string): EditorCodec {
   const prefix = encoding.encode((encoder) => encoding.writeVarString(encoder, name))
   const frameWith = (types: readonly number[], bytes: Uint8Array) =>
     binaryFrame(prefix, yjsHeader(types, bytes), bytes)

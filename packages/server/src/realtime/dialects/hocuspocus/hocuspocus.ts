@@ -1,11 +1,11 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
-import type { Place } from '../../../store/editors/editors.ts'
-import { Denial, didNotSay, type Identity } from '../../authorization/identify.ts'
-import type { Hub } from '../../editors/services.ts'
+import type { EditorRef } from '../../../store/refs.ts'
+import { Denial, noTokenMessage, type Identity } from '../../authorization/identify.ts'
+import type { RealtimeServices } from '../../editors/services.ts'
 import type { Participant } from '../../documents/participant.ts'
-import { maxNameLength, namePattern, placeIn } from '../../documents/place.ts'
-import { EditorSession, type Voice } from '../../editors/session.ts'
+import { maxEditorNameLength, namePattern, parseEditorName } from '../../documents/editor-name.ts'
+import { EditorSession, type EditorCodec } from '../../editors/session.ts'
 import { emptyAwareness } from '../../rooms/awareness/awareness-update.ts'
 import { type Connection, isFinal } from '../../sockets/connection.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
@@ -18,7 +18,7 @@ const maxEditors = 1_000
 /** Providers of one connection that have the same editor open, each with its own session id. */
 const maxProvidersPerEditor = 10
 /** The name of an editor and the session id of a provider. */
-const maxFullNameLength = maxNameLength + 256
+const maxFullNameLength = maxEditorNameLength + 256
 const emptyStateVector = Uint8Array.of(0)
 
 const withoutSessionId = (name: string): string => name.split('\0', 1)[0] as string
@@ -28,8 +28,8 @@ interface Provider {
   /** The name of the editor. With several providers for one editor, each adds a NUL and its session id. */
   readonly name: string
   /** Undefined if the name is not the name of an editor. */
-  readonly place: Place | undefined
-  readonly codec: Voice
+  readonly place: EditorRef | undefined
+  readonly codec: EditorCodec
   participant?: Participant
   session?: EditorSession
   /** Messages that arrived while the token was checked. The inbox of the connection bounds them. */
@@ -44,7 +44,7 @@ interface Provider {
 export class HocuspocusClient implements DialectClient {
   readonly needsToken = false
   readonly #connection: Connection
-  readonly #hub: Hub
+  readonly #services: RealtimeServices
   readonly #identify: DialectContext['identify']
   readonly #providers = new Map<string, Provider>()
   /** From the URL or the headers. If set, a token in a message applies only if the server requested it. */
@@ -63,9 +63,9 @@ export class HocuspocusClient implements DialectClient {
   /** The client has disconnected, and all its messages are delivered. */
   #isClosed = false
 
-  constructor({ connection, hub, identify, clock }: DialectContext) {
+  constructor({ connection, services, identify, clock }: DialectContext) {
     this.#connection = connection
-    this.#hub = hub
+    this.#services = services
     this.#identify = identify
     this.#stateless = new StatelessSender(clock)
   }
@@ -76,7 +76,7 @@ export class HocuspocusClient implements DialectClient {
 
   /** Not 4401: applications open a socket before its providers, and some versions never reconnect after 4401. */
   get authTimeoutReason(): Denial {
-    return new Denial('slow', this.#lastDenial ?? didNotSay)
+    return new Denial('slow', this.#lastDenial ?? noTokenMessage)
   }
 
   onIdentified(identity: Identity): void {
@@ -110,7 +110,7 @@ export class HocuspocusClient implements DialectClient {
       this.#rememberEarly(name, type, decoder)
       return true
     }
-    const place = placeIn(withoutSessionId(name))
+    const place = parseEditorName(withoutSessionId(name))
     const limit = this.#reachedLimit(place)
     if (limit !== undefined) {
       this.#connection.send(denied(name, limit))
@@ -130,7 +130,7 @@ export class HocuspocusClient implements DialectClient {
   }
 
   /** The reason why the connection may not have one more provider, if so. */
-  #reachedLimit(place: Place | undefined): string | undefined {
+  #reachedLimit(place: EditorRef | undefined): string | undefined {
     if (this.#providers.size + this.#denied.size >= maxEditors)
       return `A connection has at most ${maxEditors} editors.`
     if (place && this.#countProviders(place) >= maxProvidersPerEditor)
@@ -138,7 +138,7 @@ export class HocuspocusClient implements DialectClient {
     return undefined
   }
 
-  #countProviders({ organizationId, documentId, editorId }: Place): number {
+  #countProviders({ organizationId, documentId, editorId }: EditorRef): number {
     let count = 0
     for (const { place } of this.#providers.values()) {
       const isSame = place?.editorId === editorId && place.documentId === documentId
@@ -220,29 +220,29 @@ export class HocuspocusClient implements DialectClient {
     }
     const { place } = provider
     if (place === undefined) throw new Denial('badMessage', namePattern)
-    const ended = (reason: CloseReason, message: string) => this.#end(provider, reason, message)
-    provider.participant = this.#hub.documents.join(this.#connection, identity, place, {
-      opened: (role) => {
+    const onClosed = (reason: CloseReason, message: string) => this.#end(provider, reason, message)
+    provider.participant = this.#services.documents.join(this.#connection, identity, place, {
+      onOpened: (role) => {
         this.#send(provider, authenticated(provider.name, role))
-        provider.session?.open(place.editorId, { asks: false })
+        provider.session?.open(place.editorId, { requestsUpdates: false })
         this.#answerEarly(provider)
       },
-      changed: (role) => {
+      onRoleChanged: (role) => {
         this.#send(provider, authenticated(provider.name, role))
-        if (role === 'editor') provider.session?.mayWrite()
+        if (role === 'editor') provider.session?.onWriteAllowed()
       },
-      expiring: () => {
+      onTokenExpiring: () => {
         provider.isTokenRequested = true
         this.#send(provider, message(provider.name, [messages.auth, authMessages.token]))
       },
-      ended,
+      onClosed,
     })
     provider.session = new EditorSession({
       sessionId: this.#sessions++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessions}`,
       connection: this.#connection,
       participant: provider.participant,
-      voice: provider.codec,
-      ended,
+      codec: provider.codec,
+      ended: onClosed,
     })
     provider.participant.start()
     for (const data of provider.waiting.splice(0)) this.#readWaiting(data, provider, provider.session)

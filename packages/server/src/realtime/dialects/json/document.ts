@@ -8,16 +8,16 @@ import {
 } from '@plenum/protocol/realtime'
 import type { Backlog } from '../../sockets/backlog.ts'
 import type { Connection } from '../../sockets/connection.ts'
-import type { Declaration, Refusal } from '../../editors/declarations.ts'
+import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
 import { documentFull } from '../../../store/documents/live-states.ts'
-import type { Hub } from '../../editors/services.ts'
+import type { RealtimeServices } from '../../editors/services.ts'
 import type { Identity } from '../../authorization/identify.ts'
 import type { ReadMessage } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
-import type { Listener, Participant } from '../../documents/participant.ts'
-import { idPattern, isId } from '../../documents/place.ts'
+import type { ParticipantListener, Participant } from '../../documents/participant.ts'
+import { idPattern, isId } from '../../documents/editor-name.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
@@ -30,7 +30,7 @@ const maxMissedUsers = 50_000
 /** What a document needs of its client. */
 export interface DocumentHost {
   readonly connection: Connection
-  readonly hub: Hub
+  readonly services: RealtimeServices
   readonly backlog: Backlog
   send(message: ServerMessage): void
   onTokenExpiring(): void
@@ -39,8 +39,8 @@ export interface DocumentHost {
 }
 
 /** A document of a client at `/realtime`, under a ref that the client chose. */
-export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubscriber {
-  readonly tellsIdleness = true
+export class JsonDocument implements ParticipantListener, PresenceSubscriber, LiveStateSubscriber {
+  readonly reportsIdleness = true
   readonly participant: Participant
   readonly #host: DocumentHost
   readonly #request: Message<'open'>
@@ -58,12 +58,12 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   constructor(host: DocumentHost, identity: Identity, request: Message<'open'>) {
     this.#host = host
     this.#request = request
-    this.participant = host.hub.documents.join(host.connection, identity, request, this)
+    this.participant = host.services.documents.join(host.connection, identity, request, this)
     const { participant } = this
     this.#waiting = new WorkQueue(host.connection, {
       mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
-      onError: () => participant.end('badMessage', 'The message is malformed.'),
+      onError: () => participant.close('badMessage', 'The message is malformed.'),
     })
     participant.start()
   }
@@ -76,16 +76,16 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     return this.#request.ref
   }
 
-  declare(room: EditorRoom, declaration: Declaration): Promise<Refusal | undefined> {
-    return this.#host.hub.declarations.declare(room, declaration, this.participant)
+  declare(room: EditorRoom, declaration: Declaration): Promise<DeclarationRefusal | undefined> {
+    return this.#host.services.declarations.declare(room, declaration, this.participant)
   }
 
   get place(): { organizationId: string; documentId: string } {
     return this.#request
   }
 
-  opened(): void {
-    this.#open().catch(() => this.participant.end('unavailable', 'The document cannot be read.'))
+  onOpened(): void {
+    this.#open().catch(() => this.participant.close('unavailable', 'The document cannot be read.'))
   }
 
   async #open(): Promise<void> {
@@ -93,7 +93,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     if (this.#hasTopic('presence')) await presence.load()
     await liveStates.load()
     const { connection } = this.#host
-    if (connection.isOpen) await connection.inTurn(() => this.#answerWhenLoaded())
+    if (connection.isOpen) await connection.answerInTurn(() => this.#answerWhenLoaded())
     // A client that has disconnected gets no answer, but the messages that it sent are applied.
     if (!connection.isOpen && !this.#isOpen) await this.#answerWhenLoaded()
   }
@@ -101,15 +101,15 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   async #answerWhenLoaded(): Promise<void> {
     const { liveStates } = this.participant.document
     // The live states may have been dropped since.
-    while (!this.participant.hasEnded && !liveStates.position) await liveStates.load()
-    if (this.participant.hasEnded) return
+    while (!this.participant.hasLeft && !liveStates.position) await liveStates.load()
+    if (this.participant.hasLeft) return
     // Many clients may have waited for the same load, and their answers may be large.
     const { turns, owner } = this.#host.connection
-    await turns.runOnce(owner, () => {
+    await turns.scheduleOnce(owner, () => {
       // The live states may have been dropped again, and the client may have left.
-      if (liveStates.position && !this.participant.hasEnded) this.#answer(liveStates.position)
+      if (liveStates.position && !this.participant.hasLeft) this.#answer(liveStates.position)
     })
-    if (!this.participant.hasEnded && !this.#isOpen) await this.#answerWhenLoaded()
+    if (!this.participant.hasLeft && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
   /** Sends the current state and subscribes in one step, so the client misses no change in between. */
@@ -171,7 +171,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       return refuse('INVALID_ARGUMENT', 'The data of a presence must not be larger than 16 KiB.')
     }
     this.run(() => {
-      if (data !== undefined && !this.#host.connection.states.keep(this, bytes)) {
+      if (data !== undefined && !this.#host.connection.stateBudget.reserve(this, bytes)) {
         const message = 'A connection has at most 1 MiB of presence data and awareness states.'
         return refuse('RESOURCE_EXHAUSTED', message)
       }
@@ -193,18 +193,18 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
       if (!document.liveStates.hasRoomFor(liveStateDataId, bytes, merge)) {
         return refuse(documentFull.status, documentFull.message)
       }
-      document.active(participant)
+      document.markActive(participant)
       const setting = { liveStateDataId, data, merge, userId: participant.identity.userId, bytes }
       this.#host.backlog.add(bytes)
-      this.#host.hub.liveStates.set(document, setting, participant, {
-        done: (position) => {
+      this.#host.services.liveStateWriter.set(document, setting, participant, {
+        onStored: (position) => {
           this.#host.backlog.settle(bytes)
           this.#host.send({ type: 'done', id, position })
         },
-        refused: (error) => {
+        onRefused: (error) => {
           this.#host.backlog.settle(bytes)
           // The client gets no messages about a document that is closed.
-          if (!participant.hasEnded) refuse(error.status, error.message)
+          if (!participant.hasLeft) refuse(error.status, error.message)
         },
       })
     })
@@ -219,27 +219,28 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   #addMissed(userIds: readonly string[]): void {
     for (const userId of userIds) this.#missedUsers.add(userId)
-    if (this.#missedUsers.size > maxMissedUsers) this.participant.end('slow', 'The client reads too slowly.')
+    if (this.#missedUsers.size > maxMissedUsers)
+      this.participant.close('slow', 'The client reads too slowly.')
   }
 
-  liveStatesChanged(frames: RefFrames | undefined, from: number): void {
+  onLiveStatesChanged(frames: RefFrames | undefined, from: number): void {
     if (!this.#hasTopic('liveState') || this.#isFinishing) return
-    if (!frames) return this.makeUp()
+    if (!frames) return this.resendSkipped()
     if (this.#sentSeq !== from || this.#host.connection.isBusy) return
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
     this.#push(frames)
   }
 
-  liveStatesLost(): void {
-    this.participant.end('unavailable', 'The document cannot be read.')
+  onLiveStatesLost(): void {
+    this.participant.close('unavailable', 'The document cannot be read.')
   }
 
-  makeUp(): void {
+  resendSkipped(): void {
     if (this.#isCatchingUp || !this.#mayCatchUp) return
     this.#isCatchingUp = true
     const { turns, owner } = this.#host.connection
-    const onError = () => this.participant.end('unavailable', 'The document cannot be read.')
-    turns.addSteps(owner, this.#catchUp(), onError)
+    const onError = () => this.participant.close('unavailable', 'The document cannot be read.')
+    turns.scheduleSteps(owner, this.#catchUp(), onError)
   }
 
   /** Whether the client has missed changes and can take them now. */
@@ -278,17 +279,17 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
     this.#host.connection.send(frames.of(this.ref))
   }
 
-  changed(accessRole: AccessRole): void {
+  onRoleChanged(accessRole: AccessRole): void {
     if (!this.#isOpen || this.#isFinishing) return
     this.#host.send({ type: 'access', ref: this.ref, accessRole })
     if (accessRole === 'editor') this.#host.onWritable(this)
   }
 
-  expiring(): void {
+  onTokenExpiring(): void {
     this.#host.onTokenExpiring()
   }
 
-  ended(reason: CloseReason, message: string): void {
+  onClosed(reason: CloseReason, message: string): void {
     this.#unsubscribe()
     this.#host.onEnded(this, reason, message)
   }
@@ -297,7 +298,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
   finish(onFinished: () => void): void {
     this.#isFinishing = true
     this.participant.document.presence.unsubscribe(this)
-    if (this.participant.hasWork || this.#waiting.length > 0) this.run(onFinished)
+    if (this.participant.hasWaitingMessages || this.#waiting.length > 0) this.run(onFinished)
     else onFinished()
   }
 
@@ -308,7 +309,7 @@ export class JsonDocument implements Listener, PresenceSubscriber, LiveStateSubs
 
   #unsubscribe(): void {
     this.#isOpen = false
-    this.#host.connection.states.keep(this, 0)
+    this.#host.connection.stateBudget.reserve(this, 0)
     this.#waiting.clear()
     this.participant.document.presence.unsubscribe(this)
     this.participant.document.liveStates.unsubscribe(this)

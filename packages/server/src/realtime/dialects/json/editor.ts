@@ -7,11 +7,11 @@ import {
   editorFrames,
   type ServerMessage,
 } from '@plenum/protocol/realtime'
-import type { Hub } from '../../editors/services.ts'
-import type { Declaration, Refusal } from '../../editors/declarations.ts'
+import type { RealtimeServices } from '../../editors/services.ts'
+import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
-import { EditorSession, type Voice } from '../../editors/session.ts'
-import type { VersionMessage } from '../../editors/version-requests.ts'
+import { EditorSession, type EditorCodec } from '../../editors/session.ts'
+import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { EditorRoom } from '../../rooms/room.ts'
 import type { Backlog } from '../../sockets/backlog.ts'
 import { binaryFrame, binaryMessage, textFrame } from '../../sockets/frames.ts'
@@ -23,7 +23,7 @@ const versionRequestBytes = 32 * 1024
 
 /** What an editor needs of its client. */
 export interface EditorHost {
-  readonly hub: Hub
+  readonly services: RealtimeServices
   readonly backlog: Backlog
   send(message: ServerMessage): void
 }
@@ -37,7 +37,7 @@ interface EditorOptions {
   declaration: Declaration | undefined
   onOpened: (role: AccessRole) => void
   /** The declaration is refused; the editor stays open. */
-  onDeclarationRefused: (refusal: Refusal) => void
+  onDeclarationRefused: (refusal: DeclarationRefusal) => void
   onEnded: (reason: CloseReason, message: string) => void
 }
 
@@ -68,7 +68,7 @@ export class JsonEditor {
       sessionId: `${connection.id}.${channel}`,
       connection,
       participant,
-      voice: this.#createCodec(),
+      codec: this.#createCodec(),
       ended: (reason, message) => {
         this.#markLeft()
         options.onEnded(reason, message)
@@ -76,7 +76,7 @@ export class JsonEditor {
     })
     document.run(() =>
       this.#session.open(editorId, {
-        describe: (room) => {
+        onLoaded: (room) => {
           if (declaration && participant.canWrite) this.#declare(room, declaration, onDeclarationRefused)
           onOpened(participant.role ?? 'viewer')
         },
@@ -85,7 +85,11 @@ export class JsonEditor {
   }
 
   /** Holds the connection meanwhile, so a client has one declaration in progress at a time. */
-  #declare(room: EditorRoom, declaration: Declaration, onRefused: (refusal: Refusal) => void): void {
+  #declare(
+    room: EditorRoom,
+    declaration: Declaration,
+    onRefused: (refusal: DeclarationRefusal) => void,
+  ): void {
     const { connection } = this.document
     connection.hold()
     void this.document.declare(room, declaration).then((refusal) => {
@@ -110,30 +114,30 @@ export class JsonEditor {
     return true
   }
 
-  requestVersions(message: VersionMessage, bytes: number): void {
+  requestVersions(message: VersionRequest, bytes: number): void {
     const run = () => void this.#runVersionRequest(message, bytes)
     if (message.type === 'listVersions') this.document.run(run)
     // A version contains the updates that its client sent before.
     else this.#session.afterUpdates(run)
   }
 
-  async #runVersionRequest(message: VersionMessage, bytes: number): Promise<void> {
-    const { hub, backlog } = this.#host
+  async #runVersionRequest(message: VersionRequest, bytes: number): Promise<void> {
+    const { services, backlog } = this.#host
     const { editorId, channel } = this
     const { participant, place } = this.document
     const { id } = message
     backlog.add(versionRequestBytes)
-    const result = await hub.versions.run(participant, { ...place, editorId }, message, bytes)
+    const result = await services.versions.run(participant, { ...place, editorId }, message, bytes)
     backlog.settle(versionRequestBytes)
     // The client gets no messages about a document that is closed.
-    if (participant.hasEnded) return
+    if (participant.hasLeft) return
     if (!(result instanceof ApiError)) return this.#host.send({ type: 'done', id, ...result })
     this.#host.send({ type: 'error', id, channel, status: result.status, message: result.message })
   }
 
   /** The client may write now: requests what was refused before. */
   onWritable(): void {
-    this.#session.mayWrite()
+    this.#session.onWriteAllowed()
   }
 
   /** Leaves after the messages that the client sent before are applied. */
@@ -146,7 +150,7 @@ export class JsonEditor {
     this.#markLeft()
   }
 
-  #createCodec(): Voice {
+  #createCodec(): EditorCodec {
     const { channel } = this
     const frameOf = (kind: keyof typeof editorFrames) => (bytes: Uint8Array) =>
       binaryFrame(headerOf(channel, kind, bytes.length), bytes)

@@ -2,8 +2,8 @@ import * as decoding from 'lib0/decoding'
 import { ContentKey, type ErrorStatus } from '@plenum/protocol'
 import { type ClientMessage, closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import { idPattern, isId } from '../../documents/place.ts'
-import type { VersionMessage } from '../../editors/version-requests.ts'
+import { idPattern, isId } from '../../documents/editor-name.ts'
+import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { JsonDocument } from './document.ts'
 import { type EditorHost, JsonEditor } from './editor.ts'
 
@@ -106,7 +106,7 @@ export class JsonEditors {
     return true
   }
 
-  requestVersions(message: VersionMessage, bytes: number): void {
+  requestVersions(message: VersionRequest, bytes: number): void {
     const { channel, id } = message
     const editor = this.#editors.get(channel)
     if (editor) editor.requestVersions(message, bytes)

@@ -5,11 +5,11 @@ import type { Connection } from '../../sockets/connection.ts'
 import { textFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { Hub } from '../../editors/services.ts'
+import type { RealtimeServices } from '../../editors/services.ts'
 import { Denial, type Identity } from '../../authorization/identify.ts'
 import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
-import { idPattern, isId } from '../../documents/place.ts'
+import { idPattern, isId } from '../../documents/editor-name.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
 import { JsonEditors } from './editors.ts'
 
@@ -33,7 +33,7 @@ const minTouchIntervalMs = 1_000
 export class JsonClient implements DialectClient, DocumentHost {
   readonly needsToken = false
   readonly connection: Connection
-  readonly hub: Hub
+  readonly services: RealtimeServices
   readonly backlog: Backlog
   readonly #identify: DialectContext['identify']
   readonly #clock: Clock
@@ -53,9 +53,9 @@ export class JsonClient implements DialectClient, DocumentHost {
   /** The client has disconnected, and all its messages are read. */
   #isClosed = false
 
-  constructor({ connection, hub, identify, clock }: DialectContext) {
+  constructor({ connection, services, identify, clock }: DialectContext) {
     this.connection = connection
-    this.hub = hub
+    this.services = services
     this.backlog = new Backlog(connection)
     this.#identify = identify
     this.#clock = clock
@@ -96,7 +96,7 @@ export class JsonClient implements DialectClient, DocumentHost {
   #readLarge(data: Buffer): void {
     this.#isReading = true
     this.connection.hold()
-    this.hub.largeMessages.read(this.connection, data, (result) => {
+    this.services.largeMessages.read(this.connection, data, (result) => {
       this.#isReading = false
       this.connection.release()
       this.#replay(() => {
@@ -252,7 +252,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     const now = this.#clock.elapsed()
     if (now - this.#touchedAt < minTouchIntervalMs) return
     this.#touchedAt = now
-    for (const { participant } of this.#documents.values()) participant.document.heard(participant)
+    for (const { participant } of this.#documents.values()) participant.document.touch(participant)
   }
 
   send(message: ServerMessage): void {

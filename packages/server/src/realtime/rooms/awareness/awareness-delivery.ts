@@ -47,7 +47,7 @@ export class AwarenessDelivery {
     if (this.#isCatchingUp || this.#unsent.size === 0) return
     this.#isCatchingUp = true
     const { turns, owner } = this.#client.connection
-    turns.addSteps(owner, this.#steps(awareness), () => this.#client.onError())
+    turns.scheduleSteps(owner, this.#steps(awareness), () => this.#client.onError())
   }
 
   *#steps(awareness: AwarenessStates): Generator<undefined> {

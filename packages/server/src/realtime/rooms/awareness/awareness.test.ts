@@ -1,10 +1,10 @@
 import * as encoding from 'lib0/encoding'
 import { describe, expect, test, vi } from 'vitest'
-import { AwarenessStates, type Owner } from './awareness.ts'
+import { AwarenessStates, type AwarenessOwner } from './awareness.ts'
 import { ByteBudget } from '../../../platform/turns/byte-budget.ts'
 import { BytePace } from '../../../platform/turns/byte-pace.ts'
 
-const owner = (sessionId: string, userId = 'ada'): Owner => ({
+const owner = (sessionId: string, userId = 'ada'): AwarenessOwner => ({
   sessionId,
   userId,
   email: undefined,
@@ -82,9 +82,9 @@ describe('awareness states', () => {
   test('[R34.2] beyond the limit of the connection are ignored, until a state is removed', () => {
     const states = new AwarenessStates(() => undefined)
     const budget = new ByteBudget(40_000)
-    const session = (sessionId: string): Owner => {
+    const session = (sessionId: string): AwarenessOwner => {
       const keeper = {}
-      return { ...owner(sessionId), keep: (bytes) => budget.keep(keeper, bytes) }
+      return { ...owner(sessionId), keep: (bytes) => budget.reserve(keeper, bytes) }
     }
     const sessions = [session('s0'), session('s1'), session('s2')] as const
     expect(states.receive(sessions[0], state(0, 1, large))).toBe('changed')
@@ -115,7 +115,7 @@ test('[R2] an awareness clock that cannot be incremented is malformed', () => {
 
 describe('client ids without an owner', () => {
   const ada = owner('s1', 'ada')
-  const viewer = (sessionId: string): Owner => ({ ...owner(sessionId, 'vic'), isWriter: false })
+  const viewer = (sessionId: string): AwarenessOwner => ({ ...owner(sessionId, 'vic'), isWriter: false })
   const nameIn = (states: AwarenessStates) =>
     /"name":"(\w+)"/.exec(Buffer.from(states.takeStates(new Set(states.clients))).toString())?.[1]
 

@@ -3,7 +3,7 @@ import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } 
 import { GoneClients } from './gone-clients.ts'
 
 /** A session that has the editor open, with its user. */
-export interface Owner {
+export interface AwarenessOwner {
   readonly sessionId: string
   readonly userId: string
   readonly email: string | undefined
@@ -16,7 +16,7 @@ export interface Owner {
 }
 
 interface State {
-  owner: Owner
+  owner: AwarenessOwner
   /** The clock that its client sent. */
   ownClock: number
   /** The clock that is broadcast. Others ignore a state whose clock is not above the last one, even after a removal. */
@@ -68,7 +68,7 @@ export class AwarenessStates {
   }
 
   /** `renewed`: the state is unchanged. Clients repeat it every 15 s. */
-  receive(owner: Owner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
+  receive(owner: AwarenessOwner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
     const own = this.#clientOf.get(owner.sessionId)
     const isWanted = (client: number) => (own === undefined ? this.#mayUse(client, owner) : own === client)
     const entries = readAwareness(bytes, isWanted)
@@ -78,7 +78,7 @@ export class AwarenessStates {
   }
 
   /** Whether the state has changed. */
-  #receive(owner: Owner, { client, clock, json }: AwarenessEntry): boolean {
+  #receive(owner: AwarenessOwner, { client, clock, json }: AwarenessEntry): boolean {
     const own = this.#clientOf.get(owner.sessionId)
     if (own !== undefined && own !== client) return false
     if (!this.#mayUse(client, owner)) return false
@@ -122,7 +122,7 @@ export class AwarenessStates {
    * An owned client id belongs to its owner. Otherwise the user who uses it, or used it last, keeps it; but a user who may
    * write takes it from one who may not.
    */
-  #mayUse(client: number, { userId, isWriter }: Owner): boolean {
+  #mayUse(client: number, { userId, isWriter }: AwarenessOwner): boolean {
     const ownerId = this.#ownerOf(client)
     if (ownerId !== undefined) return ownerId === userId
     const holder = this.#states.get(client)?.owner ?? this.#gone.get(client)

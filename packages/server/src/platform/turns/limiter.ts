@@ -13,7 +13,7 @@ export interface LimiterOptions {
  * Limits how much work runs at a time. The rest waits without a timeout. Waiting lanes take turns, and so do the
  * sub-lanes of a lane, so one busy lane cannot starve the others. Work that finds a free place starts synchronously.
  */
-export class Gate {
+export class Limiter {
   readonly #startsAtOnce: boolean
   readonly #lanes = new LaneQueue<string>()
   readonly #waiting = new Map<string, LaneQueue<() => void>>()
@@ -24,7 +24,7 @@ export class Gate {
     this.#startsAtOnce = startsAtOnce
   }
 
-  async pass<T>(lane: string, work: () => Promise<T>, subLane = ''): Promise<T> {
+  async run<T>(lane: string, work: () => Promise<T>, subLane = ''): Promise<T> {
     if (this.#free > 0) this.#free--
     else await this.#wait(lane, subLane)
     try {
@@ -75,7 +75,7 @@ export class Gate {
 /** Limits how much work of each lane runs at a time. Lanes do not wait for each other. */
 export class LaneLimiters {
   readonly #maxPerLane: number
-  readonly #lanes = new Map<string, { limiter: Gate; users: number }>()
+  readonly #lanes = new Map<string, { limiter: Limiter; users: number }>()
 
   constructor(maxPerLane: number) {
     this.#maxPerLane = maxPerLane
@@ -84,7 +84,7 @@ export class LaneLimiters {
   async run<T>(lane: string, work: () => Promise<T>): Promise<T> {
     const limiter = this.#use(lane)
     try {
-      return await limiter.pass('', work)
+      return await limiter.run('', work)
     } finally {
       this.#leave(lane)
     }
@@ -102,9 +102,9 @@ export class LaneLimiters {
     }
   }
 
-  #use(lane: string): Gate {
+  #use(lane: string): Limiter {
     const used = this.#lanes.get(lane) ?? {
-      limiter: new Gate(this.#maxPerLane, { startsAtOnce: true }),
+      limiter: new Limiter(this.#maxPerLane, { startsAtOnce: true }),
       users: 0,
     }
     this.#lanes.set(lane, used)

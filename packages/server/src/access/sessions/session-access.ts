@@ -1,8 +1,8 @@
-import type { ApiKey } from '../store/api-keys.ts'
-import type { Db } from '../store/engine/db.ts'
-import { type Decision, decide, limit, mergeGrants } from './permissions.ts'
-import { loadOpenedDocument, type Overlay } from './subjects.ts'
-import type { TokenGrant } from './tokens/token-claims.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Db } from '../../store/engine/db.ts'
+import { type Decision, decide, limit, mergeGrants } from '../permissions.ts'
+import { loadOpenedDocument, type Overlay } from '../subjects.ts'
+import type { TokenGrant } from '../tokens/token-claims.ts'
 
 /** Opens a document: a user with the grants of the token, or a backend with the credentials of the API key. */
 export type SessionUser =
@@ -18,7 +18,7 @@ export type SessionUser =
  * Decides what each session may do with the document, in at most four queries for all of them. A decision is valid until
  * its `expiresAt`, unless an operation changes access before. It does not include the expiry of the token itself.
  */
-export async function evaluate(
+export async function evaluateAccess(
   db: Db,
   key: Pick<ApiKey, 'apiKey' | 'options'>,
   organizationId: string,

@@ -4,7 +4,7 @@ import type { EditorRef } from '../../store/refs.ts'
 export { idRule as idPattern, isId } from '../../access/ids.ts'
 
 /** The editor with a name such as `organization/document/editor`, whose three parts are percent-encoded. */
-export function placeIn(name: string): EditorRef | undefined {
+export function parseEditorName(name: string): EditorRef | undefined {
   const parts = name.split('/').map(decoded)
   const [organizationId = '', documentId = '', editorId = ''] = parts
   return parts.length === 3 && parts.every(isId) ? { organizationId, documentId, editorId } : undefined
@@ -14,9 +14,9 @@ export function placeIn(name: string): EditorRef | undefined {
 const ySweet = { organizationId: 'y-sweet', editorId: 'default' }
 
 /** The editor with a `docId` of Y-Sweet: a name of three parts, or a document of the organization `y-sweet`. */
-export function placeOfDocId(docId: string): EditorRef | undefined {
+export function parseDocId(docId: string): EditorRef | undefined {
   if (!docIdForm.test(docId)) return undefined
-  return placeIn(docId.includes('/') ? docId : `${ySweet.organizationId}/${docId}/${ySweet.editorId}`)
+  return parseEditorName(docId.includes('/') ? docId : `${ySweet.organizationId}/${docId}/${ySweet.editorId}`)
 }
 
 /** Characters that a URL path keeps unchanged: clients compare the id in the answer with the one they sent. */
@@ -35,7 +35,7 @@ function decoded(part: string): string {
 }
 
 /** Each of 768 characters may have four bytes, and each byte takes three characters. */
-export const maxNameLength = 3 * 256 * 12 + 2
+export const maxEditorNameLength = 3 * 256 * 12 + 2
 
 export const namePattern =
   'The name of an editor is organizationId/documentId/editorId, each percent-encoded.'

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
-import { Gate, LaneLimiters } from './gate.ts'
+import { Limiter, LaneLimiters } from './limiter.ts'
 
 beforeEach(freeIteration)
 
@@ -28,8 +28,8 @@ function scene(run: (lane: string, work: () => Promise<void>) => Promise<void>) 
 
 describe('a limiter', () => {
   test('[R16.5] runs two at a time, lanes in turn, and continues after failures', async () => {
-    const limiter = new Gate(2)
-    const { start, end, started } = scene((lane, work) => limiter.pass(lane, work))
+    const limiter = new Limiter(2)
+    const { start, end, started } = scene((lane, work) => limiter.run(lane, work))
     for (const name of ['a1', 'a2', 'a3', 'a4', 'a5']) void start(name, { fails: name === 'a2' })
     for (const name of ['b1', 'b2']) void start(name)
     expect(started).toEqual(['a1', 'a2'])
@@ -40,10 +40,10 @@ describe('a limiter', () => {
   })
 
   test('[R16.5] the sub-lanes of a lane take turns', async () => {
-    const limiter = new Gate(1)
+    const limiter = new Limiter(1)
     const started: string[] = []
     const run = (lane: string, subLane: string, name: string) =>
-      limiter.pass(lane, async () => void started.push(name), subLane)
+      limiter.run(lane, async () => void started.push(name), subLane)
     await Promise.all([
       run('a', 'x', 'ax1'),
       run('a', 'x', 'ax2'),
@@ -55,9 +55,9 @@ describe('a limiter', () => {
   })
 
   test('[S2] waiting work starts in later iterations of the event loop, one in each', async () => {
-    const limiter = new Gate(1)
+    const limiter = new Limiter(1)
     let done = 0
-    const all = Promise.all(Array.from({ length: 5 }, () => limiter.pass('a', async () => void done++)))
+    const all = Promise.all(Array.from({ length: 5 }, () => limiter.run('a', async () => void done++)))
     for (let iteration = 1; iteration <= 5; iteration++) {
       expect(done).toBeLessThanOrEqual(iteration)
       await nextIteration()
@@ -67,7 +67,7 @@ describe('a limiter', () => {
   })
 
   test('[S2] with startsAtOnce, short work runs in one iteration and long work lets others in between', async () => {
-    const limiter = new Gate(1, { startsAtOnce: true })
+    const limiter = new Limiter(1, { startsAtOnce: true })
     let iteration = 0
     let isOver = false
     const counting = (async () => {
@@ -79,7 +79,7 @@ describe('a limiter', () => {
         for (const end = performance.now() + ms; performance.now() < end;);
         found.push(iteration)
       }
-      await Promise.all(Array.from({ length: 4 }, () => limiter.pass('a', work)))
+      await Promise.all(Array.from({ length: 4 }, () => limiter.run('a', work)))
       return new Set(found).size
     }
     await freeIteration()
@@ -92,7 +92,7 @@ describe('a limiter', () => {
   })
 
   test('[R16.5] a place that was entered is free once it is released, and only once', async () => {
-    const limiter = new Gate(1)
+    const limiter = new Limiter(1)
     const release = await limiter.enter('a')
     let entered = 0
     const others = [limiter.enter('a'), limiter.enter('b')].map(async (entering) => {

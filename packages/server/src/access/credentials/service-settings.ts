@@ -1,7 +1,7 @@
-import type { Db } from '../store/engine/db.ts'
-import * as serviceConfigs from '../store/service-configs.ts'
-import type { Service } from '../store/service-configs.ts'
-import type { Secrets } from './tokens/secrets.ts'
+import type { Db } from '../../store/engine/db.ts'
+import * as serviceConfigs from '../../store/service-configs.ts'
+import type { Service } from '../../store/service-configs.ts'
+import type { Secrets } from './secrets.ts'
 
 /** The settings of a service of an API key, with its credential in plain text. Only memory may hold them like this. */
 export interface ServiceSettings<C> {

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
-import { FairTurns } from './fair-turns.ts'
+import { Scheduler } from './scheduler.ts'
 
 beforeEach(freeIteration)
 
@@ -13,7 +13,7 @@ function beBusy(ms: number): void {
 
 describe('a scheduler', () => {
   test('[S2] runs the steps of a generator in order, over several iterations of the event loop', async () => {
-    const scheduler = new FairTurns()
+    const scheduler = new Scheduler()
     const done: number[] = []
     function* steps() {
       for (let step = 0; step < 20; step++) {
@@ -22,7 +22,7 @@ describe('a scheduler', () => {
         yield
       }
     }
-    scheduler.addSteps(owner, steps(), (error) => expect.unreachable(String(error)))
+    scheduler.scheduleSteps(owner, steps(), (error) => expect.unreachable(String(error)))
     // A slice of 2 ms has room for one step.
     expect(done).toEqual([0])
     await scheduler.idle()
@@ -30,7 +30,7 @@ describe('a scheduler', () => {
   })
 
   test('[R8] an error ends the steps and is reported, and other tasks continue', async () => {
-    const scheduler = new FairTurns()
+    const scheduler = new Scheduler()
     const error = new Error('broken')
     const errors: unknown[] = []
     let hasContinued = false
@@ -39,8 +39,8 @@ describe('a scheduler', () => {
       yield
       throw error
     }
-    scheduler.addSteps(owner, steps(), (reported) => errors.push(reported))
-    const other = scheduler.runOnce(owner, () => void (hasContinued = true))
+    scheduler.scheduleSteps(owner, steps(), (reported) => errors.push(reported))
+    const other = scheduler.scheduleOnce(owner, () => void (hasContinued = true))
     expect([errors, hasContinued]).toEqual([[], false])
     await other
     await scheduler.idle()
@@ -48,13 +48,13 @@ describe('a scheduler', () => {
   })
 
   test('[S2] work that runs once starts at once while there is time, and rejects with its error', async () => {
-    const scheduler = new FairTurns()
+    const scheduler = new Scheduler()
     let hasRun = false
-    const first = scheduler.runOnce(owner, () => void (hasRun = true))
+    const first = scheduler.scheduleOnce(owner, () => void (hasRun = true))
     expect(hasRun).toBe(true)
     await first
     await expect(
-      scheduler.runOnce(owner, () => {
+      scheduler.scheduleOnce(owner, () => {
         throw new Error('broken')
       }),
     ).rejects.toThrow('broken')

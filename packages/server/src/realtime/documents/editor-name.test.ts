@@ -1,7 +1,7 @@
 import { editorName } from '@plenum/client'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isId, placeIn } from './place.ts'
+import { isId, parseEditorName } from './editor-name.ts'
 
 const anyId = fc
   .oneof(
@@ -16,7 +16,7 @@ describe('the name of an editor', () => {
     fc.assert(
       fc.property(anyId, anyId, anyId, (organizationId, documentId, editorId) => {
         const name = editorName(organizationId, documentId, editorId)
-        expect(placeIn(name)).toEqual({ organizationId, documentId, editorId })
+        expect(parseEditorName(name)).toEqual({ organizationId, documentId, editorId })
         // A provider puts the name into a URL, which must not change it.
         expect(new URL(`ws://host/yjs/${name}`).pathname).toBe(`/yjs/${name}`)
       }),
@@ -36,6 +36,6 @@ describe('the name of an editor', () => {
     ['a/%2E/d', undefined],
     ['a//d', undefined],
   ])('[R1.6] [R1.7] [R1.8] the name %j is read as %j', (name, place) => {
-    expect(placeIn(name)).toEqual(place)
+    expect(parseEditorName(name)).toEqual(place)
   })
 })

@@ -5,7 +5,7 @@ import * as grants from '../../store/access/grants.ts'
 import * as organizations from '../../store/organizations.ts'
 import { type Look, lookOf, type Profile } from '../../store/users/profiles.ts'
 import * as users from '../../store/users/users.ts'
-import type { TokenGrant, VerifiedUser } from './token-claims.ts'
+import type { TokenGrant, VerifiedUser } from '../tokens/token-claims.ts'
 
 type Key = Pick<ApiKey, 'apiKey' | 'options'>
 
@@ -60,7 +60,7 @@ export async function signIn(
  * Makes sure that the document and its organization exist (spec 0.8). If the document does not exist, `refuse` is called and
  * may return why it must not be created.
  */
-export async function openDocument<Refusal>(
+export async function ensureDocument<Refusal>(
   database: Database,
   { apiKey }: Pick<ApiKey, 'apiKey'>,
   organizationId: string,
@@ -99,7 +99,7 @@ async function findMissing(
     ({ type, expiresAt }) => type === 'organization' && (expiresAt === null || expiresAt > now / 1000),
   )
   const idsOf = (resources: readonly TokenGrant[]) => resources.map(({ id }) => id).sort()
-  const memberOf = await grants.memberships(db, apiKey, user.userId, idsOf(live), {
+  const memberOf = await grants.findMemberships(db, apiKey, user.userId, idsOf(live), {
     since: user.issuedAt,
     now,
   })

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
-import * as apiKeys from '../store/api-keys.ts'
-import type { ApiKey } from '../store/api-keys.ts'
-import type { Database } from '../store/engine/db.ts'
-import * as workspaces from '../store/workspaces.ts'
-import { expectedToken } from './tokens/auth-tokens.ts'
+import * as apiKeys from '../../store/api-keys.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import type { Database } from '../../store/engine/db.ts'
+import * as workspaces from '../../store/workspaces.ts'
+import { expectedToken } from './auth-tokens.ts'
 
 /** A caller with the tokens that authenticate it. */
 export interface KnownCaller<T> {

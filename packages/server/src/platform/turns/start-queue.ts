@@ -11,7 +11,7 @@ export interface StartQueueOptions {
  * together does not hold the event loop together. Lanes take turns. An iteration in which one piece of work has run for
  * long starts nothing more.
  */
-export class LoopTurns {
+export class StartQueue {
   readonly #waiting = new LaneQueue<() => void>()
   readonly #startsUntilLate: boolean
   /** Never twice in a row, so that there is always progress. */
@@ -22,13 +22,13 @@ export class LoopTurns {
   }
 
   /** Whether work may start now: nothing waits, and this iteration has time. */
-  get isFree(): boolean {
+  get canStart(): boolean {
     return this.#waiting.isEmpty && (!this.#startsUntilLate || !isLoopLate())
   }
 
   /** Undefined: start now. Otherwise the promise resolves when the caller may start. */
   enter(lane: string): Promise<void> | undefined {
-    return this.isFree ? undefined : this.wait(lane)
+    return this.canStart ? undefined : this.wait(lane)
   }
 
   /** Resolves when the caller may start, never at once. */

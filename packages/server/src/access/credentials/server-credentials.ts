@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ApiKey } from '../store/api-keys.ts'
-import { matchesAny } from './tokens/auth-tokens.ts'
+import type { ApiKey } from '../../store/api-keys.ts'
+import { matchesAny } from './auth-tokens.ts'
 import type { Credentials } from './credentials.ts'
 
 /** A header's value. A repeated header is joined, so it cannot be a valid credential. */
@@ -19,7 +19,7 @@ export const presentedCredentials = (headers: IncomingHttpHeaders) => ({
  * The API key whose credentials a backend connects with. Undefined: a header is missing or does not match. Check again when
  * access changes: after Reset Auth Token the same headers no longer match (spec 1.7).
  */
-export async function identifyServer(
+export async function apiKeyOfBackend(
   credentials: Credentials,
   headers: IncomingHttpHeaders,
 ): Promise<ApiKey | undefined> {

@@ -1,7 +1,7 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { freeIteration } from '../../../test/support/event-loop.ts'
-import { LoopTurns } from './loop-turns.ts'
+import { StartQueue } from './start-queue.ts'
 
 beforeEach(freeIteration)
 
@@ -10,7 +10,7 @@ const beBusy = (ms: number) => {
 }
 
 test('[S5] long requests start one in each iteration of the event loop, callers in turn', async () => {
-  const turns = new LoopTurns({ startsUntilLate: true })
+  const turns = new StartQueue({ startsUntilLate: true })
   await freeIteration()
   let iteration = 0
   let isOver = false
@@ -43,5 +43,5 @@ test('[S5] long requests start one in each iteration of the event loop, callers 
 
 test('[S5] a request that arrives alone starts at once', async () => {
   await freeIteration()
-  expect(new LoopTurns({ startsUntilLate: true }).enter('a')).toBeUndefined()
+  expect(new StartQueue({ startsUntilLate: true }).enter('a')).toBeUndefined()
 })

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import * as documents from './documents.ts'
+import * as documents from '../documents/documents.ts'
 import { sqliteOf } from '../engine/prepared.ts'
-import { removersOf } from '../deletions/removal.ts'
-import { type Position, removeSome } from '../deletions/remover.ts'
+import { removersOf } from './removal.ts'
+import { type Position, removeSome } from './remover.ts'
 import { someRows } from '../engine/some-rows.ts'
 import { tablesMovedAtOnce } from '../schema/tables.ts'
 

@@ -1,6 +1,6 @@
-import { findDocuments, findFolderChains } from '../access/access.ts'
-import type { Database, Db } from '../engine/db.ts'
-import { parse } from '../engine/json.ts'
+import { findDocuments, findFolderChains } from './access/access.ts'
+import type { Database, Db } from './engine/db.ts'
+import { parse } from './engine/json.ts'
 
 /**
  * What a deletion removes:
@@ -110,7 +110,7 @@ const toDeletion = (row: Row): Deletion => ({
 })
 
 /** The organizations, documents and folders that a request or a live session names. */
-export interface Mention {
+export interface NamedResources {
   /** A live session shows no notifications, so it does not wait for their deletion. */
   isLive?: true
   organizationIds: readonly string[]
@@ -124,7 +124,7 @@ async function scopesOf(db: Db, apiKey: string): Promise<Scope[]> {
 }
 
 /** Whether an unfinished deletion removes something that the request names. */
-export async function meets(db: Db, apiKey: string, mention: Mention): Promise<boolean> {
+export async function isBeingDeleted(db: Db, apiKey: string, mention: NamedResources): Promise<boolean> {
   for (const scope of await scopesOf(db, apiKey)) {
     if (await overlaps(db, apiKey, scope, mention)) return true
   }
@@ -152,7 +152,7 @@ export async function overlaps(
   db: Db,
   apiKey: string,
   scope: Scope,
-  { isLive, organizationIds, documentIds, folderIds }: Mention,
+  { isLive, organizationIds, documentIds, folderIds }: NamedResources,
 ): Promise<boolean> {
   if ('organizationIds' in scope) return organizationIds.some((id) => scope.organizationIds.includes(id))
   // No request can see hidden notifications.
@@ -178,7 +178,7 @@ export async function overlaps(
 }
 
 /** Deletions whose lease is over. A server that has the database to itself takes all of them at start. */
-export async function abandoned({ read }: Database, now: number): Promise<Deletion[]> {
+export async function findAbandoned({ read }: Database, now: number): Promise<Deletion[]> {
   const rows = await read.selectFrom('deletions').select(columns).where('leased_until', '<', now).execute()
   return rows.map(toDeletion)
 }

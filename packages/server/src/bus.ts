@@ -1,6 +1,6 @@
 import type { VersionInfo, VersionUser } from '@plenum/protocol/realtime'
-import { createMessageBus, type MessageBus } from './message-bus.ts'
-import type { Log } from './log/log.ts'
+import { createMessageBus, type MessageBus } from './platform/message-bus.ts'
+import type { Log } from './platform/log/log.ts'
 
 interface InDocument {
   apiKey: string
@@ -51,7 +51,7 @@ export type BusMessage =
   | { kind: 'changed'; apiKey: string; organizationId: string; documentIds?: readonly string[] }
 
 /** What to publish instead when it is unknown whether the write was committed: open sessions read the documents again. */
-export function uncertain(message: BusMessage): BusMessage {
+export function toUncertainMessage(message: BusMessage): BusMessage {
   if (!('organizationId' in message)) return message
   const { apiKey, organizationId } = message
   const documentIds = 'documentId' in message ? [message.documentId] : message.documentIds
@@ -69,5 +69,5 @@ export type Emitted = BusMessage extends infer Message
 export type Bus = MessageBus<BusMessage>
 
 /** The bus within one process. */
-export const createMemoryBus = (log: Pick<Log, 'error'>): Bus =>
+export const createServerBus = (log: Pick<Log, 'error'>): Bus =>
   createMessageBus((error, { kind }) => log.error({ err: error, kind }, 'a listener of the bus failed'))

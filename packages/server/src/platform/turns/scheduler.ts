@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { FairQueue, type WorkOwner } from './fair-queue.ts'
-import { iterationMs } from './loop-time.ts'
+import { maxIterationMs } from './loop-time.ts'
 
 /** Work below this is charged to the next iteration: waiting for this one to end costs as much as handling a keystroke. */
 const negligibleMs = 1
@@ -8,7 +8,7 @@ const negligibleMs = 1
 const maxSliceMs = 2
 
 /** Work of one owner that runs in slices. */
-export interface TurnTaker {
+export interface SlicedTask {
   readonly owner: WorkOwner
   /** Does at least one step, then more until `deadline` (`performance.now()`). True if more can be done. */
   run(deadline: number): boolean
@@ -19,36 +19,36 @@ export interface TurnTaker {
  * tenants, then between the users of a tenant (see `FairQueue`). The time is its own, not the whole iteration's: to ask
  * for that at every message would cost more than most messages do.
  */
-export class FairTurns {
-  readonly #waiting = new FairQueue<TurnTaker>()
+export class Scheduler {
+  readonly #waiting = new FairQueue<SlicedTask>()
   #spentMs = 0
   #isRunning = false
   #isScheduled = false
 
   /** Whether new work may run at once in this iteration. */
-  get isFree(): boolean {
-    return this.#spentMs < iterationMs()
+  get hasTime(): boolean {
+    return this.#spentMs < maxIterationMs()
   }
 
   /** Runs the work now and charges its time to this iteration. */
-  spend(work: () => void): void {
-    const startedAt = this.begin()
+  runNow(work: () => void): void {
+    const startedAt = this.startTiming()
     try {
       work()
     } finally {
-      this.end(startedAt)
+      this.stopTiming(startedAt)
     }
   }
 
   /** Starts to charge time. Pass the result to `end`. */
-  begin(): number | undefined {
+  startTiming(): number | undefined {
     // Nested work is charged with the work around it.
     if (this.#isRunning) return undefined
     this.#isRunning = true
     return performance.now()
   }
 
-  end(startedAt: number | undefined): void {
+  stopTiming(startedAt: number | undefined): void {
     if (startedAt === undefined) return
     this.#isRunning = false
     this.#spentMs += performance.now() - startedAt
@@ -56,15 +56,15 @@ export class FairTurns {
   }
 
   /** Runs the task slice by slice until it is done. The first slice runs now if there is time. */
-  add(task: TurnTaker): void {
+  schedule(task: SlicedTask): void {
     if (this.#waiting.has(task)) return
-    if (this.isFree && !this.#run(task)) return
+    if (this.hasTime && !this.#run(task)) return
     this.#waiting.add(task, task.owner)
     this.#schedule()
   }
 
   /** Runs a generator, one step after the other; each `yield` may end a slice. An error ends it. */
-  addSteps(owner: WorkOwner, steps: Iterator<unknown>, onError: (error: unknown) => void): void {
+  scheduleSteps(owner: WorkOwner, steps: Iterator<unknown>, onError: (error: unknown) => void): void {
     const run = (deadline: number) => {
       try {
         do if (steps.next().done) return false
@@ -75,11 +75,11 @@ export class FairTurns {
         return false
       }
     }
-    this.add({ owner, run })
+    this.schedule({ owner, run })
   }
 
   /** Runs the work once, in a slice of its owner. Resolves after it, and rejects with its error. */
-  runOnce(owner: WorkOwner, work: () => void): Promise<void> {
+  scheduleOnce(owner: WorkOwner, work: () => void): Promise<void> {
     return new Promise((resolve, reject) => {
       const run = () => {
         try {
@@ -89,7 +89,7 @@ export class FairTurns {
         }
         return false
       }
-      this.add({ owner, run })
+      this.schedule({ owner, run })
     })
   }
 
@@ -98,10 +98,10 @@ export class FairTurns {
     while (this.#waiting.size > 0) await nextIteration()
   }
 
-  #run(task: TurnTaker): boolean {
+  #run(task: SlicedTask): boolean {
     let hasMore = false
-    this.spend(() => {
-      hasMore = task.run(performance.now() + Math.min(maxSliceMs, iterationMs()))
+    this.runNow(() => {
+      hasMore = task.run(performance.now() + Math.min(maxSliceMs, maxIterationMs()))
     })
     return hasMore
   }
@@ -114,7 +114,7 @@ export class FairTurns {
       this.#isScheduled = false
       this.#spentMs = 0
       // Not the charged time: with thousands of waiting tasks, finding the next one takes time as well.
-      const endsAt = performance.now() + iterationMs()
+      const endsAt = performance.now() + maxIterationMs()
       while (this.#waiting.size > 0) {
         this.#waiting.takeNext((task) => {
           if (this.#run(task)) this.#waiting.add(task, task.owner)
