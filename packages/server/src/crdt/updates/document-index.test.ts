@@ -81,12 +81,12 @@ function pieces<T>(list: readonly T[], maxLength: number, random: (limit: number
 function replay(random: (limit: number) => number, steps: number) {
   const session = new Session(2 + random(3))
   const index = new DocumentIndex()
-  const told = new DocumentIndex()
+  const broadcasts = new DocumentIndex()
   const rows: Uint8Array[] = []
   const problems: string[] = []
   session.server.on('update', (bytes: Uint8Array) => {
     rows.push(bytes)
-    accept(told, bytes)
+    accept(broadcasts, bytes)
   })
   session.onAccepted = (server, bytes) => {
     const problem = difference(index, server, 'deleted or collected')
@@ -95,7 +95,7 @@ function replay(random: (limit: number) => number, steps: number) {
   }
   const sessionProblem = session.run(randomSteps(random, steps))
   if (sessionProblem !== undefined) problems.push(sessionProblem)
-  return { server: session.server, index, told, rows, problems }
+  return { server: session.server, index, broadcasts, rows, problems }
 }
 
 describe('[V2] the index of a document agrees with Yjs', () => {
@@ -111,18 +111,18 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   test('[V2] in all answers about a session, including items that Yjs deletes by itself', () => {
     const random = randomNumbers(seed + 1)
     for (let i = 0; i < 60; i++) {
-      const { server, told } = replay(random, 20 + random(150))
-      expect(difference(told, server, 'collected')).toBeUndefined()
+      const { server, broadcasts } = replay(random, 20 + random(150))
+      expect(difference(broadcasts, server, 'collected')).toBeUndefined()
     }
   })
 
   test('[V2] when built from rows, from merged rows and from a snapshot with rows', () => {
     const random = randomNumbers(seed + 2)
     for (let i = 0; i < 60; i++) {
-      const { server, told, rows } = replay(random, 20 + random(150))
-      expect(isEqual(DocumentIndex.of(rows), told)).toBe(true)
+      const { server, broadcasts, rows } = replay(random, 20 + random(150))
+      expect(isEqual(DocumentIndex.of(rows), broadcasts)).toBe(true)
       const merged = pieces(rows, 12, random).map((some) => Y.mergeUpdates(some))
-      expect(isEqual(DocumentIndex.of(merged), told)).toBe(true)
+      expect(isEqual(DocumentIndex.of(merged), broadcasts)).toBe(true)
       expect(difference(DocumentIndex.of([Y.mergeUpdates(rows)]), server, 'collected')).toBeUndefined()
 
       const cut = random(rows.length + 1)
@@ -224,16 +224,16 @@ describe('[V2] an index', () => {
   const indexOf = (...parts: Uint8Array[]) => DocumentIndex.of(parts)
   const codeFor = (index: DocumentIndex, bytes: Uint8Array) => {
     const verdict = index.check(bytes)
-    return verdict.ok ? (verdict.value.hasChanges ? 'news' : 'known') : verdict.fault.code
+    return verdict.ok ? (verdict.value.hasChanges ? 'changes' : 'known') : verdict.fault.code
   }
   const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
 
   test('[V2] distinguishes changes from duplicates', () => {
     const index = indexOf(abc)
-    expect([codeFor(index, abc), codeFor(index, deletes([0, 2]))]).toEqual(['known', 'news'])
+    expect([codeFor(index, abc), codeFor(index, deletes([0, 2]))]).toEqual(['known', 'changes'])
     accept(index, deletes([0, 2]))
     expect([deletes([0, 2]), deletes([1, 1]), deletes([1, 2])].map((bytes) => codeFor(index, bytes))).toEqual(
-      ['known', 'known', 'news'],
+      ['known', 'known', 'changes'],
     )
     expect(codeFor(index, deletes([2, 2]))).toBe('future_delete')
   })
@@ -281,7 +281,7 @@ describe('[V2] an index', () => {
     for (const one of [index, moved]) {
       expect([...clocksOf(one)]).toEqual([[5, 3]])
       const first = update({ structs: [{ client: 9, clock: 0, structs: [{ gc: 1 }] }] })
-      expect(codeFor(one, first)).toBe('news')
+      expect(codeFor(one, first)).toBe('changes')
     }
   })
 
@@ -309,13 +309,13 @@ describe('[V2] an index', () => {
     const deletesOf = (ranges: [number, number][]) =>
       update({ deletes: all.map((client) => ({ client, ranges })) })
     expect(codeFor(index, deletesOf([[0, 2]]))).toBe('known')
-    expect(codeFor(plain, deletesOf([[0, 1]]))).toBe('news')
+    expect(codeFor(plain, deletesOf([[0, 1]]))).toBe('changes')
     accept(plain, deletesOf([[0, 1]]))
-    expect(codeFor(plain, deletesOf([[0, 1]]))).toBe('news')
+    expect(codeFor(plain, deletesOf([[0, 1]]))).toBe('changes')
     expect(all.filter((client) => plain.isDeleted(client, 0, 1))).toHaveLength(4_096)
     accept(plain, deletesOf([[0, 1]]))
     expect(codeFor(plain, deletesOf([[0, 1]]))).toBe('known')
-    expect(codeFor(plain, deletesOf([[0, 2]]))).toBe('news')
+    expect(codeFor(plain, deletesOf([[0, 2]]))).toBe('changes')
   })
 
   test('[V2] accepts stored updates that it would refuse from a client', () => {

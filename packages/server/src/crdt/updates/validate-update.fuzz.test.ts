@@ -24,7 +24,7 @@ function report(line: string): void {
 }
 
 /** Retries before it reports a slow case: the machine may have been busy. */
-function judgeInTime(bytes: Uint8Array, known: StateVector, options: Options): Verdict {
+function validateInTime(bytes: Uint8Array, known: StateVector, options: Options): Verdict {
   for (let attempt = 1; ; attempt++) {
     const startedAt = performance.now()
     const verdict = validateUpdate(bytes, known, options)
@@ -50,7 +50,7 @@ class Trial {
 
   take(bytes: Uint8Array): void {
     this.tried++
-    const verdict = judgeInTime(bytes, this.known, this.options)
+    const verdict = validateInTime(bytes, this.known, this.options)
     if (!verdict.ok) return
     this.accepted++
     const { update } = verdict.value
@@ -121,7 +121,7 @@ describe('[V1] the validation of updates agrees with Yjs', () => {
       const log: string[] = []
       for (let i = 0; i < 40; i++, tried++) {
         const bytes = hostileUpdate(random, stateOf(doc))
-        const verdict = judgeInTime(bytes, stateOf(doc), knownDoc(doc))
+        const verdict = validateInTime(bytes, stateOf(doc), knownDoc(doc))
         const code = verdict.ok ? 'accepted' : verdict.fault.code
         codes[code] = (codes[code] ?? 0) + 1
         if (!verdict.ok) continue

@@ -205,7 +205,7 @@ describe('[V1] the validation of keys', () => {
     ],
     ['an element', { content: type(3, proto) }],
     [
-      'a key of which the size takes two bytes',
+      'a key whose size takes two bytes',
       { content: raw(8, [1, 118, 1, 0x89, 0, ...Buffer.from(proto), 126]) },
     ],
   ])('[V1] refuses __proto__ as the name of %s', (_, scene) => {

@@ -97,6 +97,22 @@ describe('[R10.1] the JSON scanner', () => {
     )
   })
 
+  test('[R10.1] matches brackets at any depth', () => {
+    const random = randomNumbers(20_261_116)
+    for (const depth of [31, 32, 33, 64, 65, 100]) {
+      const kinds = Array.from({ length: depth }, () => random(2))
+      const open = kinds.map((kind) => (kind === 0 ? '[' : '{"a":')).join('')
+      const close = kinds.map((kind) => (kind === 0 ? ']' : '}')).reverse()
+      const isValid = (ends: readonly string[]) =>
+        isAccepted(() => new JsonScanner(Buffer.from(`${open}1${ends.join('')}`), unlimited).scan())
+      expect(isValid(close)).toBe(true)
+      for (const [at, end] of close.entries())
+        expect(isValid(close.with(at, end === ']' ? '}' : ']'))).toBe(false)
+      expect(isValid(close.slice(1))).toBe(false)
+      expect(isValid([...close, ']'])).toBe(false)
+    }
+  })
+
   test.each([
     '{"__proto__":1}',
     '{"a":[{"\\u005f_proto__" : 1}]}',

@@ -53,7 +53,7 @@ export class RoomContent {
   }
 
   /**
-   * Everything stored that a client with this state vector lacks. Nobody else shares the bytes of a difference: if
+   * Everything stored that a client with this state vector lacks. The bytes of a difference are not shared: if
    * `hasRoomFor` refuses them, the client gets the whole document, whose bytes are shared. Yjs skips what it has already.
    */
   async missingFor(stateVector: Uint8Array, hasRoomFor: (bytes: number) => boolean): Promise<Content> {

@@ -288,8 +288,8 @@ export class EditorRoom {
     const pending = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
     this.#storing++
-    const news = pending.filter(({ hasChanges }) => hasChanges)
-    const last = news.at(-1)
+    const changes = pending.filter(({ hasChanges }) => hasChanges)
+    const last = changes.at(-1)
     if (last === undefined) return { entry: undefined, pending }
     return {
       pending,
@@ -297,11 +297,12 @@ export class EditorRoom {
         apiKey: this.apiKey,
         editor: this.place,
         // A copy: bytes from the socket are part of a larger buffer.
-        update: news.length === 1 ? new Uint8Array(last.update) : mergeMany(news.map(({ update }) => update)),
+        update:
+          changes.length === 1 ? new Uint8Array(last.update) : mergeMany(changes.map(({ update }) => update)),
         writer: { userId: last.from.userId, sessionId: last.from.sessionId },
         create: this.#exists ? null : this.declared,
         ...(this.#createdAt !== undefined && { createdAt: this.#createdAt }),
-        owners: news.length === 1 ? last.owners : news.flatMap(({ owners }) => owners),
+        owners: changes.length === 1 ? last.owners : changes.flatMap(({ owners }) => owners),
       },
     }
   }
