@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
@@ -43,7 +43,15 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
 
   // One call of an operation, over HTTP or on a socket.
   'server/calls': {
-    ours: ['protocol', 'server/access', 'server/config.ts', 'server/crdt', 'server/platform', 'server/store'],
+    ours: [
+      'protocol',
+      'server/access',
+      'server/bus.ts',
+      'server/config.ts',
+      'server/crdt',
+      'server/platform',
+      'server/store',
+    ],
     theirs: ['typebox'],
   },
   'server/operations': {
@@ -65,7 +73,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['fastify', 'typebox'],
   },
 
-  // Open sockets: each folder may import those above it.
+  // Open sockets. `realtimeOrder` says who may import whom inside.
   'server/realtime': {
     ours: [
       'protocol',
@@ -85,6 +93,20 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/server.ts': { ours: ['protocol', 'server'], theirs: ['fastify'] },
   'server/main.ts': { ours: ['server'], theirs: [] },
 }
+
+/** The folders of `realtime`. Each may import only the ones before it; files beside them may import all. */
+const realtimeOrder = [
+  'sockets',
+  'authorization',
+  'messages',
+  'presence',
+  'writes',
+  'rooms',
+  'live-states',
+  'documents',
+  'editors',
+  'dialects',
+]
 
 const packages = resolve(import.meta.dirname, '../../..')
 
@@ -130,6 +152,14 @@ function allowed({ from, to }: Import): boolean {
   return ours.some((layer) => target === layer || target.startsWith(`${layer}/`))
 }
 
+/** Where a path that a page names may be: from the root, or from a folder that the page is about. */
+const placesOf = (path: string) => [
+  path,
+  `packages/server/${path}`,
+  `packages/server/src/${path}`,
+  `packages/server/src/realtime/${path}`,
+]
+
 describe('[A1] architecture', () => {
   const files = ['protocol', 'client', 'server'].flatMap(sourcesOf)
 
@@ -157,6 +187,50 @@ describe('[A1] architecture', () => {
       theirs.map((name) => `${layer} → ${name}`),
     )
     expect(listed.filter((entry) => !used.has(entry))).toEqual([])
+  })
+
+  test('[A1] a folder of realtime imports only the folders before it', () => {
+    const rank = (path: string) =>
+      realtimeOrder.indexOf(/^server\/realtime\/([^/]+)\//.exec(path)?.[1] ?? 'none')
+    const inRealtime = files.filter((file) => rank(file) >= 0)
+    expect(inRealtime.length).toBeGreaterThan(50)
+    const backwards = inRealtime
+      .flatMap(importsOf)
+      .filter(({ from, to }) => to.startsWith('server/realtime/') && (rank(to) < 0 || rank(to) > rank(from)))
+    expect(backwards.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+  })
+
+  test('[A1] no files import each other in a circle, types included', () => {
+    const known = new Set(files)
+    const targets = new Map(
+      files.map((file) => [
+        file,
+        importsOf(file)
+          .map(({ to }) => to)
+          .filter((to) => known.has(to)),
+      ]),
+    )
+    // A file without imports is in no circle, and neither is a file that imports only such files.
+    let remaining = files
+    for (let before = -1; remaining.length !== before;) {
+      before = remaining.length
+      const left = new Set(remaining)
+      remaining = remaining.filter((file) => targets.get(file)?.some((to) => left.has(to)))
+    }
+    expect(remaining).toEqual([])
+  })
+
+  test('[A1] every path that ARCHITECTURE.md and CONTRIBUTING.md name exists', () => {
+    const root = resolve(packages, '..')
+    const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((page) => {
+      const text = readFileSync(join(root, page), 'utf8')
+      const named = [...text.matchAll(/`((?:[\w.-]+\/)*[\w-]+\.(?:ts|mjs|md|json))`|`((?:[\w.-]+\/)+)`/g)]
+      return named
+        .map(([, file, folder]) => file ?? folder ?? '')
+        .filter((path) => !placesOf(path).some((place) => existsSync(join(root, place))))
+        .map((path) => `${page}: ${path}`)
+    })
+    expect(missing).toEqual([])
   })
 
   test('[A1] only the configuration reads the environment', () => {
