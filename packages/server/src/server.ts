@@ -181,7 +181,7 @@ export function createServer(deps: ServerDeps): Server {
     admission,
     identify: createBearerCheck(credentials, userTokens, clock),
     unsentAnswers,
-    placeOf: parseDocId,
+    editorRefOf: parseDocId,
     docIdPattern,
     storeUpdate: (...update) => gateway.storeUpdate(...update),
   })

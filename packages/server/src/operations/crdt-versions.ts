@@ -12,7 +12,7 @@ import {
   assertFits,
   onStored,
   partsOf,
-  placeOf,
+  editorRefOf,
   type PreparedChange,
   read,
   snapshotFrom,
@@ -57,7 +57,7 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
       const name = input.name.trim()
       const version = { versionId: newId('ver'), name, type, createdAt: now, ...(createdBy && { createdBy }) }
       await versions.add(db, caller.apiKey, input, { ...version, contentKey, bytes })
-      signal({ kind: 'versionAdded', ...placeOf(input), version })
+      signal({ kind: 'versionAdded', ...editorRefOf(input), version })
       return version
     },
   },
@@ -107,7 +107,7 @@ export const crdtVersionHandlers: Handlers<Operations['crdtVersions']> = {
     async write(call, prepared: PreparedRestore) {
       await write(call, prepared)
       const { input, user: restoredBy, signal } = call
-      signal({ kind: 'versionRestored', ...placeOf(input), version: prepared.version, restoredBy })
+      signal({ kind: 'versionRestored', ...editorRefOf(input), version: prepared.version, restoredBy })
       return null
     },
   },

@@ -207,9 +207,9 @@ export class Gateway {
   }
 
   /** Stores the update of a request like the update of a client. Resolves when it is durable; throws an `ApiError`. */
-  storeUpdate(apiKey: string, user: VerifiedUser | 'server', place: EditorRef, update: Uint8Array) {
+  storeUpdate(apiKey: string, user: VerifiedUser | 'server', ref: EditorRef, update: Uint8Array) {
     const identity = user === 'server' ? backendIdentity(apiKey) : userIdentity(user)
-    return storeUpdate(this.#deps.services, identity, place, update)
+    return storeUpdate(this.#deps.services, identity, ref, update)
   }
 
   /** Asks all clients to reconnect, stores what they sent, and closes their connections. */

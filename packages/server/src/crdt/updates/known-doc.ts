@@ -2,9 +2,9 @@ import * as Y from 'yjs'
 import type { Options } from './validate-update.ts'
 
 /** The answers of a Yjs document to the questions of the update validation. */
-export function knownDoc(doc: Y.Doc): Required<Pick<Options, 'placeOf' | 'isDeleted'>> {
+export function knownDoc(doc: Y.Doc): Required<Pick<Options, 'editorRefOf' | 'isDeleted'>> {
   return {
-    placeOf(client, clock) {
+    editorRefOf(client, clock) {
       const structs = doc.store.clients.get(client)
       const item = structs?.[Y.findIndexSS(structs, clock)]
       if (!(item instanceof Y.Item)) return undefined

@@ -38,7 +38,7 @@ export interface Struct {
 }
 
 export interface Rules {
-  placeOf: (client: number, clock: number) => ItemPlace | undefined
+  editorRefOf: (client: number, clock: number) => ItemPlace | undefined
   maxNesting: number
   /** Whether the value of a key may have several parts. */
   allowsParts: boolean
@@ -120,8 +120,8 @@ function placeFor(struct: Struct, rules: Rules): PlaceCode {
   return before ?? behind ?? codeInRoot(isEntry)
 }
 
-function placeAt(client: Client, clock: number, { placeOf }: Rules): PlaceCode {
-  if (clock < client.known) return codeOf(placeOf(client.id, clock))
+function placeAt(client: Client, clock: number, { editorRefOf }: Rules): PlaceCode {
+  if (clock < client.known) return codeOf(editorRefOf(client.id, clock))
   const { structs, settled } = client
   let low = 0
   let high = settled - 1

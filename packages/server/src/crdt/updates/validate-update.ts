@@ -21,7 +21,7 @@ export interface Options {
    * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
    * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
    */
-  placeOf?: (client: number, clock: number) => ItemPlace | undefined
+  editorRefOf?: (client: number, clock: number) => ItemPlace | undefined
   /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
@@ -44,7 +44,7 @@ export interface Accepted {
   structs: number
   /** The clients with new structs. */
   clients: readonly number[]
-  /** What the update adds to an index. Empty without `placeOf`. */
+  /** What the update adds to an index. Empty without `editorRefOf`. */
   changes: readonly Change[]
 }
 
@@ -119,7 +119,7 @@ class Validation {
     this.reader = new StructReader(bytes, options.isStored)
     this.known = known
     this.options = options
-    this.needsOrder = options.placeOf !== undefined
+    this.needsOrder = options.editorRefOf !== undefined
     this.bounds = options.bounds ? { ...defaultBounds, ...options.bounds } : defaultBounds
   }
 
@@ -138,8 +138,8 @@ class Validation {
     this.readDeleteSet()
     if (reader.left > 0) reader.refuse('malformed', 'The update has bytes after its end.')
     if (this.needsOrder) {
-      const { placeOf = anywhere, isStored = false } = this.options
-      const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
+      const { editorRefOf = anywhere, isStored = false } = this.options
+      const rules = { editorRefOf, maxNesting: bounds.nesting, allowsParts: isStored }
       for (const client of this.clients.values()) {
         if (client.settled === client.structs.length) continue
         const check = new OrderCheck(client, rules)
@@ -157,7 +157,7 @@ class Validation {
       const { id, known, end, isNamed, deletes } = client
       if (isNamed) clocks.set(id, end)
       if (end > known) clients.push(id)
-      if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
+      if (this.options.editorRefOf && (end > known || deletes)) changes.push(changeOf(client))
     }
     return {
       update: this.withoutKnown(),

@@ -31,10 +31,10 @@ export interface YSweetDeps {
   services: Services
   log: Log
   /** The editor that a `docId` names. Undefined: the `docId` is invalid, and `docIdPattern` is the message. */
-  placeOf: (docId: string) => EditorRef | undefined
+  editorRefOf: (docId: string) => EditorRef | undefined
   docIdPattern: string
   /** Resolves when the update is durable. */
-  storeUpdate: (apiKey: string, user: Bearer['user'], place: EditorRef, update: Uint8Array) => Promise<void>
+  storeUpdate: (apiKey: string, user: Bearer['user'], ref: EditorRef, update: Uint8Array) => Promise<void>
 }
 
 /** The calls of Y-Sweet's SDK. They answer what that SDK expects, without the envelope of the interface. */
@@ -43,10 +43,10 @@ export function createYSweetCalls(deps: YSweetDeps) {
   const { clock, database, deletions, storedDocuments, userTokens } = services
   const writes = new SubjectQueues()
 
-  const placeOf = (docId: string): EditorRef => {
-    const place = deps.placeOf(docId)
-    if (!place) throw new ApiError('INVALID_ARGUMENT', deps.docIdPattern)
-    return place
+  const editorRefOf = (docId: string): EditorRef => {
+    const ref = deps.editorRefOf(docId)
+    if (!ref) throw new ApiError('INVALID_ARGUMENT', deps.docIdPattern)
+    return ref
   }
 
   /** Waits while the document is being deleted, as calls of the interface do. */
@@ -76,9 +76,9 @@ export function createYSweetCalls(deps: YSweetDeps) {
     async newDocument(key: ApiKey, input: unknown) {
       checkNewDocument(input)
       const { docId = newId('doc') } = input as Static<typeof NewDocument>
-      const place = placeOf(docId)
-      await waitForDeletions(key, place)
-      await ensureDocument(database, key, place.organizationId, place.documentId, clock.now())
+      const ref = editorRefOf(docId)
+      await waitForDeletions(key, ref)
+      await ensureDocument(database, key, ref.organizationId, ref.documentId, clock.now())
       return { docId }
     },
 
@@ -91,10 +91,10 @@ export function createYSweetCalls(deps: YSweetDeps) {
         validForSeconds = userTokenSeconds,
       } = input as Static<typeof Authorization>
       refuseBackendUserId(userId)
-      const place = placeOf(docId)
-      await waitForDeletions(key, place)
-      await requireDocument(key, place)
-      const { organizationId, documentId: id } = place
+      const ref = editorRefOf(docId)
+      await waitForDeletions(key, ref)
+      await requireDocument(key, ref)
+      const { organizationId, documentId: id } = ref
       const accessRole = authorization === 'full' ? 'editor' : 'viewer'
       const token = await userTokens.sign(
         {
@@ -117,20 +117,20 @@ export function createYSweetCalls(deps: YSweetDeps) {
     },
 
     async asUpdate({ key, user }: Bearer, docId: string): Promise<Uint8Array> {
-      const place = placeOf(docId)
-      await waitForDeletions(key, place)
-      const { organizationId, documentId } = place
+      const ref = editorRefOf(docId)
+      await waitForDeletions(key, ref)
+      const { organizationId, documentId } = ref
       const seconds = Math.floor(clock.now() / 1000)
       const [decision] = await evaluateAccess(database.read, key, organizationId, documentId, [user], seconds)
       if (!decision?.allowed) throw new ApiError('PERMISSION_DENIED', 'The user may not open this document.')
-      await requireDocument(key, place)
-      return wholeUpdate(database.read, key.apiKey, place, { storedDocuments, log })
+      await requireDocument(key, ref)
+      return wholeUpdate(database.read, key.apiKey, ref, { storedDocuments, log })
     },
 
     async update({ key, user }: Bearer, docId: string, update: Uint8Array): Promise<void> {
-      const place = placeOf(docId)
+      const ref = editorRefOf(docId)
       await writes.take(key.apiKey, docId, update.length, () =>
-        deps.storeUpdate(key.apiKey, user, place, update),
+        deps.storeUpdate(key.apiKey, user, ref, update),
       )
     },
   }

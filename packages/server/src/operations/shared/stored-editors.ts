@@ -33,14 +33,14 @@ const emptyUpdate = Uint8Array.of(0, 0)
 export async function wholeUpdate(
   db: Call['db'],
   apiKey: string,
-  place: EditorRef,
+  ref: EditorRef,
   { storedDocuments, log }: { storedDocuments: Call['services']['storedDocuments']; log: Call['log'] },
 ): Promise<Uint8Array> {
-  const stored = await editorLog.read(db, apiKey, place)
+  const stored = await editorLog.read(db, apiKey, ref)
   if (!stored) return emptyUpdate
-  const source = sourceOf(apiKey, place, stored)
+  const source = sourceOf(apiKey, ref, stored)
   const capture = () => storedDocuments.capture(source, partsOf(stored), stored)
-  return (await onStored(place, log, capture)).snapshot
+  return (await onStored(ref, log, capture)).snapshot
 }
 
 /** The subject of a prepared write: calls that write the same editor run one after the other. */
@@ -103,20 +103,20 @@ export async function write(
 export async function append(
   db: Call['db'],
   apiKey: string,
-  place: EditorRef,
+  ref: EditorRef,
   update: Uint8Array,
   now: number,
 ): Promise<number | undefined> {
-  const entry = { apiKey, editor: place, update, writer, create: null, owners: [] }
+  const entry = { apiKey, editor: ref, update, writer, create: null, owners: [] }
   const [appended] = await editorLog.append(db, [entry], now)
   return appended?.seq
 }
 
 export const signalEditorChanged = (signal: Call['signal'], input: EditorRef) =>
-  signal({ kind: 'editor', ...placeOf(input) })
+  signal({ kind: 'editor', ...editorRefOf(input) })
 
 /** The ids of an input's editor, without its other fields. */
-export const placeOf = ({ organizationId, documentId, editorId }: EditorRef): EditorRef => ({
+export const editorRefOf = ({ organizationId, documentId, editorId }: EditorRef): EditorRef => ({
   organizationId,
   documentId,
   editorId,

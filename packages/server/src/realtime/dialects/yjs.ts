@@ -59,23 +59,23 @@ export class YjsClient implements DialectClient {
   readonly #services: RealtimeServices
   readonly #refuse: DialectContext['refuse']
   readonly #log: Log
-  readonly #place: EditorRef | undefined
+  readonly #ref: EditorRef | undefined
   readonly #variant: YjsVariant
   #session: EditorSession | undefined
   #participant: Participant | undefined
   #hasLogged = false
 
-  /** `place`: undefined if the name in the URL is not the name of an editor. */
+  /** `ref`: undefined if the name in the URL is not the name of an editor. */
   constructor(
     { connection, services, refuse, log }: DialectContext,
-    place: EditorRef | undefined,
+    ref: EditorRef | undefined,
     variant = yWebsocket,
   ) {
     this.#connection = connection
     this.#services = services
     this.#refuse = refuse
     this.#log = log
-    this.#place = place
+    this.#ref = ref
     this.#variant = variant
   }
 
@@ -84,11 +84,11 @@ export class YjsClient implements DialectClient {
   }
 
   onIdentified(identity: Identity): void {
-    const place = this.#place
+    const ref = this.#ref
     const { codec, namePattern, mayCreate } = this.#variant
-    if (place === undefined) return this.deny('badMessage', namePattern)
-    this.#participant = this.#services.documents.join(this.#connection, identity, place, {
-      onOpened: () => this.#session?.open(place.editorId),
+    if (ref === undefined) return this.deny('badMessage', namePattern)
+    this.#participant = this.#services.documents.join(this.#connection, identity, ref, {
+      onOpened: () => this.#session?.open(ref.editorId),
       onRoleChanged: (role) => {
         if (role === 'editor') this.#session?.onWriteAllowed()
       },
@@ -107,7 +107,7 @@ export class YjsClient implements DialectClient {
       codec: {
         ...codec,
         refused: (number, fault, isRepeated) => {
-          this.#logRefusal(place, fault)
+          this.#logRefusal(ref, fault)
           return codec.refused?.(number, fault, isRepeated)
         },
       },

@@ -224,8 +224,8 @@ export class OpenDocument implements DocumentRef {
 
   /** The next client that opens the editor gets a room loaded from the database. */
   dropRoom(room: EditorRoom): void {
-    const slot = this.rooms.get(room.place.editorId)
-    if (slot?.room === room) this.#dropSlot(room.place.editorId, slot)
+    const slot = this.rooms.get(room.ref.editorId)
+    if (slot?.room === room) this.#dropSlot(room.ref.editorId, slot)
   }
 
   #dropSlot(editorId: string, slot: Slot): void {

@@ -58,7 +58,7 @@ export class RoomLoader {
     const index = await crdt.index(source, stored?.snapshot ? [stored.snapshot, ...updates] : updates)
     return new EditorRoom({
       apiKey,
-      place: ref,
+      ref: ref,
       index,
       stored,
       crdt,

@@ -60,15 +60,15 @@ export class Declarations {
       return undefined
     } catch (error) {
       if (error instanceof UnfitContent) return { status: 'INVALID_ARGUMENT', message: error.message }
-      this.#deps.log.error({ err: error, ...room.place }, 'the declaration of an editor could not be stored')
+      this.#deps.log.error({ err: error, ...room.ref }, 'the declaration of an editor could not be stored')
       return { status: 'UNAVAILABLE', message: 'The type and content key could not be stored.' }
     }
   }
 
   async #replace(room: EditorRoom, declaration: Declaration, sender: Participant): Promise<void> {
-    const { apiKey, place } = room
+    const { apiKey, ref } = room
     const { database, gate } = this.#deps
-    const read = () => editors.findDeclared(database.read, apiKey, place)
+    const read = () => editors.findDeclared(database.read, apiKey, ref)
     const declared = await gate.run(apiKey, read, sender.identity.userId)
     if (!declared || matches(declared, declaration)) return
     const contentKey = await this.#check(room, declared, declaration)
@@ -77,8 +77,8 @@ export class Declarations {
   }
 
   #check(room: EditorRoom, declared: Contents, { type, contentKey }: Declaration): Promise<string> {
-    const { apiKey, place, createdAt, log } = room
-    const source = sourceOf(apiKey, place, { createdAt, seq: log.seq })
+    const { apiKey, ref, createdAt, log } = room
+    const source = sourceOf(apiKey, ref, { createdAt, seq: log.seq })
     const id = JSON.stringify([source, type, contentKey])
     const running = this.#checks.get(id)
     if (running) return running
@@ -92,12 +92,12 @@ export class Declarations {
 
   /** False if another declaration came first, or if the sender may not write any more. */
   #store(
-    { apiKey, place }: EditorRoom,
+    { apiKey, ref }: EditorRoom,
     before: editors.Declared,
     after: Contents,
     sender: Participant,
   ): Promise<boolean> {
-    const work = (db: Db) => editors.declare(db, apiKey, place, before, after)
+    const work = (db: Db) => editors.declare(db, apiKey, ref, before, after)
     const write = () => this.#deps.commits.write(new Set([apiKey]), [sender], work)
     return retryWhileAllowed(sender, write, () => false)
   }

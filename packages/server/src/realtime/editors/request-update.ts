@@ -65,7 +65,7 @@ class RequestMember implements Member, ParticipantListener {
     const room = await this.#participant.document.openRoom(this.#ref.editorId).catch((cause: unknown) => {
       throw new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { cause })
     })
-    if (room.isDropped) throw failureOfEnd('restarting', 'The document is loaded anew.')
+    if (room.isDropped) throw failureOfEnd('restarting', 'The document is being reloaded.')
     if (this.#state.name === 'left') return
     this.#state = { name: 'open', room }
     // A member learns when the room is dropped.

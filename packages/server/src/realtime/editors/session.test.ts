@@ -78,7 +78,7 @@ function scene({
   const newRoom = (drop: RoomDeps<EditorRoom>['drop']): EditorRoom =>
     new EditorRoom({
       apiKey: 'k1',
-      place: ref,
+      ref: ref,
       index: DocumentIndex.of([]),
       stored: undefined,
       crdt,
@@ -423,10 +423,10 @@ describe('a dropped room', () => {
     const held = room()
     const bob = join('bob')
     bob.session.open('e1')
-    held.drop('restarting', 'The document is loaded anew.')
+    held.drop('restarting', 'The document is being reloaded.')
     await setImmediate()
     expect(held.members.size).toBe(0)
-    expect(bob.ends).toContain('restarting: The document is loaded anew.')
+    expect(bob.ends).toContain('restarting: The document is being reloaded.')
     expect(document.rooms.get('e1')?.room).not.toBe(held)
   })
 })

@@ -18,8 +18,8 @@ import { Backpressure, type Wait } from './backpressure.ts'
 export interface EditorCodec extends BroadcastCodec {
   syncStep1(stateVector: Uint8Array): Buffer
   syncStep2(update: Uint8Array): Message
-  /** The update with the client's number is durable. Not `isNews`: the server had it before. */
-  saved?(number: number, update: Uint8Array, isNews: boolean): Buffer | undefined
+  /** The update with the client's number is durable. Not `hasChanges`: the server had it before. */
+  saved?(number: number, update: Uint8Array, hasChanges: boolean): Buffer | undefined
   /** The update is not stored, and the connection stays open. `isRepeated`: the update before it was refused as well. */
   refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
 }
@@ -158,7 +158,7 @@ export class EditorSession implements Member {
 
   #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: Opening): void {
     if (this.#hasLeft) return
-    if (room.isDropped) return this.end('restarting', 'The document is loaded anew.')
+    if (room.isDropped) return this.end('restarting', 'The document is being reloaded.')
     this.#state = { name: 'open', room, outOfOrder: [] }
     onLoaded?.(room)
     room.members.add(this)
@@ -258,10 +258,10 @@ export class EditorSession implements Member {
     const covered = isAnswer ? outOfOrder.splice(0) : []
     const wait: Wait = { state: 'waiting' }
     room.submit(this, update, {
-      saved: (_seq, isNews) => {
+      saved: (_seq, hasChanges) => {
         this.#backpressure.settle(wait)
         for (const earlier of covered) this.#saved(earlier, update, true)
-        this.#saved(number, update, isNews)
+        this.#saved(number, update, hasChanges)
       },
       refused: (fault) => {
         this.#backpressure.settle(wait)
@@ -277,9 +277,9 @@ export class EditorSession implements Member {
     this.#backpressure.holdIfFull(wait, room)
   }
 
-  #saved(number: number, update: Uint8Array, isNews: boolean): void {
+  #saved(number: number, update: Uint8Array, hasChanges: boolean): void {
     this.#wasRefused = false
-    const frame = this.codec.saved?.(number, update, isNews)
+    const frame = this.codec.saved?.(number, update, hasChanges)
     if (frame) this.send(frame)
   }
 

@@ -29,7 +29,7 @@ const maxBytesPerTick = 4 * 1024 * 1024
 const maxBlockMs = 8
 
 const notStored = 'What was sent could not be stored.'
-const loadedAgain = 'The document is loaded anew.'
+const reloadedMessage = 'The document is being reloaded.'
 const documentGone = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
@@ -114,7 +114,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
       this.#review(room)
       return undefined
     } catch (error) {
-      this.#deps.log.error({ err: error, ...room.place }, 'queued updates could not be merged')
+      this.#deps.log.error({ err: error, ...room.ref }, 'queued updates could not be merged')
       room.drop('unavailable', notStored)
       return undefined
     }
@@ -128,10 +128,10 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const left = new Map<string, number>()
     const admitted: RoomBatch[] = []
     for (const one of batches) {
-      const [{ apiKey, place }] = one
+      const [{ apiKey, ref }] = one
       if (createsEditor(one)) {
-        const id = JSON.stringify([apiKey, place.organizationId, place.documentId])
-        const free = left.get(id) ?? max - (await editors.count(database.read, apiKey, place, max))
+        const id = JSON.stringify([apiKey, ref.organizationId, ref.documentId])
+        const free = left.get(id) ?? max - (await editors.count(database.read, apiKey, ref, max))
         left.set(id, free - 1)
         if (free <= 0) {
           one[0].drop('tooMany', `A document has at most ${max} editors (LIMIT_EDITORS_PER_DOCUMENT).`)
@@ -208,7 +208,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const reviewing = room
       .review()
       .catch((error: unknown) => {
-        this.#deps.log.error({ err: error, ...room.place }, 'queued updates could not be checked again')
+        this.#deps.log.error({ err: error, ...room.ref }, 'queued updates could not be checked again')
         room.drop('unavailable', notStored)
       })
       .finally(() => {
@@ -245,13 +245,13 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
   }
 
   #onBroadcastFailed(room: EditorRoom, error: unknown): void {
-    this.#deps.log.error({ err: error, ...room.place }, 'stored updates could not be broadcast')
-    room.drop('restarting', loadedAgain)
+    this.#deps.log.error({ err: error, ...room.ref }, 'stored updates could not be broadcast')
+    room.drop('restarting', reloadedMessage)
   }
 
   /** The room that replaces a dropped one may have been loaded before the rows of the dropped one were stored. */
-  #notifySuccessor({ apiKey, place }: EditorRoom): void {
-    this.#deps.bus.publish({ kind: 'editor', apiKey, ...place })
+  #notifySuccessor({ apiKey, ref }: EditorRoom): void {
+    this.#deps.bus.publish({ kind: 'editor', apiKey, ...ref })
   }
 
   /** Reads and broadcasts rows that others stored. */
@@ -259,7 +259,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const reading = (this.#reading.get(room) ?? Promise.resolve())
       .then(() => this.#readRows(room))
       .catch((error: unknown) => {
-        this.#deps.log.error({ err: error, ...room.place }, 'updates of an editor could not be read')
+        this.#deps.log.error({ err: error, ...room.ref }, 'updates of an editor could not be read')
         room.drop('unavailable', 'The document could not be read.')
       })
       .finally(() => {
@@ -270,24 +270,24 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
   }
 
   async #readRows(room: EditorRoom): Promise<void> {
-    const { apiKey, place, createdAt } = room
+    const { apiKey, ref, createdAt } = room
     if (room.isDropped) return
     const { database } = this.#deps
-    const found = await editorLog.readAfter(database.read, apiKey, place, { seq: room.log.seq, createdAt })
+    const found = await editorLog.readAfter(database.read, apiKey, ref, { seq: room.log.seq, createdAt })
     await database.durable()
-    if (found === 'compacted') return room.drop('restarting', loadedAgain)
+    if (found === 'compacted') return room.drop('restarting', reloadedMessage)
     if (found === undefined) {
       if (createdAt !== undefined) room.drop('gone', documentGone)
       return
     }
     if (room.hasUnknownOwners(found.updates)) {
-      room.learnOwners(await editorLog.readOwners(database.read, apiKey, place))
+      room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
     }
     room.markCreated(found.createdAt)
     // Rows of this server may have been broadcast in the meantime.
     const newRows = found.updates.filter(({ seq }) => seq > room.log.seq)
     if (newRows.length === 0) return
-    if (!(await room.applyRows(newRows))) room.drop('restarting', loadedAgain)
+    if (!(await room.applyRows(newRows))) room.drop('restarting', reloadedMessage)
     this.#compaction.compactIfLong(room)
   }
 }

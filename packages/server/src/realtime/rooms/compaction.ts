@@ -45,7 +45,7 @@ export class Compaction {
           else this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },
         (error: unknown) => {
-          this.#deps.log.error({ err: error, ...room.place }, 'an editor could not be compacted')
+          this.#deps.log.error({ err: error, ...room.ref }, 'an editor could not be compacted')
           this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },
       )
@@ -55,15 +55,15 @@ export class Compaction {
   async #compact(room: EditorRoom): Promise<void> {
     if (room.isDropped) return
     const { database, crdt } = this.#deps
-    const { apiKey, place } = room
-    const stored = await editorLog.read(database.read, apiKey, place)
+    const { apiKey, ref } = room
+    const stored = await editorLog.read(database.read, apiKey, ref)
     if (stored === undefined) return
     if (!stored.complete) throw new Error('Updates are missing from the log.')
     const { seq, snapshotSeq, createdAt } = stored
     const parts = stored.updates.map(({ bytes }) => bytes)
-    const source = sourceOf(apiKey, place, stored)
+    const source = sourceOf(apiKey, ref, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
-    const done = await editorLog.compact(database, apiKey, place, { snapshotSeq, seq, snapshot, createdAt })
+    const done = await editorLog.compact(database, apiKey, ref, { snapshotSeq, seq, snapshot, createdAt })
     if (done && seq <= room.log.seq) room.onCompacted(seq, snapshot)
   }
 }

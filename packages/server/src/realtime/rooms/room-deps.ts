@@ -7,7 +7,7 @@ import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 /** What a room needs from outside. `Room` is `EditorRoom`, which imports this file. */
 export interface RoomDeps<Room> {
   apiKey: string
-  place: EditorRef
+  ref: EditorRef
   index: DocumentIndex
   /** Undefined: the editor does not exist yet. */
   stored: EditorLog | undefined

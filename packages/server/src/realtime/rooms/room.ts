@@ -46,7 +46,7 @@ const maxChunksPerUpdate = 2_048
  */
 export class EditorRoom {
   readonly apiKey: string
-  readonly place: EditorRef
+  readonly ref: EditorRef
   readonly members = new Set<Member>()
   readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
   readonly #awarenessBroadcast: PacedBroadcast<Member>
@@ -71,10 +71,10 @@ export class EditorRoom {
   #postponed: PostponedWork | undefined
   #isDropped = false
 
-  constructor({ apiKey, place, index, stored, maxBytes, ...deps }: RoomDeps<EditorRoom>) {
+  constructor({ apiKey, ref, index, stored, maxBytes, ...deps }: RoomDeps<EditorRoom>) {
     this.#deps = deps
     this.apiKey = apiKey
-    this.place = place
+    this.ref = ref
     this.#index = index
     this.#owners = new ClientOwners(stored?.owners ?? new Map(), (client, userId) => {
       this.awareness.onOwned(client, userId)
@@ -87,7 +87,7 @@ export class EditorRoom {
     this.content = new RoomContent({
       log: this.log,
       crdt: deps.crdt,
-      source: () => sourceOf(apiKey, place, { createdAt: this.#createdAt, seq: this.log.seq }),
+      source: () => sourceOf(apiKey, ref, { createdAt: this.#createdAt, seq: this.log.seq }),
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
@@ -267,7 +267,7 @@ export class EditorRoom {
         if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
-    const source = sourceOf(this.apiKey, this.place, { createdAt: this.#createdAt, seq: this.log.seq })
+    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.log.seq })
     const { index, seq } = await buildStoredIndex(this.log, source, this.#deps.crdt)
     this.#index = index
     // Rows of others that were broadcast since the index was complete.
@@ -295,7 +295,7 @@ export class EditorRoom {
       pending,
       entry: {
         apiKey: this.apiKey,
-        editor: this.place,
+        editor: this.ref,
         // A copy: bytes from the socket are part of a larger buffer.
         update:
           changes.length === 1 ? new Uint8Array(last.update) : mergeMany(changes.map(({ update }) => update)),

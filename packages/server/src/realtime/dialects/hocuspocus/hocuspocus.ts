@@ -28,7 +28,7 @@ interface Provider {
   /** The name of the editor. With several providers for one editor, each adds a NUL and its session id. */
   readonly name: string
   /** Undefined if the name is not the name of an editor. */
-  readonly place: EditorRef | undefined
+  readonly ref: EditorRef | undefined
   readonly codec: EditorCodec
   participant?: Participant
   session?: EditorSession
@@ -110,15 +110,15 @@ export class HocuspocusClient implements DialectClient {
       this.#rememberEarly(name, type, decoder)
       return true
     }
-    const place = parseEditorName(withoutSessionId(name))
-    const limit = this.#reachedLimit(place)
+    const ref = parseEditorName(withoutSessionId(name))
+    const limit = this.#reachedLimit(ref)
     if (limit !== undefined) {
       this.#connection.send(denied(name, limit))
       return true
     }
     const provider: Provider = {
       name,
-      place,
+      ref,
       codec: createCodec(name),
       waiting: [],
       isTokenRequested: false,
@@ -130,19 +130,19 @@ export class HocuspocusClient implements DialectClient {
   }
 
   /** The reason why the connection may not have one more provider, if so. */
-  #reachedLimit(place: EditorRef | undefined): string | undefined {
+  #reachedLimit(ref: EditorRef | undefined): string | undefined {
     if (this.#providers.size + this.#denied.size >= maxEditors)
       return `A connection has at most ${maxEditors} editors.`
-    if (place && this.#countProviders(place) >= maxProvidersPerEditor)
+    if (ref && this.#countProviders(ref) >= maxProvidersPerEditor)
       return `A connection has at most ${maxProvidersPerEditor} providers of one editor.`
     return undefined
   }
 
   #countProviders({ organizationId, documentId, editorId }: EditorRef): number {
     let count = 0
-    for (const { place } of this.#providers.values()) {
-      const isSame = place?.editorId === editorId && place.documentId === documentId
-      if (isSame && place.organizationId === organizationId) count++
+    for (const { ref } of this.#providers.values()) {
+      const isSame = ref?.editorId === editorId && ref.documentId === documentId
+      if (isSame && ref.organizationId === organizationId) count++
     }
     return count
   }
@@ -218,13 +218,13 @@ export class HocuspocusClient implements DialectClient {
       provider.isTokenRequested = false
       return provider.participant.renew(identity)
     }
-    const { place } = provider
-    if (place === undefined) throw new Denial('badMessage', namePattern)
+    const { ref } = provider
+    if (ref === undefined) throw new Denial('badMessage', namePattern)
     const onClosed = (reason: CloseReason, message: string) => this.#end(provider, reason, message)
-    provider.participant = this.#services.documents.join(this.#connection, identity, place, {
+    provider.participant = this.#services.documents.join(this.#connection, identity, ref, {
       onOpened: (role) => {
         this.#send(provider, authenticated(provider.name, role))
-        provider.session?.open(place.editorId, { requestsUpdates: false })
+        provider.session?.open(ref.editorId, { requestsUpdates: false })
         this.#answerEarly(provider)
       },
       onRoleChanged: (role) => {
