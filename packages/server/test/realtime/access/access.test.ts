@@ -13,7 +13,7 @@ afterAll(() => {
   console.log(`${cells} cells of the access matrix`)
 })
 
-describe('[25.9] the worked cases, by what the matrix expects', () => {
+describe('[25.9] the worked cases of the access rules, checked against the expected roles of the matrix', () => {
   const levels = ['document d', 'folder f', 'organization o']
   const [d, f, o] = levels as [string, string, string]
   const editor = (level: string): OneGrant => ({ level, role: 'editor' })
@@ -30,13 +30,16 @@ describe('[25.9] the worked cases, by what the matrix expects', () => {
     ['restricted', f, viewer(f), undefined, 'viewer'],
     ['restricted', undefined, editor(o), undefined, 'denied'],
     ['restricted', d, { ...editor(d), expiresAt: 100 }, undefined, 'denied'],
-  ])('[25.9] %s by %s with %j and %j gives %s', (type, level, stored, token, expected) => {
-    const types = new Map(level === undefined ? [] : [[level, type]])
-    expect(expectedRole({ levels, types, defaultType: type }, { stored, token }, 100)).toBe(expected)
-  })
+  ])(
+    '[25.9] a document that is %s by %s, with the stored grant %j and the token grant %j, gives %s',
+    (type, level, stored, token, expected) => {
+      const types = new Map(level === undefined ? [] : [[level, type]])
+      expect(expectedRole({ levels, types, defaultType: type }, { stored, token }, 100)).toBe(expected)
+    },
+  )
 })
 
-describe('who may do what in live documents', () => {
+describe('access to live documents', () => {
   const sqlite = useServer('sqlite')
   const postgres = useServer('postgres')
 
@@ -47,7 +50,7 @@ describe('who may do what in live documents', () => {
       turn,
     ]),
   )(
-    '[25.4] %s by the %s: [R3] [R5] every grant, source, place, action and dialect',
+    '[25.4] a document that is %s by the %s gives the expected access [R3] [R5] for every grant, source, place, action and dialect',
     { timeout: 300_000 },
     async (type, definedBy, turn) => {
       const tally = await runMatrix(sqlite, { scene: { type, definedBy }, turn })
@@ -56,10 +59,14 @@ describe('who may do what in live documents', () => {
     },
   )
 
-  test('[25.4] on PostgreSQL the same, for some of them', { timeout: 300_000 }, async () => {
-    const scene: Scene = { type: 'restricted', definedBy: 'folder' }
-    const tally = await runMatrix(postgres, { scene, turn: 5, oneOf: 3 })
-    cells += tally.cells
-    expect(tally.wrong).toEqual([])
-  })
+  test(
+    '[25.4] PostgreSQL decides a sample of the access cases like SQLite',
+    { timeout: 300_000 },
+    async () => {
+      const scene: Scene = { type: 'restricted', definedBy: 'folder' }
+      const tally = await runMatrix(postgres, { scene, turn: 5, oneOf: 3 })
+      cells += tally.cells
+      expect(tally.wrong).toEqual([])
+    },
+  )
 })

@@ -17,12 +17,12 @@ afterEach(endRawClients)
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
-/** A Yjs client whose id is known to the test, as everyone in an editor knows the ids of the others. */
+/** A Yjs client whose id the test uses, because every client of an editor sees the ids of the others. */
 function yjsClient() {
   const doc = new Y.Doc()
   return {
     id: doc.clientID,
-    /** What it types next, as an update. */
+    /** Types text and returns the update. */
     type(text: string): Uint8Array {
       const known = Y.encodeStateVector(doc)
       doc.getText('content').insert(0, text)
@@ -36,10 +36,10 @@ async function entered(client: RawClient): Promise<RawClient> {
   return client
 }
 
-describe.each(stores)('client ids on %s', (store) => {
+describe.each(stores)('ownership of client ids on %s', (store) => {
   const server = useServer(store)
 
-  /** Who opens the editor with a token of that role. */
+  /** Creates a tenant with a document, and a function that opens its editor with a token of a role. */
   async function tenantWithDocument() {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'doc_1')
@@ -53,8 +53,8 @@ describe.each(stores)('client ids on %s', (store) => {
     return { open, grant, content }
   }
 
-  describe.each(dialects)('at %s', (dialect) => {
-    test('[R31] [R31.2] an editor types after a reconnect although a viewer took its client id in awareness', async () => {
+  describe.each(dialects)('over %s', (dialect) => {
+    test('[R31] [R31.2] an editor can type after a reconnect although a viewer used its client id in awareness', async () => {
       const { open, content } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -72,7 +72,7 @@ describe.each(stores)('client ids on %s', (store) => {
       expect(await content()).toBe('mine')
       after.sendAwareness(ada.id, 2, { name: 'Ada' })
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
-      // The viewer is told what everyone is told, and cannot take it back.
+      // The viewer receives the same state as all clients and cannot take the id back.
       vic.sendAwareness(ada.id, 2_000, { name: 'Vic' })
       vic.sendAwareness(ada.id, 2_000, null)
       await vic.arrived()
@@ -80,7 +80,7 @@ describe.each(stores)('client ids on %s', (store) => {
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
     })
 
-    test('[R31.1] nobody but its owner speaks in awareness for a client id that has written', async () => {
+    test('[R31.1] only the owner of a client id that has written can set its awareness state', async () => {
       const { open } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -96,7 +96,7 @@ describe.each(stores)('client ids on %s', (store) => {
       await eventually(() => writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31] the first write takes a client id from an editor who only claimed it in awareness', async () => {
+    test('[R31] the first write takes a client id from an editor who only used it in awareness', async () => {
       const { open } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -111,7 +111,7 @@ describe.each(stores)('client ids on %s', (store) => {
       expect(await eve.update(ada.type('not mine'))).toBe('refused')
     })
 
-    test('[R31.2] a client id that an editor held is free for another once its holder may only read', async () => {
+    test('[R31.2] another user can take over a client id once the editor who held it becomes a viewer', async () => {
       const { open, grant } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const ada = yjsClient()
@@ -127,7 +127,7 @@ describe.each(stores)('client ids on %s', (store) => {
       await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31.2] a viewer who becomes an editor keeps its own client id and writes with it', async () => {
+    test('[R31.2] a viewer who becomes an editor keeps its client id and writes with it', async () => {
       const { open, grant, content } = await tenantWithDocument()
       const witness = await open('wit', 'realtime', 'editor')
       const own = yjsClient()
@@ -143,7 +143,7 @@ describe.each(stores)('client ids on %s', (store) => {
   })
 })
 
-test('[R31] a viewer on one of two servers does not take a client id that writes on the other', async () => {
+test('[R31] a viewer on one server cannot take over a client id that writes on another server', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/unused', databaseUrl }
   const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])
@@ -158,7 +158,7 @@ test('[R31] a viewer on one of two servers does not take a client id that writes
   expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
   vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
   await witness.until(() => witness.stateOf(ada.id) !== undefined)
-  // Writing makes the other server read what was stored, and with it whose the id is.
+  // Writing makes the other server read the stored updates, including the owner of the id.
   void witness.update(yjsClient().type('other '))
   await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
   const moved = await open(other, 'ada', 'editor')

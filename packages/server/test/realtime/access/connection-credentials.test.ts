@@ -9,20 +9,20 @@ import { stores, useServer } from '../../support/harness.ts'
 import { closed, editorName, socketUrl } from '../../support/live.ts'
 import { userToken } from '../../support/token-scenes.ts'
 
-describe.each(stores)('credentials of connections on %s', (store) => {
+describe.each(stores)('connection credentials on %s', (store) => {
   const server = useServer(store)
   const credentials = () => new Credentials(server.database, server.secrets.authTokenKey)
   const keyOf = async (headers: Record<string, string | string[] | undefined>, known = credentials()) =>
     (await apiKeyOfBackend(known, headers))?.apiKey
 
-  test('[0.2] a backend is known by its API key and a token of that key', async () => {
+  test('[0.2] a backend is identified by its API key and an auth token of that key', async () => {
     const { apiKey, headers } = await given.tenant(server)
     const known = credentials()
     expect(await keyOf(headers, known)).toBe(apiKey)
     expect(await keyOf(headers, known)).toBe(apiKey)
   })
 
-  test('[0.2] nobody else is', async () => {
+  test('[0.2] a backend with a wrong or missing key or token is refused', async () => {
     const tenant = await given.tenant(server)
     const other = await given.tenant(server)
     const sibling = await tenant.client.apiKeys.create({ ownerEmail: 'o@example.com', type: 'testing' })
@@ -53,12 +53,12 @@ describe.each(stores)('credentials of connections on %s', (store) => {
   })
 
   test.each(['server', 'rest-api'])(
-    '[R30] a token of a user named %s opens no connection, and operations may still name that user',
+    '[R30] the token of a user named %s opens no connection, and operations may still name that user',
     async (userId) => {
       const tenant = await given.tenant(server)
       const { apiKey, client } = tenant
       const permissions = { resources: [{ type: 'organization', id: 'org_1', accessRole: 'editor' }] }
-      // As an earlier version of the server would have issued it.
+      // An earlier version of the server would have issued this token.
       const token = await createUserTokens(server.database, server.secrets).sign(
         { apiKey, userId, userProperties: {}, permissions },
         Date.now(),
@@ -77,7 +77,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     },
   )
 
-  test('[1.7] after a reset the same headers fit no more, and tokens of users still do', async () => {
+  test('[1.7] a reset invalidates the auth token of a backend and keeps user tokens valid', async () => {
     const tenant = await given.tenant(server)
     const { apiKey, headers } = tenant
     const token = await userToken(tenant, 'u1')
@@ -91,7 +91,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(user).toMatchObject({ apiKey, userId: 'u1' })
   })
 
-  test('[2.0.1] [2.0.2] a browser connects from an allowed domain, others need none', async () => {
+  test('[2.0.1] [2.0.2] a browser must connect from an allowed domain, and other clients need no domain', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com', '*.example.org'] })
     const may = (origin: string | undefined, host?: string, publicOrigins: string[] = []) =>
@@ -117,7 +117,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
       expect(`${origin} ${await may(origin)}`).toBe(`${origin} false`)
     }
     expect(await may('null', 'null')).toBe(false)
-    // Pages of the server itself: no name was resolved to get there, or the operator says so.
+    // Pages of the server itself: the address is an IP address, or the operator configured the origin.
     expect(await may('http://192.0.2.7:4000', '192.0.2.7:4000')).toBe(true)
     expect(await may('http://[2001:db8::7]:4000', '[2001:db8::7]:4000')).toBe(true)
     expect(await may('http://192.0.2.7:4000', '192.0.2.7:5000')).toBe(false)
@@ -126,7 +126,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(await may('http://collab.test', 'collab.test', ['https://collab.test'])).toBe(false)
   })
 
-  test('[2.0.2] a server that is reached at localhost serves pages for keys that do not allow it', async () => {
+  test('[2.0.2] a server at localhost serves its own pages for API keys that do not allow localhost', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.add({ domains: ['example.com'] })
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
@@ -137,7 +137,7 @@ describe.each(stores)('credentials of connections on %s', (store) => {
     expect(await may('http://localhost.evil.test', 'localhost.evil.test')).toBe(false)
   })
 
-  test('[2.0.1] a key without domains may be used from everywhere', async () => {
+  test('[2.0.1] an API key without allowed domains accepts every origin', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     const page = { origin: 'https://anywhere.test', host: undefined }

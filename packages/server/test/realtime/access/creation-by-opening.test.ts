@@ -32,7 +32,7 @@ const viewerOfOne = (tenant: given.Tenant, userId: string) =>
     resources: [{ type: 'document', id: 'public', organizationId: 'org_1', accessRole: 'viewer' }],
   })
 
-/** Opens documents of organizations that do not exist, all at once; gives what the server answers to each. */
+/** Opens documents of organizations that do not exist, all at once, and returns the answers of the server. */
 async function openMany(client: RealtimeClient, name: string, count: number) {
   for (let ref = 1; ref <= count; ref++)
     client.send({ type: 'open', ref, organizationId: `${name} ${ref}`, documentId: 'd', topics: [] })
@@ -47,10 +47,10 @@ async function openMany(client: RealtimeClient, name: string, count: number) {
 const organizationsOf = async ({ client }: given.Tenant) =>
   (await client.organizations.get({ pageSize: 1000 })).data.length
 
-describe.each(stores)('a rate for each user on %s', (store) => {
+describe.each(stores)('the creation rate of each user on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_CREATED_BY_OPENING_PER_MINUTE: '5' } })
 
-  test('[R17] [K3] the client reports the reason of a rate limit as an error and goes on trying', async () => {
+  test('[R17] [K3] the client reports the reason of a rate limit as an error and keeps retrying', async () => {
     const tenant = await given.tenant(server)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
     onTestFinished(() => connection.close())
@@ -65,7 +65,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     await eventually(() => errors).toEqual([['reconnecting', 'RESOURCE_EXHAUSTED', true]])
   })
 
-  test('[R17] a viewer of one document creates no more than the rate allows', async () => {
+  test('[R17] a viewer of one document cannot create more documents than the rate allows', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
     const { opened, refused } = await openMany(eve, 'eve', 30)
@@ -73,14 +73,14 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     expect(new Set(refused)).toEqual(new Set([`${closeCodes.rateLimited} ${rateReason}`]))
     expect(await organizationsOf(tenant)).toBe(5)
 
-    // A second connection of the same user shares the rate; another user has a rate of its own.
+    // A second connection of the same user shares the rate. Another user has their own rate.
     const again = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
     expect((await openMany(again, 'again', 3)).opened).toBe(0)
     const bob = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'bob'))
     expect((await openMany(bob, 'bob', 2)).opened).toBe(2)
   })
 
-  test('[R17.3] documents that exist open for a user who may create no more', async () => {
+  test('[R17.3] a user who reached the creation limit can open existing documents', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
     await openMany(eve, 'eve', 6)
@@ -91,7 +91,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     }
   })
 
-  test('[R17.3] what backends create is not limited', async () => {
+  test('[R17.3] backends can create documents without a limit', async () => {
     const tenant = await given.tenant(server)
     const backend = new RealtimeClient(server, { headers: tenant.headers })
     await backend.connected()
@@ -106,7 +106,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     expect(await organizationsOf(tenant)).toBe(40)
   })
 
-  test('[R17] a document is created for the client that may, whoever else opens it', async () => {
+  test('[R17] a document is created for a user within the rate, and a user over the rate can then open it', async () => {
     const tenant = await given.tenant(server)
     const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
     await openMany(eve, 'eve', 6)
@@ -115,7 +115,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     await eve.open('d', { organizationId: 'of both', ref: 100 })
   })
 
-  test('[R17] y-websocket is closed with a code that means later', async () => {
+  test('[R17] a y-websocket client over the rate is closed with the retryable code 4029', async () => {
     const tenant = await given.tenant(server)
     const token = await viewerOfOne(tenant, 'eve')
     await openMany(await RealtimeClient.connect(server, token), 'eve', 5)
@@ -123,7 +123,7 @@ describe.each(stores)('a rate for each user on %s', (store) => {
     expect(await closed(socket)).toEqual({ code: 4029, reason: rateReason })
   })
 
-  test('[R17] of a Hocuspocus socket the one editor is refused and the others go on', async () => {
+  test('[R17] a Hocuspocus socket over the rate has one editor refused and keeps its other editors', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -143,11 +143,11 @@ describe.each(stores)('a rate for each user on %s', (store) => {
   })
 })
 
-describe.each(stores)('a number a day for each API key on %s', (store) => {
+describe.each(stores)('the daily creation limit of each API key on %s', (store) => {
   const env = { LIMIT_CREATED_BY_OPENING_PER_DAY: '7' }
 
   const dayMs = 24 * 60 * 60 * 1000
-  /** The day must not end in the middle of the test. */
+  /** Moves the clock to noon, so the day does not end during the test. */
   const untilNoonMs = () => dayMs / 2 - (Date.now() % dayMs)
 
   async function createdBy(server: TestServer, tenant: given.Tenant, name: string): Promise<number> {
@@ -164,7 +164,7 @@ describe.each(stores)('a number a day for each API key on %s', (store) => {
     return answers.reduce((sum, { opened }) => sum + opened, 0)
   }
 
-  test('[R17.1] many users together create no more; restarting changes nothing, the next day does', async () => {
+  test('[R17.1] all users together stay within the daily limit across a restart, and the limit is reset the next day', async () => {
     const first = await startServer(store, { env })
     first.clock.offsetMs = untilNoonMs()
     const tenant = await given.tenant(first)
@@ -180,7 +180,7 @@ describe.each(stores)('a number a day for each API key on %s', (store) => {
   })
 })
 
-test('[R17.1] two servers on one database create no more together than one alone', async () => {
+test('[R17.1] two servers on one database share the daily limit', async () => {
   const databaseUrl = await createPostgresDatabase()
   const env = { LIMIT_CREATED_BY_OPENING_PER_DAY: '120' }
   const servers = await Promise.all(
@@ -197,14 +197,14 @@ test('[R17.1] two servers on one database create no more together than one alone
       return (await openMany(client, `u${index}`, 60)).opened
     }),
   )
-  // Of what one server has reserved and not used, the other one has nothing.
+  // A server cannot use what the other server has reserved and not used.
   expect(opened.reduce((sum, count) => sum + count)).toBe(120)
 })
 
-describe.each(stores)('editors of a document on %s', (store) => {
+describe.each(stores)('the editor limit of a document on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_EDITORS_PER_DOCUMENT: '3' } })
 
-  test('[R17.2] the editor beyond the limit is closed at its first update, the others go on', async () => {
+  test('[R17.2] an editor beyond the limit is closed at its first update, and the other editors continue', async () => {
     const tenant = await given.tenant(server)
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))
     await client.open()
@@ -231,7 +231,7 @@ describe.each(stores)('editors of a document on %s', (store) => {
     expect(Object.keys(data)).toHaveLength(3)
   })
 
-  test('[R17.3] a backend adds editors over REST above the limit for clients', async () => {
+  test('[R17.3] a backend can add editors over REST above the limit for clients', async () => {
     const tenant = await given.tenant(server)
     const document = { organizationId: 'org_1', documentId: 'doc_1' }
     for (let index = 0; index < 5; index++)

@@ -28,42 +28,47 @@ const place = { organizationId: 'o1', documentId: 'd1' }
 const readOnly = 'The user may read this document, but not change it.'
 
 /**
- * `idle` says nothing and must be told; `writing` writes the moment the answer is here; `typing` is at it all the time;
- * `new` has an editor open in which nobody has written yet.
+ * `idle` sends nothing and must be notified. `writing` writes right after the answer of the revocation. `typing`
+ * writes all the time. `new` has an editor open that is still empty.
  */
-const manners = ['idle', 'writing', 'typing', 'new'] as const
-type Manner = (typeof manners)[number]
+const behaviors = ['idle', 'writing', 'typing', 'new'] as const
+type Behavior = (typeof behaviors)[number]
 
 interface Actor {
   dialect: Dialect
-  manner: Manner
+  behavior: Behavior
   editorId: string
   client: RawClient
 }
 
 type Credentials = Pick<Door, 'token' | 'headers'>
 
-const enter = (server: TestServer, by: Credentials, as: readonly Manner[] = manners): Actor[] =>
+const enter = (server: TestServer, by: Credentials, as: readonly Behavior[] = behaviors): Actor[] =>
   dialects.flatMap((dialect) =>
-    as.map((manner) => {
-      const editorId = `${dialect}-${manner}`
-      return { dialect, manner, editorId, client: rawClient(server, dialect, { ...place, editorId, ...by }) }
+    as.map((behavior) => {
+      const editorId = `${dialect}-${behavior}`
+      return {
+        dialect,
+        behavior,
+        editorId,
+        client: rawClient(server, dialect, { ...place, editorId, ...by }),
+      }
     }),
   )
 
-/** How each of them was received. */
-async function received(actors: readonly Actor[]): Promise<Record<string, unknown>> {
+/** Returns the first answer to each actor: the role, or the refusal. */
+async function firstAnswers(actors: readonly Actor[]): Promise<Record<string, unknown>> {
   const found = await Promise.all(actors.map(({ client }) => client.entered()))
   return Object.fromEntries(actors.map(({ editorId }, index) => [editorId, found[index]]))
 }
 
-/** By editor, so that a failure names it. */
+/** Keys the values by editor, so a failure names the editor. */
 const byEditor = <T>(actors: readonly Actor[], value: (actor: Actor) => T): Record<string, T> =>
   Object.fromEntries(actors.map((actor) => [actor.editorId, value(actor)]))
 
-const standing = (dialect: Dialect, role: string) => (tellsRole(dialect) ? { role } : {})
+const acceptedAs = (dialect: Dialect, role: string) => (tellsRole(dialect) ? { role } : {})
 
-/** All that changes something, in one go; what became of it. */
+/** Sends every kind of write at once and returns the result of each. */
 function writeAll(client: RawClient, word: string): Promise<string[]> {
   return Promise.all([
     client.update(wordUpdate(`${word}.update`)),
@@ -76,8 +81,8 @@ async function outcomes(actors: readonly Actor[], word: string): Promise<Set<str
   return new Set((await Promise.all(actors.map(({ client }) => writeAll(client, word)))).flat())
 }
 
-/** When the client knew; at once, if its protocol has no words for it. */
-async function knew({ client, dialect }: Actor, effect: Consequence): Promise<number> {
+/** Resolves with the time of the notification: at once, if the protocol has no message for a role change. */
+async function notifiedAt({ client, dialect }: Actor, effect: Consequence): Promise<number> {
   if (effect !== 'viewer') await client.ended
   else if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
   return undisturbedNow()
@@ -92,11 +97,11 @@ const noteTime = (cause: string, ms: number) => {
 afterAll(() => {
   const lines = [...longest].map(([cause, ms]) => `${ms.toFixed(0).padStart(5)} ms  ${cause}`)
   // oxlint-disable-next-line no-console -- the times are part of the result
-  console.log(['Longest from the answer until a client knew:', ...lines].join('\n'))
+  console.log(['Longest time from the answer until a client was notified:', ...lines].join('\n'))
 })
 
-/** What clients of the document are told of their end, or of what they may not do any more. */
-function expectTold(actors: readonly Actor[], effect: Consequence): void {
+/** Expects that clients of the document get the reason of their close or of their refused writes. */
+function expectReasons(actors: readonly Actor[], effect: Consequence): void {
   if (effect === 'viewer') {
     expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(byEditor(actors, () => undefined))
     const why: Record<Dialect, string[]> = {
@@ -106,7 +111,7 @@ function expectTold(actors: readonly Actor[], effect: Consequence): void {
       realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`],
     }
     expect(byEditor(actors, ({ client }) => new Set(client.denials))).toEqual(
-      byEditor(actors, ({ manner, dialect }) => new Set(manner === 'idle' ? [] : why[dialect])),
+      byEditor(actors, ({ behavior, dialect }) => new Set(behavior === 'idle' ? [] : why[dialect])),
     )
     return
   }
@@ -114,14 +119,14 @@ function expectTold(actors: readonly Actor[], effect: Consequence): void {
   expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(
     byEditor(actors, ({ dialect }) => refusalIn(dialect, code, reason)),
   )
-  // What comes too late is answered one by one.
+  // Messages that arrive after the close are answered one by one.
   const sentences = ({ client }: Actor) => client.denials.filter((one) => !one.startsWith('NOT_FOUND'))
   expect(byEditor(actors, sentences)).toEqual(
     byEditor(actors, ({ dialect }) => sentencesOfDenial(dialect, reason, true)),
   )
 }
 
-/** What others find in the document: nothing that was sent after the answer. */
+/** Expects that the document contains nothing that was sent after the answer. */
 async function expectStored({ server, tenant }: Stage, actors: readonly Actor[], documentId: string) {
   const { data } = await tenant.client.crdt.get({ organizationId: 'o1', documentId })
   const words = new Set(data.flatMap((editor) => wordsIn(textIn(editor))))
@@ -133,104 +138,109 @@ async function expectStored({ server, tenant }: Stage, actors: readonly Actor[],
   await witness.caughtUp()
   witness.close()
   const states = [...witness.liveStates].filter((id) => !id.startsWith('during'))
-  const setters = actors.filter(({ dialect, manner }) => dialect === 'realtime' && manner !== 'new')
+  const setters = actors.filter(({ dialect, behavior }) => dialect === 'realtime' && behavior !== 'new')
   expect(new Set(states)).toEqual(new Set(setters.map(({ editorId }) => `before.${editorId}`)))
 }
 
-/** Does it while they are at work, and looks at what becomes of them. */
+/** Revokes access while the actors work, and expects the effect on each of them. */
 async function revoke(
   stage: Stage,
   actors: readonly Actor[],
   { effect, act, cause }: Pick<Revocation, 'effect' | 'act' | 'cause'>,
 ): Promise<void> {
-  expect(await received(actors)).toEqual(byEditor(actors, ({ dialect }) => standing(dialect, 'editor')))
-  const having = (...some: Manner[]) => actors.filter(({ manner }) => some.includes(manner))
-  expect(await outcomes(having('idle', 'writing', 'typing'), 'before')).toEqual(new Set(['saved']))
+  expect(await firstAnswers(actors)).toEqual(byEditor(actors, ({ dialect }) => acceptedAs(dialect, 'editor')))
+  const actorsThatAre = (...some: Behavior[]) => actors.filter(({ behavior }) => some.includes(behavior))
+  expect(await outcomes(actorsThatAre('idle', 'writing', 'typing'), 'before')).toEqual(new Set(['saved']))
 
-  const knowing = actors.map((actor) => knew(actor, effect))
+  const notifying = actors.map((actor) => notifiedAt(actor, effect))
   const acting = act(stage)
-  for (const { client } of having('typing')) void writeAll(client, 'during')
+  for (const { client } of actorsThatAre('typing')) void writeAll(client, 'during')
   await acting
   const answeredAt = undisturbedNow()
-  const writing = outcomes(having('writing', 'new'), 'after')
-  await outcomes(having('typing'), 'after')
+  const writing = outcomes(actorsThatAre('writing', 'new'), 'after')
+  await outcomes(actorsThatAre('typing'), 'after')
   for (const outcome of await writing) expect(outcome).toBe('refused')
 
-  const times = (await Promise.all(knowing)).map((at) => noteTime(cause, at - answeredAt))
+  const times = (await Promise.all(notifying)).map((at) => noteTime(cause, at - answeredAt))
   for (const ms of times) expectWithinSecond(ms)
   await Promise.all(actors.map(({ client }) => client.arrived()))
-  expectTold(actors, effect)
+  expectReasons(actors, effect)
 }
 
-describe.each(stores)('access that ends on %s', (store) => {
+describe.each(stores)('revoked access on %s', (store) => {
   const server = useServer(store)
 
-  test.each(revocations)('[R9] [R9.1] [R9.2] $cause counts before the next message', async (revocation) => {
-    const stage = await stageFor(server, revocation)
-    const actors = enter(server, stage)
-    await revoke(stage, actors, revocation)
-    const { effect, undo, leftIn = 'd1' } = revocation
-    if (effect === 'viewer') {
-      const reads = await Promise.all(actors.map(({ client }) => client.read()))
-      for (const [index, text] of reads.entries()) {
-        const words = wordsIn(text ?? 'nothing')
-        if (actors[index]?.manner === 'new') expect(words).toEqual([])
-        else expect(words).toEqual(expect.arrayContaining(['before.step', 'before.update']))
-      }
-    } else if (effect.code === 4404) {
-      const { data } = await stage.client.documents.get({ organizationId: 'o1' })
-      expect(data.map(({ id }) => id)).toEqual(leftIn === null ? [] : [leftIn])
-    } else {
-      const again = enter(server, stage)
-      expect(await received(again)).toEqual(
-        byEditor(again, ({ dialect }) => refusalIn(dialect, effect.code, effect.reason)),
-      )
-    }
-
-    await undo?.(stage)
-    const undoneAt = undisturbedNow()
-    if (leftIn !== null) await expectStored(stage, actors, leftIn)
-    if (!undo) return
-    if (effect === 'viewer') {
-      await Promise.all(
-        actors.map(async ({ client, dialect }) => {
-          if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
-        }),
-      )
-      expectWithinSecond(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
-      expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
-    } else {
-      const again = enter(server, stage)
-      expect(await received(again)).toEqual(byEditor(again, ({ dialect }) => standing(dialect, 'editor')))
-      expect(await outcomes(again, 'again')).toEqual(new Set(['saved']))
-    }
-  })
-
-  test.each(revocations.filter(({ byTime }) => byTime))(
-    '[R9] $cause is told to clients who say nothing',
+  test.each(revocations)(
+    '[R9] [R9.1] [R9.2] $cause takes effect before the next message of a client',
     async (revocation) => {
       const stage = await stageFor(server, revocation)
-      const cause = `${revocation.cause}, with nobody doing anything`
+      const actors = enter(server, stage)
+      await revoke(stage, actors, revocation)
+      const { effect, undo, leftIn = 'd1' } = revocation
+      if (effect === 'viewer') {
+        const reads = await Promise.all(actors.map(({ client }) => client.read()))
+        for (const [index, text] of reads.entries()) {
+          const words = wordsIn(text ?? 'nothing')
+          if (actors[index]?.behavior === 'new') expect(words).toEqual([])
+          else expect(words).toEqual(expect.arrayContaining(['before.step', 'before.update']))
+        }
+      } else if (effect.code === 4404) {
+        const { data } = await stage.client.documents.get({ organizationId: 'o1' })
+        expect(data.map(({ id }) => id)).toEqual(leftIn === null ? [] : [leftIn])
+      } else {
+        const again = enter(server, stage)
+        expect(await firstAnswers(again)).toEqual(
+          byEditor(again, ({ dialect }) => refusalIn(dialect, effect.code, effect.reason)),
+        )
+      }
+
+      await undo?.(stage)
+      const undoneAt = undisturbedNow()
+      if (leftIn !== null) await expectStored(stage, actors, leftIn)
+      if (!undo) return
+      if (effect === 'viewer') {
+        await Promise.all(
+          actors.map(async ({ client, dialect }) => {
+            if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
+          }),
+        )
+        expectWithinSecond(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
+        expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
+      } else {
+        const again = enter(server, stage)
+        expect(await firstAnswers(again)).toEqual(
+          byEditor(again, ({ dialect }) => acceptedAs(dialect, 'editor')),
+        )
+        expect(await outcomes(again, 'again')).toEqual(new Set(['saved']))
+      }
+    },
+  )
+
+  test.each(revocations.filter(({ byTime }) => byTime))(
+    '[R9] $cause is reported to idle clients',
+    async (revocation) => {
+      const stage = await stageFor(server, revocation)
+      const cause = `${revocation.cause}, with idle clients only`
       await revoke(stage, enter(server, stage, ['idle']), { ...revocation, cause })
     },
   )
 
-  test('[R9] who comes while it is taken away writes nothing afterwards', async () => {
+  test('[R9] a client that connects during a revocation writes nothing after it', async () => {
     const removal = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
-    let wereIn = 0
+    let enteredCount = 0
     for (let round = 0; round < 12; round++) {
       const stage = await stageFor(server, removal)
-      const coming = enter(server, stage, ['new'])
-      const entering = coming.map(({ client }) => client.entered())
-      const early = outcomes(coming, 'during')
-      // They are on their way, at the door, or some of them in.
-      const { socket } = (coming[round % 3] as Actor).client
+      const connecting = enter(server, stage, ['new'])
+      const entering = connecting.map(({ client }) => client.entered())
+      const early = outcomes(connecting, 'during')
+      // The clients are connecting, waiting for access, or already connected, depending on the round.
+      const { socket } = (connecting[round % 3] as Actor).client
       if (round % 4 === 1) await once(socket, 'open')
       else if (round % 4 > 1) await entering[round % 3]
       await removal.act(stage)
-      await Promise.all([early, outcomes(coming, 'after')])
-      wereIn += (await Promise.all(entering)).filter((one) => !('reason' in one)).length
-      const refusals = await Promise.all(coming.map(({ client }) => client.ended))
+      await Promise.all([early, outcomes(connecting, 'after')])
+      enteredCount += (await Promise.all(entering)).filter((one) => !('reason' in one)).length
+      const refusals = await Promise.all(connecting.map(({ client }) => client.ended))
       expect(new Set(refusals.map(({ reason }) => reason))).toEqual(
         new Set(['The user may not open this document.']),
       )
@@ -238,15 +248,15 @@ describe.each(stores)('access that ends on %s', (store) => {
       const words = data.flatMap((editor) => wordsIn(textIn(editor)))
       expect(words.filter((word) => word.startsWith('after'))).toEqual([])
     }
-    expect(wereIn).toBeGreaterThan(0)
+    expect(enteredCount).toBeGreaterThan(0)
   })
 
-  test('[R9.1] a reset auth token ends backends, not users, [1.7] and nothing opens to it any more', async () => {
+  test('[R9.1] resetting an auth token closes backends and keeps users connected, [1.7] and the old token opens nothing', async () => {
     const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })
     const { client, tenant, token } = stage
     const { headers, apiKey } = tenant
     const users = enter(server, { token }, ['idle'])
-    expect(await received(users)).toEqual(byEditor(users, ({ dialect }) => standing(dialect, 'editor')))
+    expect(await firstAnswers(users)).toEqual(byEditor(users, ({ dialect }) => acceptedAs(dialect, 'editor')))
     const backends = enter(server, { headers }, ['writing', 'typing', 'new'])
     let newToken = ''
     await revoke(stage, backends, {
@@ -258,7 +268,7 @@ describe.each(stores)('access that ends on %s', (store) => {
     })
     expect(await outcomes(users, 'still')).toEqual(new Set(['saved']))
 
-    // Sockets that stay open for other documents open none.
+    // A socket that stays open cannot open another document.
     for (const { client } of backends) {
       const answer = await client.tryAnother({ ...place, documentId: 'd2', editorId: 'x' })
       if (answer !== undefined) expect(answer).toContain('token_invalid: The token is not accepted any more.')
@@ -266,10 +276,12 @@ describe.each(stores)('access that ends on %s', (store) => {
     const renewedClient = server.client({ apiKey, authToken: newToken })
     expect((await renewedClient.documents.get({ organizationId: 'o1' })).data).toHaveLength(1)
     const again = enter(server, { headers })
-    expect(await received(again)).toEqual(
+    expect(await firstAnswers(again)).toEqual(
       byEditor(again, () => ({ code: 4401, reason: 'token_invalid: Invalid API key or auth token.' })),
     )
     const renewed = enter(server, { headers: { ...headers, 'x-svc-auth-token': newToken } })
-    expect(await received(renewed)).toEqual(byEditor(renewed, ({ dialect }) => standing(dialect, 'editor')))
+    expect(await firstAnswers(renewed)).toEqual(
+      byEditor(renewed, ({ dialect }) => acceptedAs(dialect, 'editor')),
+    )
   })
 })

@@ -39,10 +39,10 @@ const others = [
   '',
 ]
 
-describe.each(stores)('pages that connect on %s', (store) => {
+describe.each(stores)('the origins of connecting pages on %s', (store) => {
   const server = useServer(store)
 
-  /** One client for each origin and dialect, an editor each. */
+  /** Opens one client for each origin and dialect, each with its own editor. */
   const connect = (origins: readonly (string | undefined)[], by: Pick<Door, 'token' | 'headers'>) =>
     dialects.flatMap((dialect) =>
       origins.map((origin, index) => {
@@ -73,7 +73,7 @@ describe.each(stores)('pages that connect on %s', (store) => {
   const storedIn = async ({ client }: given.Tenant) =>
     (await client.crdt.get(place).catch(() => ({ data: [] }))).data.length
 
-  test('[R5.3] a page of an allowed domain may connect, and so may whoever sends no origin', async () => {
+  test('[R5.3] a page of an allowed domain and a client without an origin can connect', async () => {
     const tenant = await tenantWithDomains()
     const token = await tokenFor(tenant)
     for (const by of [{ token }, { headers: tenant.headers }]) {
@@ -84,7 +84,7 @@ describe.each(stores)('pages that connect on %s', (store) => {
     }
   })
 
-  test('[R5.3] a page of any other domain may not, whatever its token', async () => {
+  test('[R5.3] a page of any other domain cannot connect, even with a valid token', async () => {
     const tenant = await tenantWithDomains()
     const clients = connect(others, { token: await tokenFor(tenant) })
     expect(await outcomesOf(clients)).toEqual(
@@ -96,14 +96,14 @@ describe.each(stores)('pages that connect on %s', (store) => {
     expect(await storedIn(tenant)).toBe(0)
   })
 
-  test('[R5.3] nor with the credentials of a backend', async () => {
+  test('[R5.3] a page of any other domain cannot connect with backend credentials', async () => {
     const tenant = await tenantWithDomains()
     const clients = connect(others, { headers: tenant.headers })
     expect(await outcomesOf(clients)).toEqual(each(clients, () => [{ code: 4403, reason }, 'refused']))
     expect(await storedIn(tenant)).toBe(0)
   })
 
-  test('[R5.3] a foreign domain that resolves to the server is no page of the server', async () => {
+  test('[R5.3] a page of a foreign domain that resolves to the server is not a page of the server', async () => {
     const tenant = await given.tenant(server)
     const origin = 'http://rebound.test:4000'
     const clients = connect([origin], {
@@ -115,12 +115,12 @@ describe.each(stores)('pages that connect on %s', (store) => {
     )
   })
 
-  test('[R9.3] a page whose domain is removed is closed, others stay', async () => {
+  test('[R9.3] removing a domain closes its pages and keeps other connections open', async () => {
     const tenant = await tenantWithDomains()
     const token = await tokenFor(tenant)
     const removed = connect(['https://example.com'], { token })
     const kept = connect(['https://a.example.org', undefined], { token })
-    // One that has nothing open.
+    // This connection has no document open.
     const idle = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime?token=${token}`, {
       headers: { origin: 'https://example.com' },
     })
@@ -134,7 +134,7 @@ describe.each(stores)('pages that connect on %s', (store) => {
     for (const { client } of kept) expect(await client.update(wordUpdate('still here'))).toBe('saved')
   })
 
-  test('[R9.3] the first domain of a list closes the pages of all others', async () => {
+  test('[R9.3] adding the first domain to the list closes the pages of all other domains', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
@@ -146,7 +146,7 @@ describe.each(stores)('pages that connect on %s', (store) => {
     expect(await Promise.all(codes)).toEqual(dialects.map(() => 4403))
   })
 
-  test('[R5.3] a change of the list counts from the next connection on, [2] an empty one restricts nobody', async () => {
+  test('[R5.3] a change of the domain list applies to the next connection, [2] and an empty list allows every origin', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     const token = await tokenFor(tenant)

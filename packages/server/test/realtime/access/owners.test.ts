@@ -4,11 +4,11 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { converged, eventually, synced, tokenFor, yjsClient } from '../../support/live.ts'
 
-describe.each(stores)('client ids on %s', (store) => {
+describe.each(stores)('owners of client ids on %s', (store) => {
   const server = useServer(store)
   const organizationId = 'org_1'
 
-  test('[R8.5] belong to their users in an editor that was moved to where others wait for it', async () => {
+  test('[R8.5] client ids keep their owners when their editor moves into a document that is already open', async () => {
     const tenant = await given.tenant(server)
     const open = async (userId: string, documentId: string, doc = new Y.Doc()) => {
       const client = yjsClient(server, await tokenFor(tenant, userId), {

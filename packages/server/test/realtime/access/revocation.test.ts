@@ -10,14 +10,14 @@ const document = { type: 'document', id: 'doc_1', organizationId } as const
 const organization = { type: 'organization', id: organizationId } as const
 const users = [{ userId: 'ada', accessRole: 'viewer' as const }]
 
-describe.each(stores)('tokens and what was changed since on %s', (store) => {
+describe.each(stores)('tokens and later changes of access on %s', (store) => {
   const server = useServer(store)
 
   afterEach(() => {
     server.clock.offsetMs = 0
   })
 
-  /** `doc_1` of `org_1`. */
+  /** Creates a tenant with the document `doc_1` of `org_1`. */
   async function scene(accessType: 'organizationPrivate' | 'restricted'): Promise<given.Tenant> {
     const tenant = await given.tenant(server)
     await given.organization(tenant)
@@ -25,7 +25,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     return tenant
   }
 
-  /** A client that is in, and the codes with which its connections are closed. It tries again with the same token. */
+  /** Connects a client that retries with the same token, and collects the close codes of its connections. */
   async function connected(token: string) {
     const client = yjsClient(server, token)
     const codes: number[] = []
@@ -37,7 +37,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
   const codeOf = async (token: string) =>
     (await closed(new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`)))).code
 
-  /** What is stored once everything that the client has typed is refused or stored. */
+  /** Returns the stored text after all changes of the client are refused or stored. */
   async function textAfter(tenant: given.Tenant, client: Awaited<ReturnType<typeof connected>>) {
     const witness = await connected(await tokenFor(tenant, 'witness', { resources: [document] }))
     witness.text.insert(witness.text.length, '!')
@@ -50,7 +50,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
 
   type Change = ({ client }: given.Tenant) => Promise<unknown>
   type Type = 'organizationPrivate' | 'restricted'
-  /** What Add and Remove Permissions take. */
+  /** The input of Add and Remove Permissions. */
   const onAda = (...resources: PermissionResource[]) => ({ userId: 'ada', permissions: { resources } })
 
   test.each<[title: string, type: Type, remove: Change, members: string[]]>([
@@ -79,7 +79,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       ['ada', 'bob'],
     ],
   ])(
-    '[25.3] [R9.1] %s closes the session, and its token opens nothing any more',
+    '[25.3] [R9.1] %s closes the session, and its token opens nothing afterwards',
     async (_, accessType, remove, members) => {
       const tenant = await scene(accessType)
       const tokenOf = (userId: string) => tokenFor(tenant, userId, { resources: [organization, document] })
@@ -101,7 +101,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     },
   )
 
-  test('[25.3] [R9] who is granted access anew comes back with the old token, and with that role', async () => {
+  test('[25.3] [R9] a user whose access is granted again reconnects with the old token and has the granted role', async () => {
     const tenant = await scene('restricted')
     const token = await tokenFor(tenant, 'ada', { resources: [document] })
     const ada = await connected(token)
@@ -137,7 +137,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
       ({ client }) => client.permissions.add(onAda({ ...document, accessRole: 'viewer' })),
     ],
   ])(
-    '[25.3] [R9.2] [25.3.1] %s as a viewer stops what an older token may write, until a newer one',
+    '[25.3] [R9.2] [25.3.1] %s as a viewer makes an older token read-only until a newer token is issued',
 
     async (_, accessType, demote) => {
       const tenant = await scene(accessType)
@@ -162,7 +162,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     },
   )
 
-  test('[25.3.2] [R9] a grant that passes ends what an older token opens', async () => {
+  test('[25.3.2] [R9] a stored grant that expires ends the access of an older token', async () => {
     const tenant = await scene('restricted')
     const ada = await connected(await tokenFor(tenant, 'ada', { resources: [document] }))
     const expiresAt = Math.floor(Date.now() / 1000) + 3600
@@ -171,14 +171,14 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     await expect.poll(() => ada.codes).toContain(4403)
   })
 
-  test('[25.7] [R9] a membership by signing in counts for the other sessions of that user', async () => {
+  test('[25.7] [R9] a membership created by signing in applies to the other sessions of the user', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.documents.add({
       organizationId,
       createOrganization: true,
       documents: [{ documentId: 'doc_1', accessType: 'public' }],
     })
-    // Whoever has no grant at all may write in a public document.
+    // A user without any grant may write in a public document.
     const first = await connected(await tokenFor(tenant, 'ada', { resources: [] }))
     first.text.insert(0, 'mine')
     expect(await textAfter(tenant, first)).toBe('mine')
@@ -188,7 +188,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     expect(first.codes).toEqual([])
   })
 
-  test('[R5.3] [2.0.2] pages of the server itself may connect, whatever the allowed domains', async () => {
+  test('[R5.3] [2.0.2] pages of the server itself can connect whatever the allowed domains are', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     await tenant.client.domains.add({ domains: ['example.com'] })
@@ -199,7 +199,7 @@ describe.each(stores)('tokens and what was changed since on %s', (store) => {
     for (const origin of [server.url, 'https://example.com']) {
       const socket = from(origin)
       const first = await new Promise<Buffer>((resolve) => socket.once('message', resolve))
-      // A message of type 0 asks for the document; one of type 2 would tell why it is closed.
+      // A message of type 0 requests the document. One of type 2 would contain the close reason.
       expect(first[0]).toBe(0)
       socket.terminate()
     }

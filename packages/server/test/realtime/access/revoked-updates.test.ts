@@ -13,7 +13,7 @@ afterEach(endRawClients)
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
-/** One tick of the server stores 64 KiB of an editor, so each of these is stored by a tick of its own. */
+/** One tick of the server stores 64 KiB of an editor, so each of these updates needs its own tick. */
 function largeUpdate(word: string): Uint8Array {
   const doc = new Y.Doc()
   doc.getText('content').insert(0, `<${word}>${'x'.repeat(50_000)}`)
@@ -30,7 +30,7 @@ const revocations = {
     client.permissions.remove({ userId: 'ada', permissions: { resources: [document] } }),
 }
 
-describe.each(stores)('updates that wait when access ends on %s', (store) => {
+describe.each(stores)('updates that wait while access ends on %s', (store) => {
   const server = useServer(store)
 
   async function scene(dialect: Dialect) {
@@ -42,7 +42,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
       expect(await client.entered()).not.toHaveProperty('reason')
       return client
     }
-    /** Words that are stored, by whoever wrote them. */
+    /** Returns the stored words of all users. */
     const stored = async () => {
       const log = await editorLog.read(server.database.read, tenant.apiKey, place)
       const updates = log?.updates.map(({ bytes }) => bytes) ?? []
@@ -51,9 +51,9 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
     return { tenant, open, stored }
   }
 
-  describe.each(dialects)('at %s', (dialect) => {
+  describe.each(dialects)('over %s', (dialect) => {
     test.each(Object.entries(revocations))(
-      '[R32] [R32.2] [R32.3] of %s nothing is stored after the answer, and others lose nothing',
+      '[R32] [R32.2] [R32.3] waiting updates of %s are not stored after the answer, and other users lose no updates',
       async (_, revoke) => {
         const { tenant, open, stored } = await scene(dialect)
         const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
@@ -65,7 +65,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
           for (const [index, ada] of adas.entries()) send(ada, `ada.${index}.${number}`)
           send(bob, `bob.${number}`)
         }
-        // Some of it is stored, and most of it waits.
+        // Some updates are stored, and most of them wait.
         await eventually(async () => (await stored()).size).toBeGreaterThan(3)
         await revoke(tenant)
         const atAnswer = await stored()
@@ -82,7 +82,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
         const refused = [...outcomes.values()].filter((outcome) => outcome === 'refused')
         expect(refused.length).toBeGreaterThan(0)
         expect(bob.refusal).toBeUndefined()
-        // What is stored is a document, and it is what those see who come later.
+        // The stored updates are a valid document, and late joiners see the same content.
         const { data } = await tenant.client.crdt.get(place)
         expect(new Set(wordsIn(textIn(data[0] ?? {})))).toEqual(atEnd)
         const carol = await open('carol')
@@ -91,7 +91,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
       },
     )
 
-    test('[R32.1] [R32.2] of a user who is removed nothing is stored later, although its client has left', async () => {
+    test('[R32.1] [R32.2] waiting updates of a removed user are not stored later, even if the client has left', async () => {
       const { tenant, open, stored } = await scene(dialect)
       const adas = await Promise.all(Array.from({ length: 6 }, () => open('ada')))
       for (const [index, ada] of adas.entries()) {
@@ -107,7 +107,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
     })
   })
 
-  test('[R32.3] what a client sent before it left is stored, although access of others changes', async () => {
+  test('[R32.3] updates that a client sent before it left are stored although the access of other users changes', async () => {
     const { tenant, open, stored } = await scene('yjs')
     const bob = await open('bob')
     const words = Array.from({ length: 8 }, (_, number) => `bob.${number}`)
@@ -117,7 +117,7 @@ describe.each(stores)('updates that wait when access ends on %s', (store) => {
     await eventually(stored).toEqual(new Set(words))
   })
 
-  test('[R32.2] live states that wait when access ends are not stored after the answer', async () => {
+  test('[R32.2] live states that wait while access ends are not stored after the answer', async () => {
     const { tenant, open } = await scene('realtime')
     const ada = (await open('ada')) as RawRealtime
     const setting = Array.from({ length: 2_000 }, (_, number) =>

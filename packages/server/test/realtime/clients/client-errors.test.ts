@@ -11,16 +11,16 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** The document `org_1/doc_1` with an editor, and the errors of each. */
+/** Opens the document `org_1/doc_1` with an editor, and collects the errors of the connection, document and editor. */
 function connect(client: Pick<ReturnType<typeof createClient>, 'connect'>, token: ConnectOptions['token']) {
   const connection = client.connect({ token, WebSocket })
   open.push(connection)
   const document = connection.document('org_1', 'doc_1')
   const editor = document.editor('note', { type: 'text' })
   const errors = [connection, document, editor].map((source) => {
-    const heard: ApiError[] = []
-    source.on('error', (error) => heard.push(error))
-    return heard
+    const received: ApiError[] = []
+    source.on('error', (error) => received.push(error))
+    return received
   })
   return { connection, document, editor, errors }
 }
@@ -41,7 +41,7 @@ describe.each(stores)('errors of the client on %s', (store) => {
     expect(eve.connection.lastError).toBe(eve.errors[0]?.[0])
   })
 
-  test('[K11] a document that is deleted while it is open has an error event that says so', async () => {
+  test('[K11] a document that is deleted while open emits an error event with that reason', async () => {
     const tenant = await given.tenant(server)
     const ada = connect(server.client(), await tokenFor(tenant))
     await ada.editor.whenSynced
@@ -71,7 +71,7 @@ describe.each(stores)('errors of the client on %s', (store) => {
   })
 })
 
-test('[K11] a token that has expired is refused with the moment at which it did', async () => {
+test('[K11] an expired token is refused with its expiry time', async () => {
   const server = await startServer('sqlite')
   try {
     const token = await tokenFor(await given.tenant(server))
@@ -86,9 +86,9 @@ test('[K11] a token that has expired is refused with the moment at which it did'
   }
 })
 
-test('[K11.2] an address where nobody listens is warned of after three attempts, once', async () => {
+test('[K11.2] the client warns of an unreachable address once, after three attempts', async () => {
   const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
-  // Nobody listens at port 1.
+  // No server listens at port 1.
   const { connection } = connect(createClient({ url: 'http://127.0.0.1:1' }), 'header.claims.signature')
   await eventually(() => connection.lastError?.message).toContain('connect ECONNREFUSED 127.0.0.1:1')
   const message = (attempts: number) =>

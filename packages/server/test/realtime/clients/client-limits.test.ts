@@ -10,7 +10,7 @@ afterEach(() => {
   for (const connection of open.splice(0)) connection.close()
 })
 
-describe.each(stores)('the limits of the client on %s', (store) => {
+describe.each(stores)('limits of the client on %s', (store) => {
   const server = useServer(store)
 
   async function scene() {
@@ -34,7 +34,7 @@ describe.each(stores)('the limits of the client on %s', (store) => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K5.1] the client rejects a live state with too many values, and the connection stays', async () => {
+  test('[K5.1] the client rejects a live state with too many values and stays connected', async () => {
     const { connection, document } = await scene()
     const set = document.liveState('v').set({ a: Array(50_001).fill('a') })
     await expect(set).rejects.toMatchObject({
@@ -45,7 +45,7 @@ describe.each(stores)('the limits of the client on %s', (store) => {
     expect(connection.status).toBe('connected')
   })
 
-  test('[K6.1] the client throws for an unknown status, and the connection stays', async () => {
+  test('[K6.1] the client throws for an unknown status and stays connected', async () => {
     const { connection, document } = await scene()
     expect(() => document.presence.set({ status: 'busy' as never })).toThrow('one of online, away, offline')
     await document.liveState('v').set({ a: 1 })
@@ -53,10 +53,10 @@ describe.each(stores)('the limits of the client on %s', (store) => {
   })
 })
 
-describe('the limits of messages on a server with smaller limits for bodies', () => {
+describe('message limits on a server with smaller body limits', () => {
   const server = useServer('sqlite', { env: { LIMIT_JSON_DEPTH: '8', LIMIT_JSON_KEYS: '1000' } })
 
-  test('[0.7.4] a live state set at /realtime has the default limits, a broadcast over REST those of the settings', async () => {
+  test('[0.7.4] a live state set at /realtime has the default limits, and a broadcast over REST has the configured limits', async () => {
     const tenant = await given.tenant(server)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
     open.push(connection)

@@ -14,14 +14,14 @@ afterEach(() => {
   for (const connection of open.splice(0)) connection.close()
 })
 
-/** A network that can be cut, and what came over it. */
+/** A network that the test can interrupt, with the messages it received. */
 function network() {
   const sockets: WebSocket[] = []
   const received: ServerMessage[] = []
   let isUp = true
   class Socket extends WebSocket {
     constructor(url: string) {
-      // Nobody listens at port 1.
+      // No server listens at port 1.
       super(isUp ? url : 'ws://127.0.0.1:1')
       sockets.push(this)
       this.addEventListener('message', ({ data }) => {
@@ -76,7 +76,7 @@ function connect(server: Pick<TestServer, 'client'>, token: ConnectOptions['toke
   }
 }
 
-describe.each(stores)('the client of live documents on %s', (store) => {
+describe.each(stores)('live documents of the client on %s', (store) => {
   const server = useServer(store)
 
   async function scene(...userIds: string[]) {
@@ -90,7 +90,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
 
   const stored = async ({ client }: given.Tenant) => (await client.crdt.get(place)).data[0]
 
-  test('[K7] two see what each other types, as do one who comes later and clients of another kind', async () => {
+  test('[K7] two clients, a late joiner and clients of another protocol see the same text', async () => {
     const { tenant, clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     ada.type('Hello ')
@@ -108,7 +108,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(await stored(tenant)).toMatchObject({ data: 'Hello world!' })
   })
 
-  test('[K7] what is saved can be read by others at that moment', async () => {
+  test('[K7] other clients can read a change as soon as it is saved', async () => {
     const { tenant, clients } = await scene('ada')
     const [ada] = clients
     for (let round = 0; round < 20; round++) {
@@ -119,7 +119,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     }
   })
 
-  test('[K7] what was typed offline arrives when the network is back', async () => {
+  test('[K7] text typed offline arrives when the network is back', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     ada.type('before ')
@@ -139,7 +139,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(ada.errors).toEqual([])
   })
 
-  test('[K7] many changes at once and in a row arrive whole', async () => {
+  test('[K7] many concurrent and consecutive changes arrive completely', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     for (let i = 0; i < 2000; i++) ada.type(`${i},`)
@@ -153,7 +153,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(ada.text().match(/;/g)).toHaveLength(200)
   })
 
-  test('[K7] whatever breaks in between, in the end all have the same, and it is saved', async () => {
+  test('[K7] all clients converge and save everything after any interruption', async () => {
     const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
     const random = generator(seed)
     const { tenant, clients } = await scene('ada', 'bob', 'cleo')
@@ -187,7 +187,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(clients.flatMap(({ errors }) => errors)).toEqual([])
   })
 
-  test('[K9] awareness reaches the others, ends with the connection and comes back with it', async () => {
+  test('[K9] awareness reaches other clients, ends with the connection and returns with it', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const seenBy = (who: Client, whom: Client) =>
@@ -206,7 +206,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     await eventually(() => seenBy(bob, ada)).toBeUndefined()
   })
 
-  test('[K6] presence shows who is there and what they tell of themselves', async () => {
+  test('[K6] presence shows the connected users and the data they set', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const seen = () =>
@@ -231,7 +231,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     await eventually(seen).toEqual({ bob: ['online', undefined] })
   })
 
-  test('[K5] live state reaches everybody, durable for whoever set it; that of backends too', async () => {
+  test('[K5] a live state of a client or a backend reaches all clients, and is durable when set resolves', async () => {
     const { tenant, clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const [mine, theirs] = clients.map(({ document }) => document.liveState('player')) as [
@@ -251,16 +251,16 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     })
     for (const one of [mine, theirs])
       await eventually(() => one.value).toEqual({ position: 3, playing: true })
-    const heard: unknown[] = []
-    theirs.subscribe((value) => heard.push(value))
+    const values: unknown[] = []
+    theirs.subscribe((value) => values.push(value))
     const sets = Array.from({ length: 200 }, (_, n) => mine.set({ n }))
     expect(mine.value).toEqual({ n: 199 })
     await Promise.all(sets)
-    await eventually(() => heard.at(-1)).toEqual({ n: 199 })
+    await eventually(() => values.at(-1)).toEqual({ n: 199 })
     expect([...ada.errors, ...bob.errors]).toEqual([])
   })
 
-  test('[K5.2] live state that was set offline is sent later, over what others set', async () => {
+  test('[K5.2] a live state set offline is sent after the reconnect and overwrites the values of other clients', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     await bob.document.liveState('player').set({ position: 1, speed: 1 })
@@ -275,7 +275,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     }
   })
 
-  test('[K4] after a break only what changed meanwhile is sent', async () => {
+  test('[K4] a client receives only the missed changes after a reconnect', async () => {
     const { clients } = await scene('ada', 'bob')
     const [ada, bob] = clients
     const value = (id: string) => ada.document.liveState(id).value
@@ -293,7 +293,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(opened?.liveStates?.map(({ liveStateDataId }) => liveStateDataId).sort()).toEqual(['b', 'd'])
   })
 
-  test('[K4] another document under the same id replaces all that was known of the old one', async () => {
+  test('[K4] a document that is created again under the same id replaces all data of the old one', async () => {
     const { tenant, clients } = await scene('ada')
     const [ada] = clients
     await ada.document.liveState('old').set({ n: 1 })
@@ -314,7 +314,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(ada.network.of('opened')[0]?.reset).toBe(true)
   })
 
-  test('[K3] a document that is deleted is over, and the others go on', async () => {
+  test('[K3] a deleted document is closed, and the other documents continue', async () => {
     const { tenant, clients } = await scene('ada')
     const [ada] = clients
     const other = ada.connection.document('org_1', 'doc_2')
@@ -327,7 +327,7 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     expect(ada.connection.status).toBe('connected')
   })
 
-  test('[K3] who may not open a document is told so; who has no valid token too', async () => {
+  test('[K3] a user without access to a document, or without a valid token, gets an error', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
@@ -336,13 +336,13 @@ describe.each(stores)('the client of live documents on %s', (store) => {
     await expect(eve.editor.whenSynced).rejects.toMatchObject({ status: 'PERMISSION_DENIED' })
     expect(eve.document.status).toBe('denied')
     expect(eve.connection.status).toBe('connected')
-    const nobody = connect(server, 'no.valid.token')
-    await expect(nobody.editor.whenSynced).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
-    expect(nobody.connection.status).toBe('denied')
-    expect(nobody.connection.ended?.code).toBe(4401)
+    const unauthenticated = connect(server, 'no.valid.token')
+    await expect(unauthenticated.editor.whenSynced).rejects.toMatchObject({ status: 'UNAUTHENTICATED' })
+    expect(unauthenticated.connection.status).toBe('denied')
+    expect(unauthenticated.connection.ended?.code).toBe(4401)
   })
 
-  test('[K8.1] who becomes a viewer reads on, and what is typed then is sent when that has passed', async () => {
+  test('[K8.1] an editor who becomes a viewer keeps reading, and its changes are sent when it becomes an editor again', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['vic'])
     const token = await tokenFor(tenant, 'vic', { resources: [] })
@@ -385,21 +385,21 @@ describe.each(stores)('the client of live documents on %s', (store) => {
   })
 })
 
-describe.each(stores)('the client of live documents, in the course of time on %s', (store) => {
-  test('[K3.2] a token that ends is replaced in time, and also when it is too late', async () => {
+describe.each(stores)('live documents of the client over time on %s', (store) => {
+  test('[K3.2] the client replaces a token before it expires, and also after it expired', async () => {
     const server = await startServer(store)
     try {
       const tenant = await given.tenant(server)
-      let asked = 0
+      let requests = 0
       const ada = connect(server, () => {
-        asked++
+        requests++
         return tokenFor(tenant)
       })
       await ada.editor.whenSynced
       const [ready] = ada.network.of('ready')
       const secondsLeft = (ready?.expiresAt ?? 0) - Math.floor((Date.now() + server.clock.offsetMs) / 1000)
       server.clock.offsetMs += (secondsLeft - 30) * 1000
-      await eventually(() => asked).toBe(2)
+      await eventually(() => requests).toBe(2)
       await eventually(() => ada.network.of('ready').length).toBe(2)
       server.clock.offsetMs += 60_000
       ada.type('with the second token')
@@ -409,7 +409,7 @@ describe.each(stores)('the client of live documents, in the course of time on %s
       server.clock.offsetMs += 7 * 24 * 3600 * 1000
       ada.type(', with the third')
       await ada.editor.whenSaved()
-      expect(asked).toBe(3)
+      expect(requests).toBe(3)
       expect(await tenant.client.crdt.get(place)).toMatchObject({ data: [{ data: ada.text() }] })
       expect(ada.errors).toEqual([])
     } finally {
@@ -417,7 +417,7 @@ describe.each(stores)('the client of live documents, in the course of time on %s
     }
   })
 
-  test('[K2] a server that is restarted has all that was saved, and gets all that was not', async () => {
+  test('[K2] a restarted server has everything that was saved and receives everything that was not', async () => {
     const port = await freePort()
     let server = await startServer(store, { env: { PORT: String(port) } })
     try {
@@ -448,7 +448,7 @@ describe.each(stores)('the client of live documents, in the course of time on %s
   })
 })
 
-test('[K7] nothing is saved before the disk has it, and others do not see it before', async () => {
+test('[K7] a change is neither saved nor visible to other clients before it is on disk', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   try {
@@ -464,7 +464,7 @@ test('[K7] nothing is saved before the disk has it, and others do not see it bef
     let isSet = false
     void set.then(() => (isSet = true))
     await eventually(disk.waiting).toBeGreaterThan(0)
-    // Both have heard everything that the server said before it answers this.
+    // The pong arrives after every message that the server sent before.
     for (const { connection, network } of [ada, bob]) {
       connection.reconnect()
       await eventually(() => network.of('pong').length).toBe(1)
@@ -481,7 +481,7 @@ test('[K7] nothing is saved before the disk has it, and others do not see it bef
   }
 })
 
-/** Numbers below a bound, the same ones for the same seed. */
+/** Generates numbers below a bound. The same seed gives the same numbers. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -10,13 +10,13 @@ import { eventually } from '../../support/live.ts'
 const guide = readFileSync(join(import.meta.dirname, '../../../../../docs/guides/realtime.md'), 'utf8')
 const [, session = ''] = /```\n(→[\s\S]*?)```/.exec(guide) ?? []
 
-/** What differs from run to run. */
+/** Replaces the values that differ from run to run. */
 const normal = (text: string) =>
   text
     .replace(/"(connectionId|epoch)":"\w+"/g, '"$1":"…"')
     .replace(/"(expiresAt|timestamp|lastUpdated)":\d+/g, '"$1":0')
 
-/** A line of hexadecimal numbers, and what it means. */
+/** Reads the hexadecimal numbers at the start of a line. */
 const bytesIn = (line: string) => {
   const [, hex] = /^((?:[0-9a-f]{2}(?: |$))+)/.exec(line) ?? []
   return hex === undefined ? undefined : Buffer.from(hex.replaceAll(' ', ''), 'hex')
@@ -25,7 +25,7 @@ const bytesIn = (line: string) => {
 describe('the guide to /realtime', () => {
   const server = useServer('sqlite')
 
-  test('[R10] the session in the guide is one that happens', async () => {
+  test('[R10] the example session in the guide matches a real session', async () => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.auth.generateToken({
       userId: 'ada',
@@ -33,31 +33,31 @@ describe('the guide to /realtime', () => {
       permissions: { resources: [{ type: 'organization', id: 'acme' }] },
     })
     let epoch = ''
-    const heard: string[] = []
+    const received: string[] = []
     const connect = async () => {
       const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime`)
       socket.on('message', (data: Buffer, isBinary) => {
         const text = isBinary ? data.toString('hex').replace(/..\B/g, '$& ') : data.toString()
         epoch = /"epoch":"(\w+)"/.exec(text)?.[1] ?? epoch
-        heard.push(text)
+        received.push(text)
       })
-      socket.on('close', (code, reason) => heard.push(`closed: ${code} ${reason.toString()}`))
+      socket.on('close', (code, reason) => received.push(`closed: ${code} ${reason.toString()}`))
       await new Promise((resolve) => socket.once('open', resolve))
       return socket
     }
 
     let socket = await connect()
     for (const line of session.split('\n').filter((line) => line !== '')) {
-      const [who, text] = [line[0], line.slice(2)]
-      if (who === '→') {
+      const [direction, text] = [line[0], line.slice(2)]
+      if (direction === '→') {
         const message = text
           .replace(/"token":"[^"]+"/, `"token":"${data.token}"`)
           .replace(/"epoch":"\w+"/, `"epoch":"${epoch}"`)
         socket.send(bytesIn(text) ?? message)
-      } else if (who === '←') {
-        await eventually(() => heard.length).toBeGreaterThan(0)
+      } else if (direction === '←') {
+        await eventually(() => received.length).toBeGreaterThan(0)
         const expected = bytesIn(text)?.toString('hex').replace(/..\B/g, '$& ') ?? text
-        expect(normal(heard.shift() as string)).toBe(normal(expected))
+        expect(normal(received.shift() as string)).toBe(normal(expected))
       } else if (text.includes('Broadcast')) {
         const place = { organizationId: 'acme', documentId: 'plan' }
         await tenant.client.liveState.broadcast({
@@ -68,11 +68,11 @@ describe('the guide to /realtime', () => {
         })
       } else {
         socket.terminate()
-        await eventually(() => heard.splice(0)).toEqual(['closed: 1006 '])
+        await eventually(() => received.splice(0)).toEqual(['closed: 1006 '])
         socket = await connect()
       }
     }
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 
   test('[R10] the guide names every close code', () => {

@@ -19,7 +19,7 @@ import { freePort } from '../../support/processes/process.ts'
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R6] a provider may be detached and attached again, at once too', async () => {
+  test('[R6] a provider can be detached and attached again, also immediately', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -46,12 +46,12 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R6] a provider that is replaced before it was let in makes room for the next', async () => {
+  test('[R6] a provider that is replaced before it is authenticated does not block its replacement', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
     await eventually(() => socket.status).toBe('connected')
-    // As frameworks do that mount everything twice.
+    // Frameworks that mount components twice do this.
     const first = hocuspocusClient(server, token, { socket })
     await Promise.resolve()
     first.text.insert(0, 'typed and gone ')
@@ -68,7 +68,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     expect(bob.provider.awareness?.getStates().has(first.doc.clientID)).toBe(false)
   })
 
-  test('[R1.4] what a provider sent right before it was destroyed is stored', async () => {
+  test('[R1.4] an update that a provider sends right before it is destroyed is stored', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -79,7 +79,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await eventually(() => late.text.toJSON()).toBe('last words')
   })
 
-  test('[R6] [R6.5] many editors share a socket; one of them is denied and the others go on', async () => {
+  test('[R6] [R6.5] many editors share a socket, and denying one of them leaves the others connected', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -110,7 +110,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     expect(socket.status).toBe('connected')
   })
 
-  test('[R6] two providers with one editor on one socket, by their session ids', async () => {
+  test('[R6] two providers of one editor share a socket by their session ids', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -135,7 +135,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await saved(two, three)
   })
 
-  test('[R6.8] an eleventh provider of one editor on one socket is refused, and the others go on', async () => {
+  test('[R6.8] an eleventh provider of one editor on one socket is refused, and the other providers continue', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -151,7 +151,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     await eventually(() => providers[2]?.text.toJSON()).toBe('still here')
   })
 
-  test('[R1] clients come back by themselves after a restart, and so does what they typed meanwhile', async () => {
+  test('[R1] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })
     const tenant = await given.tenant(before)

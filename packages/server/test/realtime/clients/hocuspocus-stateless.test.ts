@@ -30,7 +30,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
   }
   const refusals = (received: readonly string[]) => received.map((payload) => JSON.parse(payload).error)
 
-  test('[R47] [R47.1] all others who have the editor open receive them in order, also viewers, and nobody else', async () => {
+  test('[R47] [R47.1] only other providers of the same editor, including viewers, receive a stateless message, in order', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     const viewer = await open('vic', { role: 'viewer' })
@@ -52,7 +52,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     expect(ada.received).toEqual(['back'])
   })
 
-  test('[R47] providers of one socket receive what another of them sends', async () => {
+  test('[R47] a provider receives the stateless messages of another provider on the same socket', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
@@ -69,7 +69,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     await eventually(() => received).toEqual([[], ['hello']])
   })
 
-  test('[R47.3] [R47.4] the message of a viewer is refused with a reason, and the viewer reads on', async () => {
+  test('[R47.3] [R47.4] a stateless message of a viewer is refused with a reason, and the viewer keeps reading', async () => {
     const open = await scene()
     const ada = await open('ada')
     const viewer = await open('vic', { role: 'viewer' })
@@ -86,7 +86,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     expect(viewer.provider.isAuthenticated).toBe(true)
   })
 
-  test('[R47.2] [R47.4] a message above 16 KiB is refused with a reason, and editing goes on', async () => {
+  test('[R47.2] [R47.4] a stateless message above 16 KiB is refused with a reason, and editing continues', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     ada.send('x'.repeat(16 * 1024 + 1))
@@ -98,7 +98,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     await eventually(() => bob.text.toString()).toBe('Hello')
   })
 
-  test('[R47.2] [R47.4] a client that sends too fast is told so once, and its other messages are dropped', async () => {
+  test('[R47.2] [R47.4] a client that sends stateless messages too fast gets one error, and its further messages are dropped', async () => {
     const open = await scene()
     const [ada, bob] = [await open('ada'), await open('bob')]
     for (let sent = 0; sent < 500; sent++) ada.send(`${sent}`)
@@ -109,7 +109,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
       message:
         'A connection sends at most 32 KiB of stateless messages a second. Further messages are dropped.',
     })
-    // Each counts for 256 bytes, and nobody is told of each that is dropped.
+    // Each message counts as 256 bytes, and the sender does not get an error for each dropped one.
     expect(ada.received.length).toBeLessThan(20)
     await eventually(() => bob.received.length).toBeGreaterThanOrEqual(128)
     expect(bob.received.length).toBeLessThan(500)
@@ -121,7 +121,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     }).toBeGreaterThan(before)
   })
 
-  test('[R47] many messages to many clients do not delay another document', async () => {
+  test('[R47] many stateless messages to many clients do not delay another document', async () => {
     const open = await scene()
     const users = await Promise.all(Array.from({ length: 24 }, (_, user) => open(`u${user}`)))
     const other = { name: 'org_1/doc_2/note' }

@@ -14,22 +14,22 @@ import {
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** What a provider is told about its token. */
-function listening() {
-  const heard: string[] = []
+/** Collects the events of a provider about its token. */
+function collectEvents() {
+  const received: string[] = []
   return {
-    heard,
-    onAuthenticated: ({ scope }: { scope: string }) => void heard.push(scope),
-    onAuthenticationFailed: ({ reason }: { reason: string }) => void heard.push(`failed: ${reason}`),
+    received,
+    onAuthenticated: ({ scope }: { scope: string }) => void received.push(scope),
+    onAuthenticationFailed: ({ reason }: { reason: string }) => void received.push(`failed: ${reason}`),
     onClose: ({ event }: { event: { code: number; reason: string } }) =>
-      void heard.push(`closed: ${event.code} ${event.reason}`),
+      void received.push(`closed: ${event.code} ${event.reason}`),
   }
 }
 
 describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
 
-  /** The server's clock goes on from there. */
+  /** Moves the clock of the server until the test ends. */
   const moveClock = (ms: number) => {
     server.clock.offsetMs += ms
     onTestFinished(() => {
@@ -37,7 +37,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     })
   }
 
-  test('[R6] a token may be a text, or come from a function, at once or later', async () => {
+  test('[R6] a provider accepts a token as a string, from a function or from an async function', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const clients = [
@@ -49,7 +49,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     for (const { provider } of clients) expect(provider.isAuthenticated).toBe(true)
   })
 
-  test('[R6.5] [R5.2] who has no good token, or names no editor, is denied with a reason; the socket stays', async () => {
+  test('[R6.5] [R5.2] a provider without a valid token or editor name is denied with a reason, and the socket stays open', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     moveClock(-(userTokenSeconds + 60) * 1000)
@@ -69,9 +69,9 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
       { name: 'org_1//note', token, reason: /^failed: The name of an editor is/ },
     )
     for (const { name, token, reason } of cases) {
-      const { heard, ...events } = listening()
+      const { received, ...events } = collectEvents()
       const { provider } = hocuspocusClient(server, token as string, { socket, name, ...events })
-      await eventually(() => heard).toEqual([expect.stringMatching(reason as RegExp)])
+      await eventually(() => received).toEqual([expect.stringMatching(reason as RegExp)])
       expect(provider).toMatchObject({ isAuthenticated: false, isSynced: false })
     }
     const good = hocuspocusClient(server, token, { socket })
@@ -79,10 +79,10 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(socket.status).toBe('connected')
   })
 
-  test('[R6.5] a function that has no token hurts its own editor only', async () => {
+  test('[R6.5] a token function without a token affects only its own editor', async () => {
     const tenant = await given.tenant(server)
     const socket = hocuspocusSocket(server)
-    const { heard, ...events } = listening()
+    const { received, ...events } = collectEvents()
     const bad = hocuspocusClient(server, () => Promise.reject(new Error('no session')), {
       socket,
       name: 'org_1/doc_1/other',
@@ -90,13 +90,13 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     })
     const good = hocuspocusClient(server, await tokenFor(tenant), { socket })
     await synced(good)
-    expect(heard).toEqual([expect.stringContaining('no session')])
+    expect(received).toEqual([expect.stringContaining('no session')])
     expect(bad.provider.isSynced).toBe(false)
   })
 
-  test('[R6.2] a fresh token is asked for a minute before the old one ends, and the session goes on', async () => {
+  test('[R6.2] the server asks for a new token a minute before the old one expires, and the session continues', async () => {
     const tenant = await given.tenant(server)
-    const { heard, ...events } = listening()
+    const { received, ...events } = collectEvents()
     let tokens = 0
     const ada = hocuspocusClient(server, () => tokenFor(tenant), {
       ...events,
@@ -117,14 +117,14 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     ada.text.insert(11, 'on')
     await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
     expect(tokens).toBe(2)
-    expect(heard).toEqual(['read-write'])
+    expect(received).toEqual(['read-write'])
     const { data } = await tenant.client.crdt.get(place)
     expect(data[0]?.data).toBe('still, and on')
   })
 
-  test('[R6.2] who has no fresh token is closed when the old one ends, and comes back with a new one', async () => {
+  test('[R6.2] a provider without a new token is closed when the old one expires, and reconnects with a new one', async () => {
     const tenant = await given.tenant(server)
-    const { heard, ...events } = listening()
+    const { received, ...events } = collectEvents()
     let tokens = 0
     const ada = hocuspocusClient(server, await tokenFor(tenant), {
       ...events,
@@ -137,7 +137,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
     moveClock(31_000)
     const reason = 'token_expired: The token has expired.'
-    await eventually(() => heard).toEqual(['read-write', `failed: ${reason}`, `closed: 1000 ${reason}`])
+    await eventually(() => received).toEqual(['read-write', `failed: ${reason}`, `closed: 1000 ${reason}`])
     expect(ada.provider).toMatchObject({ isAuthenticated: false, isSynced: false })
     expect(ada.socket.status).toBe('connected')
     ada.text.insert(0, 'meanwhile')
@@ -151,20 +151,20 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('meanwhile')
   })
 
-  test('[R6.5] after a denial the token may be sent again on the same socket', async () => {
+  test('[R6.5] a provider that was denied can send its token again on the same socket', async () => {
     const tenant = await given.tenant(server)
-    const { heard, ...events } = listening()
+    const { received, ...events } = collectEvents()
     let token = 'x'
     const ada = hocuspocusClient(server, () => token, events)
-    await eventually(() => heard).toHaveLength(1)
+    await eventually(() => received).toHaveLength(1)
     token = await tokenFor(tenant)
     await ada.provider.sendToken()
     ada.provider.startSync()
     await synced(ada)
-    expect(heard).toEqual([expect.stringMatching(/^failed: token_invalid/), 'read-write'])
+    expect(received).toEqual([expect.stringMatching(/^failed: token_invalid/), 'read-write'])
   })
 
-  test('[R6.4] a provider may try again as soon as it is denied, and ask before its token is there', async () => {
+  test('[R6.4] a denied provider can retry immediately and can send requests before its token', async () => {
     const tenant = await given.tenant(server)
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
     await synced(bob)
@@ -185,13 +185,13 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await eventually(() => bob.text.toJSON()).toBe('Hello world')
   })
 
-  test('[R6.3] a provider may send its token whenever it likes, also when it is let in', async () => {
+  test('[R6.3] a provider can send its token at any time, also after it is authenticated', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
-    const heard: string[] = []
+    const received: string[] = []
     const ada = hocuspocusClient(server, token, {
       onAuthenticated({ scope }) {
-        heard.push(scope)
+        received.push(scope)
         void ada.provider.sendToken()
       },
     })
@@ -201,28 +201,28 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
       ada.text.insert(0, word)
       await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
     }
-    expect(heard).toEqual(['read-write'])
+    expect(received).toEqual(['read-write'])
   })
 
-  test('[R6.3] a fresh token of another user ends the session', async () => {
+  test('[R6.3] a new token of another user ends the session', async () => {
     const tenant = await given.tenant(server)
-    const { heard, ...events } = listening()
+    const { received, ...events } = collectEvents()
     let user = 'ada'
     const ada = hocuspocusClient(server, () => tokenFor(tenant, user), events)
     await synced(ada)
     user = 'bob'
     await ada.provider.sendToken()
-    await eventually(() => heard.slice(0, 2)).toEqual([
+    await eventually(() => received.slice(0, 2)).toEqual([
       'read-write',
       'failed: token_invalid: The token is that of another user.',
     ])
   })
 
-  test('[R9.1] [R6.5] who may not stay is told so; other editors on the socket go on', async () => {
+  test('[R9.1] [R6.5] a provider that loses access gets the reason, and other editors on the socket continue', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
-    const [locked, deleted] = [listening(), listening()]
+    const [locked, deleted] = [collectEvents(), collectEvents()]
     const one = hocuspocusClient(server, token, { socket, name: 'org_1/doc_1/note', ...locked })
     const two = hocuspocusClient(server, token, { socket, name: 'org_1/doc_2/note', ...deleted })
     const three = hocuspocusClient(server, token, { socket, name: 'org_1/doc_3/note' })
@@ -234,13 +234,17 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     })
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_2'] })
     const reason = 'The user may not open this document.'
-    await eventually(() => locked.heard).toEqual([
+    await eventually(() => locked.received).toEqual([
       'read-write',
       `failed: ${reason}`,
       `closed: 1000 ${reason}`,
     ])
     const gone = 'The document was deleted.'
-    await eventually(() => deleted.heard).toEqual(['read-write', `failed: ${gone}`, `closed: 1000 ${gone}`])
+    await eventually(() => deleted.received).toEqual([
+      'read-write',
+      `failed: ${gone}`,
+      `closed: 1000 ${gone}`,
+    ])
     one.text.insert(0, 'too late')
     three.text.insert(0, 'Hello')
     await eventually(() => three.provider.hasUnsyncedChanges).toBe(false)
@@ -248,7 +252,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     expect(socket.status).toBe('connected')
   })
 
-  test('[R5] [R5.1] the address may hold the token, and a backend may send its credentials', async () => {
+  test('[R5] [R5.1] a client can send the token in the address, and a backend can send its credentials in headers', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = hocuspocusClient(server, '', { socket: hocuspocusSocket(server, `?token=${token}`) })

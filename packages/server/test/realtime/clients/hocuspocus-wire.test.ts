@@ -8,7 +8,7 @@ import * as given from '../../support/given.ts'
 import { startServer, useServer } from '../../support/harness.ts'
 import { closed, editorName, eventually, socketUrl, tokenFor } from '../../support/live.ts'
 
-/** Message types, as every version of the provider has them. */
+/** The message types of all provider versions. */
 const [sync, awareness, auth, queryAwareness, syncReply, stateless, broadcastStateless] = [
   0, 1, 2, 3, 4, 5, 6,
 ]
@@ -26,21 +26,27 @@ function message(...parts: readonly Part[]): Uint8Array {
   return encoding.toUint8Array(encoder)
 }
 
-/** What a server says, by type; what it answers to the first question, too. */
+/** Opens a socket and collects the messages of the server by type. */
 async function rawClient(server: { url: string }, query = '') {
   const socket = new WebSocket(socketUrl(server, `/hocuspocus${query}`))
   onTestFinished(() => socket.terminate())
-  const heard: { type: number; rest: decoding.Decoder }[] = []
+  const received: { type: number; rest: decoding.Decoder }[] = []
   const pings: Buffer[] = []
   socket.on('message', (data: Buffer) => {
     if (data.length === 1) return void pings.push(data)
     const rest = decoding.createDecoder(data)
     expect(decoding.readVarString(rest)).toBe(editorName)
-    heard.push({ type: decoding.readVarUint(rest), rest })
+    received.push({ type: decoding.readVarUint(rest), rest })
   })
   await once(socket, 'open')
-  const types = () => heard.map(({ type }) => type)
-  return { socket, heard, types, pings, send: (...parts: readonly Part[]) => socket.send(message(...parts)) }
+  const types = () => received.map(({ type }) => type)
+  return {
+    socket,
+    received,
+    types,
+    pings,
+    send: (...parts: readonly Part[]) => socket.send(message(...parts)),
+  }
 }
 
 const hello = (() => {
@@ -50,10 +56,10 @@ const hello = (() => {
 })()
 const nothing = Uint8Array.of(0)
 
-describe('what Hocuspocus providers of other versions send', () => {
+describe('messages of other Hocuspocus provider versions', () => {
   const server = useServer('sqlite')
 
-  test('[R6.6] providers that do not say their version are let in', async () => {
+  test('[R6.6] a provider that does not send its version is accepted', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, auth, 0, await tokenFor(tenant))
@@ -61,10 +67,10 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(client.types).toEqual([auth, sync, sync])
     client.send(editorName, sync, 1, hello.update)
     await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus])
-    expect(decoding.readVarInt(client.heard[4]?.rest as decoding.Decoder)).toBe(1)
+    expect(decoding.readVarInt(client.received[4]?.rest as decoding.Decoder)).toBe(1)
   })
 
-  test('[R6] [R5] providers without a token do not greet; the address says who they are', async () => {
+  test('[R6] [R5] a provider without a token skips authentication and is identified by the address', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, sync, 0, nothing)
@@ -72,7 +78,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, sync, auth, syncStatus])
   })
 
-  test('[R6.5] whoever the address lets in is denied a document once', async () => {
+  test('[R6.5] a provider that the address authenticates is denied a document once', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     await tenant.client.documents.add({
@@ -88,13 +94,13 @@ describe('what Hocuspocus providers of other versions send', () => {
     const client = await rawClient(server, `?token=${token}`)
     client.send(editorName, sync, 0, nothing)
     await eventually(client.types).toEqual([auth])
-    expect(decoding.readVarUint(client.heard[0]?.rest as decoding.Decoder)).toBe(1)
+    expect(decoding.readVarUint(client.received[0]?.rest as decoding.Decoder)).toBe(1)
     client.send(editorName, sync, 2, hello.update)
     client.send(editorName, auth, 0, '')
     await eventually(client.types).toEqual([auth, auth])
   })
 
-  test('[R6] a sync reply is not answered with a question', async () => {
+  test('[R6] the server does not answer a sync reply with another sync request', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, auth, 0, await tokenFor(tenant))
@@ -105,7 +111,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(() => client.types().toSorted()).toEqual([sync, sync, awareness, auth, syncStatus])
   })
 
-  test('[R6.3] who begins anew under the same name is let in again; a token alone is not answered', async () => {
+  test('[R6.3] a provider that starts again under the same name is accepted again, and a repeated token alone gets no answer', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const client = await rawClient(server)
@@ -120,7 +126,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(client.types).toEqual([auth, sync, sync, sync, syncStatus, auth, sync, sync])
   })
 
-  test('[R6.4] what was asked before the token came is answered, unless the provider is gone', async () => {
+  test('[R6.4] requests sent before the token are answered, unless the provider closed the editor', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const early = await rawClient(server)
@@ -135,7 +141,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(gone.types).toEqual([auth, sync, syncStatus])
   })
 
-  test('[R6.7] messages that are meant for others are ignored', async () => {
+  test('[R6.7] messages meant for other servers are ignored', async () => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server)
     client.send(editorName, close)
@@ -152,16 +158,16 @@ describe('what Hocuspocus providers of other versions send', () => {
   })
 
   const bad: Record<string, readonly Part[]> = {
-    nothing: [],
+    'no content': [],
     'no type': [editorName],
     'a denial': [editorName, auth, 1, 'No.'],
     'no token': [editorName, auth, 0],
     'an unknown kind of sync': [editorName, sync, 3, nothing],
     'no update': [editorName, sync, 2],
-    'a stateless message that is no text': [editorName, stateless, Uint8Array.of(0xff)],
-    'one for everybody that is no text': [editorName, broadcastStateless, Uint8Array.of(0xff)],
+    'stateless content that is not text': [editorName, stateless, Uint8Array.of(0xff)],
+    'broadcast content that is not text': [editorName, broadcastStateless, Uint8Array.of(0xff)],
   }
-  test.each(Object.entries(bad))('[R8.2] %s is no message, and ends the connection', async (_, parts) => {
+  test.each(Object.entries(bad))('[R8.2] a message with %s closes the connection', async (_, parts) => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, auth, 0, '')
@@ -169,7 +175,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     expect(await closed(client.socket)).toMatchObject({ code: 4400 })
   })
 
-  test('[R48.2] a name that is too long ends the connection and says why', async () => {
+  test('[R48.2] an editor name that is too long closes the connection with a reason', async () => {
     const client = await rawClient(server)
     client.send('x'.repeat(10_000), auth, 0, '')
     const reason = expect.stringMatching(/^The name of an editor has at most \d+ characters\.$/)
@@ -180,7 +186,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     ['a state vector', [sync, 0, Uint8Array.of(5)]],
     ['awareness', [awareness, Uint8Array.of(9, 9)]],
     ['an update', [sync, 2, Uint8Array.of(1, 2, 3)]],
-  ])('[R8.1] %s that is malformed ends the editor, and the socket goes on', async (_, parts) => {
+  ])('[R8.1] %s that is malformed closes the editor, and the socket stays open', async (_, parts) => {
     const tenant = await given.tenant(server)
     const client = await rawClient(server, `?token=${await tokenFor(tenant)}`)
     client.send(editorName, auth, 0, '')
@@ -190,7 +196,7 @@ describe('what Hocuspocus providers of other versions send', () => {
     await eventually(client.types).toEqual([auth, auth, close, auth])
   })
 
-  test('[R6.8] a connection has so many editors and no more', async () => {
+  test('[R6.8] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/hocuspocus?token=${await tokenFor(tenant)}`))
     await once(socket, 'open')
@@ -208,12 +214,12 @@ describe('what Hocuspocus providers of other versions send', () => {
   }, 90_000)
 })
 
-describe('connections on which nothing happens', () => {
+describe('idle connections', () => {
   afterAll(() => {
     vi.useRealTimers()
   })
 
-  test('[R6.6] providers hear something every 20 s, in words that their version knows', async () => {
+  test('[R6.6] the server sends idle providers a message every 20 s that their version understands', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const server = await startServer('sqlite')
     onTestFinished(() => server.stop())
@@ -223,9 +229,9 @@ describe('connections on which nothing happens', () => {
     recent.send(editorName, auth, 0, token, '4.8.0')
     await eventually(() => [...old.types(), ...recent.types()]).toEqual([auth, auth])
     vi.advanceTimersByTime(20_500)
-    // To old ones a ping is an error that nobody catches.
+    // In old providers a ping causes an uncaught error.
     await eventually(old.types).toEqual([auth, awareness])
-    expect(decoding.readVarUint8Array(old.heard[1]?.rest as decoding.Decoder)).toEqual(nothing)
+    expect(decoding.readVarUint8Array(old.received[1]?.rest as decoding.Decoder)).toEqual(nothing)
     await eventually(() => recent.pings).toEqual([Buffer.of(ping)])
     expect(old.pings).toEqual([])
     recent.socket.send(Uint8Array.of(pong))

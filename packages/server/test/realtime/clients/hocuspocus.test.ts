@@ -18,7 +18,7 @@ const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 describe.each(stores)('Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R6] two clients see what each other types, and so does one who comes later', async () => {
+  test('[R6] two clients and a late joiner see the same text', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -34,25 +34,25 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await saved(ada, bob, late)
   })
 
-  test('[R6] a provider hears of everything that happens to it, in order', async () => {
+  test('[R6] a provider emits all its events in order', async () => {
     const tenant = await given.tenant(server)
-    const heard: unknown[] = []
+    const events: unknown[] = []
     const { provider, socket } = hocuspocusClient(server, await tokenFor(tenant), {
-      onOpen: () => heard.push('open'),
-      onConnect: () => heard.push('connect'),
-      onStatus: ({ status }) => heard.push(status),
-      onAuthenticated: ({ scope }) => heard.push(scope),
-      onAuthenticationFailed: ({ reason }) => heard.push(reason),
-      onSynced: ({ state }) => heard.push(`synced ${state}`),
-      onUnsyncedChanges: ({ number }) => heard.push(number),
-      onDisconnect: ({ event }) => heard.push(`disconnect ${event.code}`),
-      onClose: ({ event }) => heard.push(`close ${event.code}`),
+      onOpen: () => events.push('open'),
+      onConnect: () => events.push('connect'),
+      onStatus: ({ status }) => events.push(status),
+      onAuthenticated: ({ scope }) => events.push(scope),
+      onAuthenticationFailed: ({ reason }) => events.push(reason),
+      onSynced: ({ state }) => events.push(`synced ${state}`),
+      onUnsyncedChanges: ({ number }) => events.push(number),
+      onDisconnect: ({ event }) => events.push(`disconnect ${event.code}`),
+      onClose: ({ event }) => events.push(`close ${event.code}`),
     })
     await eventually(() => provider.unsyncedChanges === 0 && provider.isSynced).toBe(true)
     expect(provider).toMatchObject({ isAuthenticated: true, authorizedScope: 'read-write' })
     socket.disconnect()
-    await eventually(() => heard).toContain('close 1005')
-    const until = (what: string) => heard.splice(0, heard.indexOf(what) + 1)
+    await eventually(() => events).toContain('close 1005')
+    const until = (what: string) => events.splice(0, events.indexOf(what) + 1)
     expect(until('synced true')).toEqual([
       'connected',
       'open',
@@ -62,11 +62,11 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
       'read-write',
       'synced true',
     ])
-    expect(heard).toEqual([0, 'disconnected', 'disconnect 1005', 'close 1005'])
+    expect(events).toEqual([0, 'disconnected', 'disconnect 1005', 'close 1005'])
     expect(provider).toMatchObject({ isAuthenticated: false, isSynced: false })
   })
 
-  test('[R6.1] an update counts as synced when it can be read, not before', async () => {
+  test('[R6.1] an update is reported as synced only once it can be read', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -79,7 +79,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     }
   })
 
-  test('[R6.1] many quick updates are all confirmed', async () => {
+  test('[R6.1] the server acknowledges every one of many quick updates', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -90,7 +90,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('x'.repeat(1_000))
   })
 
-  test('[R6.4] what is typed before the provider is let in is stored, and confirmed', async () => {
+  test('[R6.4] text typed before the provider is authenticated is stored and acknowledged', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     let release = () => {}
@@ -107,7 +107,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe(ada.text.toJSON())
   })
 
-  test('[R3] a viewer reads; what it types is not stored and never counts as synced', async () => {
+  test('[R3] a viewer can read, and its changes are not stored and never reported as synced', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -126,7 +126,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello world!')
   })
 
-  test('[R9.2] who may write, or not any more, is told the new scope while connected', async () => {
+  test('[R9.2] a connected user whose right to write changes gets the new scope', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['vic'])
     const scopes: string[] = []
@@ -150,7 +150,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(vic.provider.authorizedScope).toBe('readonly')
   })
 
-  test('[R2] [R2.2] awareness reaches the others, follows changes, and ends with the provider', async () => {
+  test('[R2] [R2.2] awareness reaches other clients, follows changes, and ends with the provider', async () => {
     const tenant = await given.tenant(server)
     let states: object[] = []
     const ada = hocuspocusClient(server, await tokenFor(tenant))
@@ -183,7 +183,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await eventually(() => ada.text.toJSON()).toBe('Hello')
   })
 
-  test('[R6] a sync can be forced, once and again and again', async () => {
+  test('[R6] a provider can force a sync once or at an interval', async () => {
     const tenant = await given.tenant(server)
     const counts: number[] = []
     const ada = hocuspocusClient(server, await tokenFor(tenant))
@@ -199,7 +199,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(bob.provider.isSynced).toBe(true)
   })
 
-  test('[R6] updates and awareness that the provider collects arrive together', async () => {
+  test('[R6] updates and awareness that the provider batches arrive together', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant), { flushDelay: 30 })
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -217,7 +217,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await eventually(() => bob.text.toJSON()).toMatch(/^last /)
   })
 
-  test('[R6] [R1.6] names may hold anything that ids may hold', async () => {
+  test('[R6] [R1.6] editor names can contain all characters that ids can contain', async () => {
     const tenant = await given.tenant(server)
     const name = 'org_1/日本語 & Ünïcödé/50% ?#🙂'
     const ada = hocuspocusClient(server, await tokenFor(tenant), { name })
@@ -229,7 +229,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     expect(data[0]?.data).toBe('Hello')
   })
 
-  test('[R1] an editor that is large, nested and undone is the same for everyone', async () => {
+  test('[R1] a large editor with nested content and undo is the same for all clients', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant), { name: `${editorName} large` })
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'), { name: `${editorName} large` })
@@ -255,7 +255,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
   })
 })
 
-test('[R6.1] nothing is confirmed or told before the disk has it', async () => {
+test('[R6.1] an update is neither acknowledged nor broadcast before it is on disk', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
@@ -267,7 +267,7 @@ test('[R6.1] nothing is confirmed or told before the disk has it', async () => {
   disk.hold()
   ada.text.insert(0, 'Hello')
   await eventually(disk.waiting).toBe(1)
-  // What is known but not stored yet is not confirmed either.
+  // A sync request is not acknowledged while known changes are not durable.
   bob.provider.forceSync()
   ada.provider.forceSync()
   await eventually(() => ada.provider.unsyncedChanges).toBe(1)

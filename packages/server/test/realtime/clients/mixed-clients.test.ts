@@ -19,13 +19,13 @@ import { randomEditor } from '../../support/updates/random-editors.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** One number decides what the random clients do; printed, so that a failing run can be repeated. */
+/** The seed decides what the random clients do. It is printed, so a failing run can be repeated. */
 const seed = Number(process.env.CLIENTS_SEED ?? Date.now() % 1_000_000)
 
-describe.each(stores)('stock clients of both kinds on %s', (store) => {
+describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (store) => {
   const server = useServer(store)
 
-  test('[R1] they see each other type, and both kinds of latecomer see all of it', async () => {
+  test('[R1] clients of both protocols see each other type, and late joiners of both see all of it', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
@@ -43,7 +43,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     await converged(ada.doc, hal.doc, ...late.map(({ doc }) => doc))
   })
 
-  test('[R2.1] [R2.2] they see who is there, and who is gone', async () => {
+  test('[R2.1] [R2.2] clients of both protocols see the connected users with their token identity, and see them disconnect', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
@@ -65,7 +65,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     await eventually(() => back.provider.awareness?.getStates().has(ada.doc.clientID)).toBe(false)
   })
 
-  test('[R3] a viewer of either kind sees what an editor of either kind types, and changes nothing', async () => {
+  test('[R3] a viewer of either protocol sees the changes of editors of either protocol and changes nothing', async () => {
     const tenant = await given.tenant(server)
     const viewer = (user: string) => tokenFor(tenant, user, { role: 'viewer' })
     const editors = [
@@ -81,7 +81,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('HelloHello')
   })
 
-  test('[R4] REST reads what both kinds typed, and both kinds get what REST writes', async () => {
+  test('[R4] REST reads the changes of both protocols, and clients of both receive the changes of REST', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
@@ -104,7 +104,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     await eventually(() => hal.text.toJSON()).toBe('one two three!')
   })
 
-  test('[R1.3] one document that is connected in both ways gets nothing twice', async () => {
+  test('[R1.3] a document connected over both protocols gets no update twice', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const doc = new Y.Doc()
@@ -118,7 +118,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
   })
 
   test(
-    `[R1] eight clients that type, delete, format, come and go end with the same bytes (seed ${seed})`,
+    `[R1] eight clients that type, delete, format, connect and disconnect end with the same bytes (seed ${seed})`,
     { timeout: 300_000 },
     async () => {
       const tenant = await given.tenant(server)
@@ -138,7 +138,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
           const { socket } = client
           const leave = async () => {
             socket.disconnect()
-            // It does not connect before it knows that it is disconnected.
+            // The socket does not reconnect before its status is `disconnected`.
             await eventually(() => socket.status).toBe('disconnected')
           }
           const join = (): void => void socket.connect()
@@ -181,7 +181,7 @@ describe.each(stores)('stock clients of both kinds on %s', (store) => {
     },
   )
 
-  test('[R7] what both kinds typed is there after a restart, byte by byte', async () => {
+  test('[R7] the text of both protocols is the same byte by byte after a restart', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })
     const tenant = await given.tenant(before)

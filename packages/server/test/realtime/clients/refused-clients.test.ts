@@ -22,14 +22,14 @@ function connect(server: Pick<TestServer, 'url'>, token: string, name = editorNa
   return socket
 }
 
-/** A connection that the server keeps open for 15 s before it is closed: the same client was refused five times before. */
+/** Opens a connection whose close the server delays for 15 s, because the same client was refused five times before. */
 async function delayedClose(server: TestServer, token: string, name?: string): Promise<WebSocket> {
   const until = server.clock.offsetMs + 40_000
   await closed(connect(server, token, name))
   for (let attempt = 0; attempt < 20; attempt++) {
     const socket = connect(server, token, name)
     await once(socket, 'open')
-    // The server reads nothing of a client before it has decided.
+    // The server reads no message of a client before it has decided, so a pong means that the close is delayed.
     socket.ping()
     const isOpen = await Promise.race([
       once(socket, 'pong').then(() => true),
@@ -42,10 +42,10 @@ async function delayedClose(server: TestServer, token: string, name?: string): P
   throw new Error('The server closes every connection at once.')
 }
 
-describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
+describe.each(stores)('refused y-websocket clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R46] [R46.1] the first refusal is told at once; a client that comes back is told after a second', async () => {
+  test('[R46] [R46.1] the first refusal closes a client at once, and a client that reconnects is closed after a second', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const token = await tokenFor(tenant)
@@ -63,13 +63,13 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
         await once(socket, 'open')
         const openedAt = performance.now()
         expect(await closed(socket)).toEqual(first)
-        // Timers of both sides may differ by some milliseconds.
+        // The timers of client and server may differ by some milliseconds.
         expect(performance.now() - openedAt).toBeGreaterThan(900)
       }),
     )
   })
 
-  test('[R46.1] so is a client that sends the same message again, which is larger than any may be', async () => {
+  test('[R46.1] a client that sends the same oversize message again is closed after a second', async () => {
     const token = await tokenFor(await given.tenant(server))
     const send = async () => {
       const socket = connect(server, token)
@@ -85,7 +85,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expect(second.tookMs).toBeGreaterThan(500)
   })
 
-  test('[R46.1] a provider that connects again and again learns the reason each time, in longer and longer intervals', async () => {
+  test('[R46.1] a provider that keeps reconnecting gets the reason each time, at growing intervals', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const times: number[] = []
@@ -93,7 +93,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     const { provider } = yjsClient(server, await tokenFor(tenant), {
       name: 'org_1/locked/note',
       connect: false,
-      // As versions before 3.1 do.
+      // Versions before 3.1 reconnect after every close.
       shouldReconnect: () => true,
     })
     provider.on('connection-close', (event) => {
@@ -108,7 +108,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expect(third - second).toBeGreaterThan(1_900)
   }, 60_000)
 
-  test('[R46.4] a client that is let in loses its access at once, although it was refused before', async () => {
+  test('[R46.4] a connected client that loses access is closed at once although it was refused before', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const token = await tokenFor(tenant, 'ada', { resources: [] })
@@ -128,7 +128,7 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
     expectWithinSecond(performance.now() - removedAt)
   })
 
-  test('[R46.5] a refused client prints nothing: y-websocket would print the address with the token', async () => {
+  test('[R46.5] a refused y-websocket client prints nothing, because its output would contain the token', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warn.mockRestore())
     const tenant = await given.tenant(server)
@@ -147,15 +147,15 @@ describe.each(stores)('y-websocket clients that are refused on %s', (store) => {
   })
 })
 
-describe('connections that are closed later', () => {
-  test('[R46.2] a shutdown closes them at once', async () => {
+describe('connections with a delayed close', () => {
+  test('[R46.2] a shutdown ends the delay of a close at once', async () => {
     const server = await startServer('sqlite')
     const end = closed(await delayedClose(server, 'x'))
     await server.stop()
     expect(await end).toMatchObject({ code: 1012 })
   })
 
-  test('[R46.2] what the client sends is ignored', async () => {
+  test('[R46.2] messages during the delay of a close are ignored', async () => {
     const server = await startServer('sqlite')
     onTestFinished(() => server.stop())
     const socket = await delayedClose(server, 'x')
@@ -165,7 +165,7 @@ describe('connections that are closed later', () => {
     expect(socket.readyState).toBe(WebSocket.OPEN)
   })
 
-  test('[R46.3] they count as connections and are a tenth of LIMIT_CONNECTIONS at most', async () => {
+  test('[R46.3] delayed connections count as connections and are at most a tenth of LIMIT_CONNECTIONS', async () => {
     const server = await startServer('sqlite', { env: { LIMIT_CONNECTIONS: '10' } })
     onTestFinished(() => server.stop())
     const delayed = await delayedClose(server, 'x')

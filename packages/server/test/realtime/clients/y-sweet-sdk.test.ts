@@ -32,7 +32,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
   const call = (path: string, token: string, init: RequestInit = {}) =>
     fetch(`${server.url}/y-sweet/${path}`, { headers: { authorization: `Bearer ${token}` }, ...init })
 
-  test('[R51] finds the store, and creates documents that are left as they are the second time', async () => {
+  test('[R51] the SDK finds the store, and creating an existing document leaves it unchanged', async () => {
     const { tenant, manager } = await scene()
     expect(await manager.checkStore()).toEqual({ ok: true })
     expect(await manager.createDoc('one')).toEqual({ docId: 'one' })
@@ -44,10 +44,10 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(data.map(({ id }) => id).sort()).toEqual([docId, 'one'].sort())
   })
 
-  test('[R51] [R51.3] a client token is a user token with the address, the user, the role and the time that were asked for', async () => {
+  test('[R51] [R51.3] a client token is a user token with the requested address, user, role and lifetime', async () => {
     const { tenant, manager } = await scene()
-    const asked = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
-    const issued = await manager.getOrCreateDocAndToken(editorName, asked)
+    const requested = { userId: 'zoe', authorization: 'read-only', validForSeconds: 600 } as const
+    const issued = await manager.getOrCreateDocAndToken(editorName, requested)
     const { token = '', ...rest } = issued
     const base = `${server.url}/y-sweet/d/${editorName}`
     expect(rest).toEqual({
@@ -66,7 +66,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(decodeClientToken(encodeClientToken(issued))).toEqual(issued)
   })
 
-  test('[R51.2] [R43] a client token is valid for 48 hours at most, and belongs to one user unless it names another', async () => {
+  test('[R51.2] [R43] a client token is valid for at most 48 hours and belongs to one default user unless it names another', async () => {
     const { manager } = await scene()
     const issued = await manager.getOrCreateDocAndToken('one', { validForSeconds: 1_000_000 })
     const { sub, iat = 0, exp } = decodeJwt(issued.token ?? '')
@@ -81,7 +81,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
       await expect(manager.getClientToken('one', wrong)).rejects.toMatchObject(failed(400))
   })
 
-  test('[R52] [R52.1] an update is stored, told to open editors, and read again', async () => {
+  test('[R52] [R52.1] an update is stored, broadcast to open editors, and can be read', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     expect(textIn(await manager.getDocAsUpdate(editorName))).toBe('')
@@ -94,7 +94,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate(docId))).toBe('Content')
   })
 
-  test('[R52.4] a user whose update comes in a request is not shown as present', async () => {
+  test('[R52.4] a user whose update comes in a request is not listed as present', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc(editorName)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
@@ -105,13 +105,13 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     const seen = new Set<string>()
     onTestFinished(document.presence.subscribe((users) => users.forEach(({ userId }) => seen.add(userId))))
     await manager.updateDoc(editorName, updateOf('Hello'))
-    // Presence that changed before this would have been told before.
+    // An earlier change of presence would have arrived before this one.
     document.presence.set({ data: { last: true } })
     await eventually(() => document.presence.users[0]?.data).toEqual({ last: true })
     expect([...seen]).toEqual(['ada'])
   })
 
-  test('[R52.2] a backend may read and write with the auth token itself, as older SDKs do', async () => {
+  test('[R52.2] a backend can read and write with the auth token itself, as older SDKs do', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('one')
     const headers = {
@@ -133,7 +133,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe(text.repeat(3))
   })
 
-  test('[R52.1] an update that is malformed, too large or builds upon a missing one is refused, and nothing of it is stored', async () => {
+  test('[R52.1] an update that is malformed, too large or depends on a missing one is refused and not stored', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -150,7 +150,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).toBe('Hello')
   })
 
-  test('[R52.1] an update that was refused is not stored later, when what it builds upon is there', async () => {
+  test('[R52.1] a refused update is not stored later when the update it depends on arrives', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const doc = new Y.Doc()
@@ -164,7 +164,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await manager.getDocAsUpdate('one'))).not.toContain('b')
   })
 
-  test('[R52.2] with a read-only token a document is read and not written', async () => {
+  test('[R52.2] a read-only token can read a document but not write it', async () => {
     const { manager } = await scene()
     await manager.createDoc('one')
     const reader = await manager.getDocConnection('one', { authorization: 'read-only' })
@@ -172,7 +172,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect(textIn(await reader.getAsUpdate())).toBe('')
   })
 
-  test('[R49] a document that does not exist is answered with 404, and is not created', async () => {
+  test('[R49] a document that does not exist is answered with 404 and is not created', async () => {
     const { tenant, manager } = await scene()
     await expect(manager.getClientToken('none')).rejects.toMatchObject(failed(404))
     const connection = new DocConnection(await manager.getOrCreateDocAndToken('one'))
@@ -182,7 +182,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect((await tenant.client.documents.get({ organizationId: 'y-sweet' })).data).toEqual([])
   })
 
-  test('[R49] [R51.1] wrong credentials are answered with 401, in the envelope of the interface', async () => {
+  test('[R49] [R51.1] wrong credentials are answered with 401 in the error envelope of the interface', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getOrCreateDocAndToken('one')
     const [head = '', claims = ''] = tenant.authToken.split('.')
@@ -193,15 +193,15 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
       await expect(other.createDoc('two')).rejects.toMatchObject(unauthenticated)
       await expect(other.getClientToken('one')).rejects.toMatchObject(unauthenticated)
     }
-    const nobody = new DocumentManager(`${server.url}/y-sweet`)
-    await expect(nobody.checkStore()).rejects.toMatchObject({ cause: { code: 'NoAuthProvided' } })
+    const withoutToken = new DocumentManager(`${server.url}/y-sweet`)
+    await expect(withoutToken.checkStore()).rejects.toMatchObject({ cause: { code: 'NoAuthProvided' } })
     const answer = await call('check_store', 'nonsense', { method: 'POST' })
     expect(await answer.json()).toEqual({
       error: { status: 'UNAUTHENTICATED', message: 'Invalid bearer token.' },
     })
   })
 
-  test('[R49] no token reaches a document of another tenant, nor another document', async () => {
+  test('[R49] a token reaches neither a document of another tenant nor another document', async () => {
     const { tenant, manager } = await scene()
     const { manager: stranger } = await scene()
     await manager.createDocWithContent(updateOf('Hello'))
@@ -224,7 +224,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await expect(manager.checkStore()).rejects.toMatchObject(unauthenticated)
   })
 
-  test('[R49] [R41.1] ids that no address carries unchanged, other paths and other methods are refused', async () => {
+  test('[R49] [R41.1] ids that an address would change, unknown paths and other methods are refused', async () => {
     const { tenant, manager } = await scene()
     for (const docId of ['a b', 'a/b', 'a/b/c/d', 'ü', 'a?b', '..', 'x'.repeat(257)])
       await expect(manager.createDoc(docId)).rejects.toMatchObject(failed(400))
@@ -233,7 +233,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     expect((await call('doc/one/auth', tenant.authToken)).status).toBe(404)
   })
 
-  test('[R49.1] calls are counted, and neither tokens nor updates are logged', async () => {
+  test('[R49.1] SDK calls are counted, and their tokens and updates are not logged', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getOrCreateDocAndToken('one')
     await manager.updateDoc('one', updateOf('Hello'))
@@ -244,7 +244,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     for (const secret of [token, tenant.authToken]) expect(logged).not.toContain(secret)
   })
 
-  test('[R49.1] requests are limited like those of the interface, by rate and by the domain of the page', async () => {
+  test('[R49.1] SDK requests are limited like requests of the interface, by rate and by the domain of the page', async () => {
     const own = await startServer(store, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '3' } })
     onTestFinished(() => own.stop())
     const tenant = await given.tenant(own)
@@ -257,7 +257,7 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await expect(manager.checkStore()).rejects.toMatchObject(failed(429))
   })
 
-  test('[R51.3] clients are sent to PUBLIC_URL, or to where a proxy was reached', async () => {
+  test('[R51.3] clients are sent to PUBLIC_URL, or to the address at which the proxy was reached', async () => {
     const addressOf = async (env: Record<string, string>, headers: Record<string, string> = {}) => {
       const own = await startServer(store, { env })
       onTestFinished(() => own.stop())

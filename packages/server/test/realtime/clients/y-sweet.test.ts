@@ -20,10 +20,10 @@ import {
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
+describe.each(stores)('Y-Sweet clients on %s', (store) => {
   const server = useServer(store)
 
-  /** A document that the SDK made, and the SDK. */
+  /** Creates a document with the SDK and returns the SDK. */
   const scene = async (docId = editorName) => {
     const tenant = await given.tenant(server)
     const manager = ySweetManager(server, tenant)
@@ -33,7 +33,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     return { tenant, manager, join }
   }
 
-  test('[R40] clients of all kinds see what the others type, and where', async () => {
+  test('[R40] clients of all protocols see the text and the cursors of the others', async () => {
     const { tenant, join } = await scene()
     const zoe = join('zoe')
     const ada = yjsClient(server, await tokenFor(tenant))
@@ -67,7 +67,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(() => ada.provider.awareness.getStates().size).toBe(3)
   })
 
-  test('[R41] an id of one part is a document of the organization y-sweet, with the editor default', async () => {
+  test('[R41] an id of one part names a document of the organization y-sweet with the editor default', async () => {
     const { tenant, join } = await scene('my-document')
     const zoe = join('zoe')
     await synced(zoe)
@@ -77,7 +77,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(read).toMatchObject({ data: 'Hello', lastUpdatedBy: 'zoe' })
   })
 
-  test('[R41] [R41.1] ids of three parts may hold any character, percent-encoded', async () => {
+  test('[R41] [R41.1] ids of three parts can contain any character in percent-encoding', async () => {
     const docId = ['org_1', 'https://a/ws/b c', 'ü%'].map(encodeURIComponent).join('/')
     const { tenant, join } = await scene(docId)
     const zoe = join('zoe')
@@ -87,7 +87,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(async () => (await tenant.client.crdt.get(named)).data[0]?.data).toBe('Hello')
   })
 
-  test('[R42.2] a client with a read-only token reads along; what it types stays unsaved', async () => {
+  test('[R42.2] a client with a read-only token can read, and its changes stay unsaved', async () => {
     const { tenant, join } = await scene()
     const zoe = join('zoe')
     const vic = join('vic', 'read-only')
@@ -101,7 +101,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello ')
   })
 
-  test('[R42.2] what was typed while read-only is saved once the user may write', async () => {
+  test('[R42.2] changes made while read-only are saved once the user may write', async () => {
     const { tenant, manager } = await scene()
     const grant = (accessRole: 'viewer' | 'editor') =>
       tenant.client.permissions.add({
@@ -120,7 +120,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     await eventually(() => vic.provider.hasLocalChanges).toBe(false)
   })
 
-  test('[R42] [R42.1] a client token opens its document only, in every protocol, with its role at most', async () => {
+  test('[R42] [R42.1] a client token opens only its document, in every protocol, with at most its role', async () => {
     const { tenant, manager } = await scene()
     await manager.createDoc('org_1/doc_2/note')
     const { token = '' } = await manager.getClientToken(editorName, {
@@ -129,7 +129,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     })
     const other = new WebSocket(socketUrl(server, `/yjs/org_1/doc_2/note?token=${token}`))
     expect(await closed(other)).toMatchObject({ code: 4403 })
-    // A stored grant that is newer than the token does not lift its limit.
+    // A stored grant that is newer than the token does not extend its role.
     await tenant.client.permissions.add({
       userId: 'vic',
       permissions: {
@@ -145,7 +145,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect(ada.text.toJSON()).toBe('Hello')
   })
 
-  test('[R42] a client token does not create a deleted document again, in any protocol', async () => {
+  test('[R42] a client token cannot create a deleted document again in any protocol', async () => {
     const { tenant, manager } = await scene()
     const { token = '' } = await manager.getClientToken(editorName, { userId: 'vic' })
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
@@ -154,7 +154,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
   })
 
-  test('[R43] a client whose token has expired gets another one from its application, and goes on', async () => {
+  test('[R43] a client whose token expired gets a new one from its application and continues', async () => {
     const own = await startServer(store)
     onTestFinished(() => own.stop())
     const manager = ySweetManager(own, await given.tenant(own))
@@ -182,13 +182,13 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect(doc.getText('content').toJSON()).toBe('typed meanwhile')
   })
 
-  test('[R44] [R8.3] a client that sends what no client sends is told why, and a second later when it comes back', async () => {
+  test('[R44] [R8.3] a client that sends an invalid message gets the reason at once, and after a second when it reconnects', async () => {
     const { manager } = await scene()
     const messages = [
-      Uint8Array.of(0, 9, 0), // no kind of sync message
-      Uint8Array.of(0, 2, 3, 255, 255, 255), // no update
-      Uint8Array.of(102, 5), // no version
-      Buffer.alloc(2 * 1024 * 1024), // larger than any message
+      Uint8Array.of(0, 9, 0), // unknown kind of sync message
+      Uint8Array.of(0, 2, 3, 255, 255, 255), // malformed update
+      Uint8Array.of(102, 5), // sync status without a version
+      Buffer.alloc(2 * 1024 * 1024), // above the maximum message size
     ]
     const outcomes = messages.map(async (message, index) => {
       const { url, docId, token = '' } = await manager.getClientToken(editorName, { userId: `user ${index}` })
@@ -210,7 +210,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     )
   })
 
-  test('[R45] a deleted document is not created again by the clients that had it open', async () => {
+  test('[R45] a deleted document is not created again by clients that had it open', async () => {
     const { tenant, join } = await scene()
     const zoe = join('zoe')
     await synced(zoe)
@@ -223,7 +223,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
     expect((await tenant.client.documents.get({ organizationId: 'org_1' })).data).toEqual([])
   })
 
-  test('[R40] whoever connects without a document, with another one or without a token is refused', async () => {
+  test('[R40] a client without a document, with mismatched documents or without a token is refused', async () => {
     const { manager } = await scene()
     const { token } = await manager.getClientToken(editorName)
     const connect = (path: string) => closed(new WebSocket(socketUrl(server, `/y-sweet/d/${path}`)))
@@ -239,7 +239,7 @@ describe.each(stores)('stock clients of Y-Sweet on %s', (store) => {
 })
 
 describe('the sync status of Y-Sweet', () => {
-  test('[R50] says that a change is saved when it is on disk, also if it was made before connecting', async () => {
+  test('[R50] the sync status reports a change as saved when it is on disk, including changes made before connecting', async () => {
     const disk = heldDisk()
     const server = await startServer('sqlite', { sync: disk.sync })
     onTestFinished(() => server.stop())
@@ -285,9 +285,9 @@ describe('the sync status of Y-Sweet', () => {
     zoe.provider.on('connection-close', () => ends++)
     disk.hold()
     zoe.text.insert(0, 'x')
-    // It asks whether the server is there after 2 s of silence, and gives up 3 s later.
+    // The client pings the server after 2 s of silence and disconnects 3 s later.
     const { websocket } = zoe.provider as unknown as { websocket: WebSocket }
-    for (let asked = 0; asked < 3; asked++) {
+    for (let messages = 0; messages < 3; messages++) {
       await new Promise((resolve) => websocket.addEventListener('message', resolve, { once: true }))
     }
     expect([ends, zoe.provider.hasLocalChanges]).toEqual([0, true])

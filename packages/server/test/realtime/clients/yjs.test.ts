@@ -25,7 +25,7 @@ const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 describe.each(stores)('y-websocket clients on %s', (store) => {
   const server = useServer(store)
 
-  test('[R1] [R1.1] two clients see what each other types, and so does one who comes later', async () => {
+  test('[R1] [R1.1] two clients and a late joiner see the same text', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -42,7 +42,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await converged(ada.doc, bob.doc, late.doc)
   })
 
-  test('[R1] what was typed offline arrives when the client is back', async () => {
+  test('[R1] text typed offline arrives when the client reconnects', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -57,7 +57,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(ada.text.toJSON()).toContain('offline')
   })
 
-  test('[R2] [R2.2] awareness reaches the others, and ends with the connection', async () => {
+  test('[R2] [R2.2] awareness reaches other clients and ends with the connection', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -76,7 +76,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(seen).toBeUndefined()
   })
 
-  test('[R3] a viewer reads; neither its updates nor its answer to ours are stored, and it stays connected', async () => {
+  test('[R3] a viewer can read and stays connected, and neither its updates nor its sync replies are stored', async () => {
     const tenant = await given.tenant(server)
     const editor = yjsClient(server, await tokenFor(tenant))
     await synced(editor)
@@ -94,7 +94,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(data[0]?.data).toBe('Hello world')
   })
 
-  test('[R4] [R4.1] what was typed is read over REST with its writer, and what REST writes is typed', async () => {
+  test('[R4] [R4.1] REST reads typed text with its writer, and clients receive what REST writes', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -112,7 +112,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('> Hello world')
   })
 
-  test('[R5.2] without a token, or with a bad one, the connection is closed for good', async () => {
+  test('[R5.2] a connection without a token, or with an invalid one, is closed permanently', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const query of ['', '?token=', '?token=x', `?token=${token}x`]) {
@@ -121,22 +121,22 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     }
   })
 
-  test('[R1] a provider hears of everything that happens to it, in order', async () => {
+  test('[R1] a provider emits all its events in order', async () => {
     const tenant = await given.tenant(server)
-    const heard: unknown[] = []
+    const events: unknown[] = []
     const { provider } = yjsClient(server, await tokenFor(tenant), { connect: false })
-    provider.on('status', ({ status }) => heard.push(status))
-    provider.on('sync', (state) => heard.push(`sync ${state}`))
-    provider.on('connection-close', (event) => heard.push(`closed ${event?.code}`))
+    provider.on('status', ({ status }) => events.push(status))
+    provider.on('sync', (state) => events.push(`sync ${state}`))
+    provider.on('connection-close', (event) => events.push(`closed ${event?.code}`))
     provider.connect()
     await synced({ provider })
     provider.ws?.close()
-    await eventually(() => heard.filter((what) => what === 'sync true')).toHaveLength(2)
+    await eventually(() => events.filter((what) => what === 'sync true')).toHaveLength(2)
     const connecting = ['connecting', 'connected', 'sync true']
-    expect(heard).toEqual([...connecting, 'closed 1005', 'sync false', 'disconnected', ...connecting])
+    expect(events).toEqual([...connecting, 'closed 1005', 'sync false', 'disconnected', ...connecting])
   })
 
-  test('[R5] [R9.1] a provider that may not enter, or not stay, does not try again until it is told to', async () => {
+  test('[R5] [R9.1] a provider that may not connect, or loses access, does not reconnect until the application asks it to', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'locked')
     const ends: { code: number; reason: string }[] = []
@@ -155,7 +155,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 
   test.each(['note', 'org_1/note', 'org_1/doc/note/more'])(
-    '[R1.8] a provider with the name %s hears what names are like, and does not try again',
+    '[R1.8] a provider with the invalid name %s gets the format of names and does not retry',
     async (name) => {
       const tenant = await given.tenant(server)
       const ends: { code: number; reason: string }[] = []
@@ -168,8 +168,8 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     },
   )
 
-  test('[R1] a provider may ask for everything again and again', async () => {
-    // The provider looks at the global one, which Node has not.
+  test('[R1] a provider can repeatedly request the whole document', async () => {
+    // The provider reads the constants of the global WebSocket, which Node 20 does not have.
     vi.stubGlobal('WebSocket', WebSocket)
     onTestFinished(() => void vi.unstubAllGlobals())
     const tenant = await given.tenant(server)
@@ -186,7 +186,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await converged(ada.doc, bob.doc)
   })
 
-  test('[R1.5] a message of a type that an application added does no harm', async () => {
+  test('[R1.5] a message of a type that an application added is harmless', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -199,7 +199,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(closes).toEqual([])
   })
 
-  test('[R2.3] a client that comes back is seen again at once', async () => {
+  test('[R2.3] a client that reconnects is visible again at once', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -222,7 +222,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(seen).toEqual({ cursor: 'again' })
   })
 
-  test('[R1.4] what a provider sent right before it was destroyed is stored', async () => {
+  test('[R1.4] an update that a provider sends right before it is destroyed is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -237,7 +237,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(() => late.text.toJSON()).toMatch(/^(and more last words|last wordsand more )$/)
   })
 
-  test('[R1] many quick updates of many editors arrive, each where it belongs', async () => {
+  test('[R1] many quick updates of many editors arrive in the right editors', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const names = ['org_1/doc_1/one', 'org_1/doc_1/two', 'org_1/doc_2/one']
@@ -252,7 +252,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     }
   })
 
-  test('[R1] an editor that is large, nested and undone is the same for everyone', async () => {
+  test('[R1] a large editor with nested content and undo is the same for all clients', async () => {
     const tenant = await given.tenant(server)
     const doc = new Y.Doc()
     doc.getText('content').insert(0, 'x'.repeat(400_000))
@@ -283,7 +283,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     expect(late.text.toDelta()).toEqual(ada.text.toDelta())
   })
 
-  test('[R1.6] names may hold anything that ids may hold, escaped or not', async () => {
+  test('[R1.6] editor names can contain all characters that ids can contain, escaped or not', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ids = ['org_1', '日本語 & Ünïcödé', '50% ?#🙂']
@@ -303,7 +303,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     }).toBe('too')
   })
 
-  test('[R1] tabs of one browser talk to each other beside the server', async () => {
+  test('[R1] tabs of one browser exchange updates directly, besides the server', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const tabs = [1, 2, 3].map(() => yjsClient(server, token, { disableBc: false }))
@@ -325,7 +325,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     }).toEqual([0, 1, 2])
   })
 
-  test('[R1] clients come back by themselves after a restart, and so does what they typed meanwhile', async () => {
+  test('[R1] clients reconnect by themselves after a restart and send what they typed meanwhile', async () => {
     const env = { PORT: String(await freePort()) }
     const before = await startServer(store, { env })
     const tenant = await given.tenant(before)
@@ -348,7 +348,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
   })
 })
 
-test('[R1.2] [R1.3] an update comes back to its sender when the disk has it, and not before', async () => {
+test('[R1.2] [R1.3] an update is sent back to its sender only when it is on disk', async () => {
   const disk = heldDisk()
   const server = await startServer('sqlite', { sync: disk.sync })
   onTestFinished(() => server.stop())
@@ -368,7 +368,7 @@ test('[R1.2] [R1.3] an update comes back to its sender when the disk has it, and
   const send = () => socket.send(Buffer.from([0, 2, update.length, ...update]))
   disk.hold()
   send()
-  // Sent twice: what is known is confirmed too, but no sooner.
+  // A duplicate is acknowledged too, but not before the original is durable.
   send()
   await eventually(disk.waiting).toBe(1)
   expect(echoes).toEqual([])

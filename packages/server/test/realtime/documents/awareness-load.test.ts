@@ -10,7 +10,7 @@ afterEach(endRawClients)
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const text = 'x'.repeat(16_000)
 
-describe.each(stores)('much awareness on %s', (store) => {
+describe.each(stores)('awareness under load on %s', (store) => {
   const server = useServer(store)
 
   async function scene() {
@@ -23,7 +23,7 @@ describe.each(stores)('much awareness on %s', (store) => {
     }
   }
 
-  test('[R35.1] viewers with the largest states keep nobody from seeing an editor, nor newcomers from seeing all', async () => {
+  test('[R35.1] viewers with the largest states neither hide an editor from others nor hide any state from newcomers', async () => {
     const open = await scene()
     const witness = await open('wit', 'editor', 'realtime')
     const viewers = await Promise.all(Array.from({ length: 40 }, (_, index) => open(`v${index}`, 'viewer')))
@@ -41,7 +41,7 @@ describe.each(stores)('much awareness on %s', (store) => {
     await eventually(() => witness.stateOf(100)).toBeUndefined()
   })
 
-  test('[R35] who reads slowly is sent the states as they are when it has caught up', async () => {
+  test('[R35] a client that reads slowly gets the current states once it has caught up', async () => {
     const open = await scene()
     const slow = await open('slow', 'viewer')
     const writers = await Promise.all(Array.from({ length: 30 }, (_, index) => open(`w${index}`, 'editor')))
@@ -57,7 +57,7 @@ describe.each(stores)('much awareness on %s', (store) => {
     await eventually(clocks).toEqual(new Set([40]))
   })
 
-  test('[R34.2] an awareness state above 16 KiB closes the connection and says why', async () => {
+  test('[R34.2] an awareness state above 16 KiB closes the connection with a reason', async () => {
     const open = await scene()
     const client = await open('ada', 'editor')
     const end = closed(client.socket)

@@ -10,7 +10,7 @@ import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1' }
 
-describe.each(stores)('live state over sockets on %s', (store) => {
+describe.each(stores)('live states over sockets on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
     RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
@@ -19,15 +19,15 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     return Object.fromEntries(list.map(({ liveStateDataId, data }) => [liveStateDataId, data]))
   }
 
-  test('[R13] Broadcast Event arrives at once, merged too, and late joiners get the stored value', async () => {
+  test('[R13] Broadcast Event reaches clients at once, also with merge, and late joiners get the stored value', async () => {
     const tenant = await given.tenant(server)
     const channel = { ...place, liveStateDataId: 'player' }
     const client = await connect(tenant)
     const view = new View(client)
     await client.open()
     await tenant.client.liveState.broadcast({ ...channel, data: { isPlaying: true, at: 1 } })
-    const told = await client.take('liveState')
-    expect(told).toEqual({
+    const received = await client.take('liveState')
+    expect(received).toEqual({
       type: 'liveState',
       ref: 1,
       position: { epoch: expect.any(String), seq: 1 },
@@ -51,7 +51,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     })
   })
 
-  test('[R13.1] what a client sets is durable when it is answered, and told to everyone, itself too, once', async () => {
+  test('[R13.1] a live state that a client sets is durable when acknowledged and is sent once to all clients, including its sender', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -80,7 +80,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     }
   })
 
-  test('[R13.1] quick changes are each answered, and what is stored is as if they came one by one', async () => {
+  test('[R13.1] every one of several quick changes is acknowledged, and the stored value is the same as after sequential changes', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -106,7 +106,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(view.position?.seq).toBeLessThan(count)
   })
 
-  test('[R13.2] a viewer reads and cannot set', async () => {
+  test('[R13.2] a viewer can read live states and cannot set them', async () => {
     const tenant = await given.tenant(server)
     const [viewer, editor] = [await connect(tenant, 'vic', 'viewer'), await connect(tenant)]
     expect(await viewer.open()).toMatchObject({ accessRole: 'viewer' })
@@ -123,7 +123,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { real: true } })
   })
 
-  test('[R13] a value has at most 1 MiB, and one that is too large leaves the others of its moment alone', async () => {
+  test('[R13] a live state has at most 1 MiB, and one that is too large does not affect others set at the same time', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -143,7 +143,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { one: half, small: 1 }, b: { small: 1 } })
   })
 
-  test('[R13.3] clients may fill a document with 1,000 values, and change those that are there', async () => {
+  test('[R13.3] clients can add up to 1,000 live states to a document and change the existing ones', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -154,7 +154,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await client.set('s999', { again: true })).toMatchObject({ type: 'done' })
   })
 
-  test('[R13] values of other documents, organizations and API keys are elsewhere', async () => {
+  test('[R13] live states are separate for each document, organization and API key', async () => {
     const [tenant, stranger] = [await given.tenant(server), await given.tenant(server)]
     const client = await connect(tenant)
     const view = new View(client)
@@ -172,7 +172,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { here: true } })
   })
 
-  test('[R13] who does not ask for live state is not sent it, and may set it', async () => {
+  test('[R13] a client that does not subscribe to live state receives none and can set it', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     expect(await client.open('doc_1', { topics: ['presence'] })).not.toHaveProperty('liveStates')
@@ -182,7 +182,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await stored(tenant)).toEqual({ a: { b: 1 } })
   })
 
-  test('[R13] [10.8.2] a document that is moved into an open one brings its values along', async () => {
+  test('[R13] [10.8.2] a document that is migrated into an open one brings its live states', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     await backend.liveState.broadcast({
@@ -206,7 +206,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     })
   })
 
-  test('[R13.4] a client that reads slowly is sent the newest values once it has caught up', async () => {
+  test('[R13.4] a client that reads slowly gets the newest values once it has caught up', async () => {
     const tenant = await given.tenant(server)
     const [slow, writer] = [await connect(tenant, 'sal'), await connect(tenant)]
     const view = new View(slow)
@@ -215,7 +215,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     let bytes = 0
     slow.socket.on('message', (data: Buffer) => void (bytes += data.length))
     slow.socket.pause()
-    // More than the buffers of the system take.
+    // More than the buffers of the operating system hold.
     const writes = 24
     const data = (n: number) => ({ n, filling: 'x'.repeat(900 * 1024) })
     for (let n = 1; n <= writes; n++) {
@@ -229,7 +229,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await slow.set('small', {})).toMatchObject({ type: 'done' })
   })
 
-  test('[R13] data with NUL characters or unpaired surrogates is refused as over REST, and the connection stays', async () => {
+  test('[R13] data with NUL characters or unpaired surrogates is refused as over REST, and the connection stays open', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -251,7 +251,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
       client.send({ type: 'setPresence', ref: 1, data })
       expect(await client.take('error')).toMatchObject({ ref: 1, status: 'INVALID_ARGUMENT', message })
     }
-    // Written as escapes, both halves are one character.
+    // Two escaped halves of a pair are one valid character.
     const text = JSON.stringify({
       type: 'setLiveState',
       ref: 1,
@@ -263,7 +263,7 @@ describe.each(stores)('live state over sockets on %s', (store) => {
     expect(await client.take('done')).toMatchObject({ id: 9, position: { seq: 1 } })
   })
 
-  test('[R13] keys that name a prototype, and strings with escapes, come back as they were', async () => {
+  test('[R13] keys that name a prototype, and strings with escapes, are returned unchanged', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     const view = new View(client)
@@ -286,7 +286,7 @@ describe('live state and the disk', () => {
   const disk = heldDisk()
   const server = useServer('sqlite', { sync: disk.sync })
 
-  test('[R13.1] nothing is confirmed or told before it is synced', async () => {
+  test('[R13.1] a live state is neither acknowledged nor broadcast before it is synced to disk', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = await Promise.all(
       ['ada', 'bob'].map(async (userId) => RealtimeClient.connect(server, await tokenFor(tenant, userId))),
@@ -298,7 +298,7 @@ describe('live state and the disk', () => {
     const done = ada.set('a', { b: 1 })
     await eventually(disk.waiting).toBe(1)
     expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
-    // Nor is who comes now.
+    // A client that joins now does not receive it either.
     const late = new RealtimeClient(server, { headers: tenant.headers })
     await late.take('ready')
     expect(await late.open()).toMatchObject({ position: { seq: 0 }, liveStates: [] })

@@ -18,7 +18,7 @@ import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
 const place = { organizationId: 'org_1', documentId: 'doc_1' }
 const minute = 60_000
 
-/** As WCAG 2 computes it; text needs 4.5. */
+/** Computes the contrast as WCAG 2 defines it. Text needs 4.5. */
 function contrastWithWhite(hex: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
     const part = parseInt(hex.slice(at, at + 2), 16) / 255
@@ -31,7 +31,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
     RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
-  /** Somebody who looks on, without appearing. */
+  /** Opens the document as a backend, which receives the list and is not listed. */
   const watch = async (tenant: given.Tenant) => {
     const client = new RealtimeClient(server, { headers: tenant.headers })
     await client.take('ready')
@@ -47,7 +47,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     }
   }
 
-  test('[R12] [R12.7] users of all dialects are in one list, viewers too; backends are not', async () => {
+  test('[R12] [R12.7] the presence list has users of all dialects, including viewers, but no backends', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant, 'ada')
@@ -76,7 +76,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12.4] nobody appears before access was granted, and whoever loses it is gone', async () => {
+  test('[R12.4] a user is listed only after access is granted, and leaves the list when access is lost', async () => {
     const tenant = await given.tenant(server)
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
@@ -93,7 +93,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12.1] who somebody is comes from the token, whatever the client says', async () => {
+  test('[R12.1] the identity in an entry comes from the token, whatever the client sends', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const eve = await connect(tenant, 'eve')
@@ -156,7 +156,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
   })
 
-  test('[R12.1] a user without a color has one derived from the user id, readable on white', async () => {
+  test('[R12.1] a user without a color gets one derived from the user id that is readable on white', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
@@ -171,7 +171,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     for (const color of colors.values()) expect(contrastWithWhite(color)).toBeGreaterThanOrEqual(4.5)
   })
 
-  test('[R12] [R34.1] what is left out keeps its value, null removes the data, too much is refused', async () => {
+  test('[R12] [R34.1] an omitted field keeps its value, null removes the data, and data above the limit is refused', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -197,7 +197,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual({ onlineStatus: 'offline', data: undefined })
   })
 
-  test('[R12] a user is one entry: the best status, the data of the client that was active last', async () => {
+  test('[R12] a user has one entry with the best status and the data of the most recently active client', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const [desk, phone] = [await connect(tenant), await connect(tenant)]
@@ -213,7 +213,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual(['online', 'phone'])
     desk.send({ type: 'setPresence', ref: 1, status: 'offline' })
     await eventually(own).toEqual(['away', 'desk'])
-    // A sign of life is not activity.
+    // A ping is not activity.
     await phone.settled()
     phone.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'a', data: {} })
     await eventually(own).toEqual(['away', 'phone'])
@@ -224,7 +224,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({})
   })
 
-  test('[R12] a user who closes a document and opens it again at once is one user', async () => {
+  test('[R12] a user who closes a document and opens it again at once is listed once', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -234,7 +234,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ ada: 'online' })
   })
 
-  test('[R12.5] what backends add, update and delete arrives at once, and whoever comes later sees it', async () => {
+  test('[R12.5] entries that backends add, update and delete reach clients at once, and late joiners see them', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const ada = await connect(tenant)
@@ -268,7 +268,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ ada: 'online', dan: 'online' })
   })
 
-  test('[R12.5] [R12.6] of client and backend the more recent word counts', async () => {
+  test('[R12.5] [R12.6] the latest update of a client or a backend wins', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const view = await watch(tenant)
@@ -296,7 +296,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual([undefined, 'away', 'rest', undefined])
   })
 
-  test('[R12.6] a Yjs user whom a backend took off the list is back with the next change', async () => {
+  test('[R12.6] a Yjs user whom a backend deleted from the list is listed again with the next change', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
@@ -312,7 +312,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(() => view.present).toEqual({ yves: 'online' })
   })
 
-  test('[R12.2] [R12.3] without activity a user is away after 5 and offline after 10 minutes', () =>
+  test('[R12.2] [R12.3] a user without activity is away after 5 minutes and offline after 10 minutes', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const view = await watch(tenant)
@@ -333,7 +333,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       yjs.provider.awareness.setLocalStateField('cursor', 1)
       await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'online' })
       server.clock.offsetMs = 15 * minute + 2000
-      // What is said again is no activity.
+      // Sending an unchanged state is not activity.
       yjs.provider.awareness.setLocalState(yjs.provider.awareness.getLocalState())
       await eventually(present).toEqual({ sal: 'offline', tom: 'online', yves: 'away' })
       yjs.text.insert(0, 'back')
@@ -341,7 +341,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       await eventually(() => view.present).toEqual({ sal: 'online', tom: 'online', yves: 'online' })
     }))
 
-  test('[R12.5] what a backend said ends after 24 hours', () =>
+  test('[R12.5] an entry that a backend set expires after 24 hours', () =>
     withClock(async () => {
       const tenant = await given.tenant(server)
       const { client: backend } = tenant
@@ -354,7 +354,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       await eventually(() => view.present).toEqual({ cleo: 'online' })
     }))
 
-  test('[R12] deleting a document takes the entries of backends along', async () => {
+  test('[R12] deleting a document deletes the presence entries of backends', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.presence.add({ ...place, users: [{ userId: 'bob' }] })
     const ada = await connect(tenant)
@@ -364,7 +364,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect((await ada.open()).presence).toMatchObject([{ userId: 'ada' }])
   })
 
-  test('[R12] who does not ask for presence is not sent it, but appears', async () => {
+  test('[R12] a client that does not subscribe to presence receives none and is listed', async () => {
     const tenant = await given.tenant(server)
     const view = await watch(tenant)
     const ada = await connect(tenant)
@@ -376,7 +376,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     expect(ada.messages).toEqual([])
   })
 
-  test('[R12.8] many changes of one moment are one message', async () => {
+  test('[R12.8] many presence changes at the same moment are sent as one message', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
@@ -390,10 +390,10 @@ describe.each(stores)('presence over sockets on %s', (store) => {
   })
 })
 
-describe('presence of the dead', () => {
+describe('presence of dead connections', () => {
   const server = useServer('sqlite')
 
-  test('[R12.4] connections that do not answer any more are given up, and their users are gone within 35 s', async () => {
+  test('[R12.4] a connection that stops responding is closed, and its user leaves the list within 35 s', async () => {
     const tenant = await given.tenant(server)
     const watcher = new RealtimeClient(server, { headers: tenant.headers })
     await watcher.take('ready')
@@ -405,7 +405,7 @@ describe('presence of the dead', () => {
       `${socketUrl(server, '/yjs')}/${editorName}?token=${await tokenFor(tenant, 'yves')}`,
     )
     await eventually(() => view.present).toEqual({ ada: 'online', yves: 'online' })
-    // Nothing is read any more, so nothing is answered.
+    // Paused sockets read nothing, so they answer no pings.
     json.socket.pause()
     yjs.pause()
     await expect.poll(() => view.present, { timeout: 35_000, interval: 100 }).toEqual({})
@@ -413,7 +413,7 @@ describe('presence of the dead', () => {
   })
 })
 
-describe.each(stores)('much presence on %s', (store) => {
+describe.each(stores)('large presence lists on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId: string) =>
     RealtimeClient.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
@@ -421,7 +421,7 @@ describe.each(stores)('much presence on %s', (store) => {
   const openDocuments = async () =>
     /^plenum_open_documents (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())
 
-  test('[R36] of a list above 1 MiB the rest follows what opened says', async () => {
+  test('[R36] a presence list above 1 MiB is split between opened and later messages', async () => {
     const tenant = await given.tenant(server)
     const users = await Promise.all(
       Array.from({ length: 80 }, async (_, index) => {
@@ -444,7 +444,7 @@ describe.each(stores)('much presence on %s', (store) => {
     }
   })
 
-  test('[R34] [R34.1] a connection keeps 1 MiB of presence data in all its documents, and what it gives up is free', async () => {
+  test('[R34] [R34.1] a connection stores at most 1 MiB of presence data in all its documents, and removed data frees its space', async () => {
     const tenant = await given.tenant(server)
     const ada = await connect(tenant, 'ada')
     const documents = 66
@@ -467,7 +467,7 @@ describe.each(stores)('much presence on %s', (store) => {
     expect(ada.messages).toEqual([])
   })
 
-  test('[S2] a document with as many users as backends may add is opened without holding the event loop', async () => {
+  test('[S2] opening a document with the most users that backends can add does not block the event loop', async () => {
     const tenant = await given.tenant(server)
     const name = 'ä'.repeat(1_000)
     const users = Array.from({ length: 1_000 }, (_, index) => ({ userId: `user_${index}`, name }))
@@ -478,7 +478,7 @@ describe.each(stores)('much presence on %s', (store) => {
     let ref = 0
     const held = await leastHeld(
       () => client.open('doc_1', { ref, topics: ['presence'] }),
-      // Once nobody has it open any more, the list is read anew.
+      // The server reads the list again after the last client closes the document.
       async () => {
         client.send({ type: 'close', ref: ref++ })
         await eventually(async () => (await openDocuments())?.[1]).toBe('0')

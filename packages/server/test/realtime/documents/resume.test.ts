@@ -15,7 +15,7 @@ describe.each(stores)('resuming on %s', (store) => {
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
     client.liveState.broadcast({ ...place, liveStateDataId, data })
 
-  test('[R11] from a position on, only what changed since is sent', async () => {
+  test('[R11] a client that resumes from a position gets only the changes since then', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['a', 'b', 'c']) await broadcast(tenant, id, { v: 1 })
     const client = await connect(tenant)
@@ -39,18 +39,18 @@ describe.each(stores)('resuming on %s', (store) => {
     expect(last).toMatchObject({ reset: false, liveStates: [] })
   })
 
-  test('[R11] a position that does not fit gives everything', async () => {
+  test('[R11] a client that resumes from an invalid position gets everything', async () => {
     const tenant = await given.tenant(server)
     await broadcast(tenant, 'a', { v: 1 })
     const client = await connect(tenant)
     const { position } = await client.open()
-    const misfits = [
+    const invalidPositions = [
       { ...position, seq: 2 },
       { ...position, seq: Number.MAX_SAFE_INTEGER },
       { epoch: 'other', seq: 1 },
       { epoch: position.epoch.toUpperCase(), seq: 0 },
     ]
-    for (const [index, since] of misfits.entries()) {
+    for (const [index, since] of invalidPositions.entries()) {
       client.send({ type: 'close', ref: 1 + index })
       expect(await client.open('doc_1', { ref: 2 + index, since })).toMatchObject({
         reset: true,
@@ -58,14 +58,14 @@ describe.each(stores)('resuming on %s', (store) => {
         liveStates: [{ liveStateDataId: 'a' }],
       })
     }
-    client.send({ type: 'close', ref: 1 + misfits.length })
+    client.send({ type: 'close', ref: 1 + invalidPositions.length })
     expect(await client.open('doc_1', { ref: 9, since: { ...position, seq: 0 } })).toMatchObject({
       reset: false,
       liveStates: [{ liveStateDataId: 'a' }],
     })
   })
 
-  test('[R11] a document that was deleted and made anew is another one', async () => {
+  test('[R11] a document that is deleted and created again does not accept positions of the old one', async () => {
     const tenant = await given.tenant(server)
     await broadcast(tenant, 'old', { v: 1 })
     const client = await connect(tenant)
@@ -84,7 +84,7 @@ describe.each(stores)('resuming on %s', (store) => {
     expect(opened.position.epoch).not.toBe(position.epoch)
   })
 
-  test('[R11] positions survive a restart of the server', async () => {
+  test('[R11] positions stay valid after a restart of the server', async () => {
     const tenant = await given.tenant(server)
     await broadcast(tenant, 'a', { v: 1 })
     const token = await tokenFor(tenant)
@@ -104,7 +104,7 @@ describe.each(stores)('resuming on %s', (store) => {
   })
 
   test.each([1, 2, 3])(
-    '[R11.1] nothing is missed by a client that comes and goes while others write (seed %i)',
+    '[R11.1] a client that keeps reconnecting while others write misses no change (seed %i)',
     async (seed) => {
       const tenant = await given.tenant(server)
       const next = random(seed)
@@ -143,10 +143,10 @@ describe.each(stores)('resuming on %s', (store) => {
         const opened = await client.open('doc_1', { since: view.position })
         if (!opened.reset) resumed++
         if (isLast) break
-        const patience = next(8)
-        for (let n = 0; n < patience && isWriting; n++)
+        const maxMessages = next(8)
+        for (let n = 0; n < maxMessages && isWriting; n++)
           await Promise.race([client.take('liveState'), writing])
-        // Without a goodbye: what is on its way is lost.
+        // Terminating without a close handshake loses messages in flight.
         client.socket.terminate()
         await client.closed
         seen.push(view.position?.seq ?? 0)

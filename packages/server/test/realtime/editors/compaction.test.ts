@@ -15,13 +15,13 @@ const refusal = {
   },
 }
 
-describe.each(stores)('an editor that cannot be compacted on %s', (store) => {
+describe.each(stores)('failing compaction on %s', (store) => {
   const server = useServer(store)
   const execute = (statement: string) => server.database.write((db) => sql.raw(statement).execute(db))
   const failures = () => server.logged.filter((line) => line.includes('could not be compacted')).length
   const snapshots = () => server.database.read.selectFrom('editor_snapshots').select('editor_id').execute()
 
-  test('[R7.1] is tried once a minute, and opens, grows and is saved meanwhile', async () => {
+  test('[R7.1] an editor that cannot be compacted is retried once a minute, and can be opened, edited and saved meanwhile', async () => {
     const tenant = await given.tenant(server)
     const ada = hocuspocusClient(server, await tokenFor(tenant))
     await synced(ada)

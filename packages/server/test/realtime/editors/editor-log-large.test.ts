@@ -9,7 +9,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const mebibyte = 1024 * 1024
 const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
 
-/** Bytes whose parts all differ. */
+/** Returns bytes that differ in every part. */
 const bytesOf = (length: number, seed: number) => {
   const bytes = new Uint8Array(length)
   for (let at = 0; at < length; at += 997) bytes[at] = (at / 997 + seed) % 251
@@ -25,7 +25,7 @@ describe.each(stores)('large editors on %s', (store) => {
     return (await parts.where('api_key', '=', apiKey).execute()).length
   }
 
-  /** An editor with these updates. */
+  /** Creates an editor with these updates. */
   async function editor(...updates: Uint8Array[]) {
     const tenant = await given.tenant(server)
     await given.organization(tenant, 'o1')
@@ -123,7 +123,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await partsIn(apiKey)).toBe(0)
   })
 
-  test('[17.4] a large version is written and read in parts, without holding the event loop', async () => {
+  test('[17.4] a large version is written and read in parts without blocking the event loop', async () => {
     const { apiKey, client } = await editor(bytesOf(1, 1))
     const version = { versionId: 'ver_1', name: 'large', type: 'text', contentKey: 'content' } as const
     const bytes = bytesOf(16.5 * mebibyte, 3)
@@ -140,7 +140,7 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(await parts.where('api_key', '=', apiKey).execute()).toEqual([])
   }, 60_000)
 
-  test('[S2] reading the owners of 100,000 client ids does not hold the event loop', async () => {
+  test('[S2] reading the owners of 100,000 client ids does not block the event loop', async () => {
     const { apiKey } = await editor(bytesOf(1, 1))
     const writer = { userId: 'u1', sessionId: null }
     for (let at = 0; at < 100_000; at += 10_000) {
@@ -157,16 +157,16 @@ describe.each(stores)('large editors on %s', (store) => {
     expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
   }, 60_000)
 
-  test('[S2] appending the largest update that a backend may write does not hold the event loop', async () => {
+  test('[S2] appending the largest update that a backend may write does not block the event loop', async () => {
     const { apiKey, append } = await editor(bytesOf(1, 1))
     const large = bytesOf(10 * mebibyte, 3)
-    // If it were sent as text, PostgreSQL's driver would take twice as long.
+    // The PostgreSQL driver would take twice as long if it sent the update as text.
     expectFreeLoop(await leastHeld(() => append(large)), { promisedMs: store === 'postgres' ? 15 : 50 })
     const [, second] = (await read(apiKey))?.updates ?? []
     expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)
 
-  test('[S2] reading and compacting 32 MiB does not hold the event loop', async () => {
+  test('[S2] reading and compacting 32 MiB does not block the event loop', async () => {
     const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
     const snapshot = bytesOf(32 * mebibyte, 7)
     expectFreeLoop(await heldDuring(() => read(apiKey)))

@@ -12,7 +12,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   const server = useServer(store)
   const read = () => server.database.read
 
-  /** A tenant with the document d1. */
+  /** Creates a tenant with the document d1. */
   const tenant = async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, 'o1')
@@ -92,7 +92,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     ])
   })
 
-  test('[R7] an update for a deleted editor gets no number, and does not fail the other updates', async () => {
+  test('[R7] an update for a deleted editor gets no number and does not fail the other updates', async () => {
     const { apiKey } = await tenant()
     const entries = [
       entry(apiKey, { editor: inEditor('e1', 'nowhere'), owners: [[1, 'u1']] }),
@@ -121,13 +121,13 @@ describe.each(stores)('the editor log on %s', (store) => {
     ])
     const snapshot = { snapshotSeq: 0, seq: 1, snapshot: bytes(9) }
     expect(await compactIf(apiKey, { ...snapshot, createdAt })).toBe(false)
-    const anew = (await load(apiKey))!
-    expect(anew).toMatchObject({ seq: 2, snapshotSeq: 0, createdAt: 2000, owners: new Map() })
+    const recreated = (await load(apiKey))!
+    expect(recreated).toMatchObject({ seq: 2, snapshotSeq: 0, createdAt: 2000, owners: new Map() })
     expect(await append([entry(apiKey, { createdAt: 2000 })])).toEqual([3])
     expect(await compactIf(apiKey, { ...snapshot, createdAt: 2000 })).toBe(true)
   })
 
-  test('[R7] one call appends to a thousand editors, with large updates among them', async () => {
+  test('[R7] one call appends to a thousand editors, including large updates', async () => {
     const { apiKey } = await tenant()
     const entries = Array.from({ length: 1000 }, (_, index) =>
       entry(apiKey, {
@@ -146,7 +146,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     }
   })
 
-  test('[R7] concurrent calls number their updates one after the other, and store all of them', async () => {
+  test('[R7] concurrent calls number their updates consecutively and store all of them', async () => {
     const { apiKey } = await tenant()
     const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
     const calls = Array.from({ length: 12 }, (_, call) =>
@@ -200,7 +200,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect((await free()).map((one) => typeof one === 'object')).toEqual([true, true, true, false])
   })
 
-  test('[17.3] a change can still be appended if others wrote since, but not after the same writer, and not after a snapshot', async () => {
+  test('[17.3] a change can be appended after changes of other writers, but not after one of the same writer or a snapshot', async () => {
     const { apiKey } = await tenant()
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
     const fits = (seq: number, createdAt = 1000) =>
@@ -239,7 +239,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     expect(await readAfter(4)).toEqual([])
   })
 
-  test('[R7.1] a snapshot replaces its updates, if the snapshot that it is based on is still stored', async () => {
+  test('[R7.1] a snapshot replaces its updates if the snapshot that it is based on is still stored', async () => {
     const { apiKey } = await tenant()
     await append([1, 2, 3].map((byte) => entry(apiKey, { update: bytes(byte) })))
     expect(await compactIf(apiKey, { snapshotSeq: 1, seq: 2, snapshot: bytes(9) })).toBe(false)

@@ -11,7 +11,7 @@ import { textIn } from '../../support/words.ts'
 const maxBytes = 200_000
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** What a client writes, one update for each transaction. */
+/** Creates a client document and returns one update for each transaction. */
 function writer() {
   const doc = new Y.Doc()
   const updates: Uint8Array[] = []
@@ -26,7 +26,7 @@ function writer() {
   }
 }
 
-describe.each(stores)('an editor as large as it may be on %s', (store) => {
+describe.each(stores)('the size limit of an editor on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_EDITOR_BYTES: String(maxBytes) } })
 
   const storedBytes = async () => {
@@ -42,7 +42,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
   }
 
   test.each(dialects)(
-    '[S6] [R48.3] [S6.1] refuses what a client of %s adds, names the limit, and is read and written on',
+    '[S6] [R48.3] [S6.1] a full editor refuses additions over %s, names the limit, and can still be read and written',
 
     async (dialect) => {
       const tenant = await given.tenant(server)
@@ -53,10 +53,10 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
       const { insert } = writer()
       expect(await ada.update(insert(150_000))).toBe('saved')
       expect(await ada.update(insert(100_000))).toBe('refused')
-      // It builds upon what was refused.
+      // This update depends on the refused one.
       expect(await ada.update(insert(1))).toBe('refused')
       const limit = `${maxBytes} bytes (LIMIT_EDITOR_BYTES)`
-      // The protocol of y-websocket cannot say why; the operator finds it in the log.
+      // The protocol of y-websocket has no message for the reason. The operator finds it in the log.
       if (dialect === 'yjs' || dialect === 'y-sweet')
         expect(server.logged.some((line) => line.includes(limit) && line.includes(tenant.apiKey))).toBe(true)
       else expect(ada.denials[0]).toContain(limit)
@@ -69,7 +69,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     },
   )
 
-  test('[S6.1] refuses a change of the client with the status that a backend gets', async () => {
+  test('[S6.1] a full editor refuses a change of the client with the status that a backend gets', async () => {
     const tenant = await given.tenant(server)
     const connection = server.client().connect({ token: await tokenFor(tenant), WebSocket })
     onTestFinished(() => connection.close())
@@ -86,7 +86,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     expect(errors).toMatchObject([refusal])
   })
 
-  test('[S6.3] stores what it refused once enough is deleted', async () => {
+  test('[S6.3] a full editor stores a refused change once enough content is deleted', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -103,7 +103,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     expect(ada.provider.shouldConnect).toBe(true)
   })
 
-  test('[S6] [S6.1] [S6.2] refuses what a backend adds, and takes what makes it smaller', async () => {
+  test('[S6] [S6.1] [S6.2] a full editor refuses additions of a backend and accepts changes that make it smaller', async () => {
     const tenant = await given.tenant(server)
     const { crdt, crdtVersions } = tenant.client
     const tooLarge = {
@@ -121,7 +121,7 @@ describe.each(stores)('an editor as large as it may be on %s', (store) => {
     await expect(crdt.update(text(250_000, 'y'))).rejects.toMatchObject(tooLarge)
     expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('x'.repeat(150_000))
 
-    // More than fits beside what is there, but what is there goes.
+    // The new text does not fit beside the old one, but it replaces the old one.
     await crdt.update(text(180_000, 'z'))
     expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('z'.repeat(180_000))
     await crdt.update(text(10, 'a'))

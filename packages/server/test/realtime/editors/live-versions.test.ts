@@ -16,7 +16,7 @@ afterEach(() => {
   for (const connection of open.splice(0)) connection.close()
 })
 
-describe.each(stores)('versions over the live connection on %s', (database) => {
+describe.each(stores)('versions at /realtime on %s', (database) => {
   const server = useServer(database)
 
   function connect(token: string, documentId = 'doc_1') {
@@ -44,7 +44,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   }
 
-  async function person(tenant: given.Tenant, userId: string, role?: 'viewer' | 'editor') {
+  async function connectUser(tenant: given.Tenant, userId: string, role?: 'viewer' | 'editor') {
     const client = connect(await tokenFor(tenant, userId, role && { role }))
     await client.editor.whenSynced
     return client
@@ -59,7 +59,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
   const names = async ({ versions }: { versions: LiveEditor['versions'] }) =>
     (await versions.list()).versions.map(({ name }) => name)
 
-  /** Stores that many versions of the editor, which must exist. */
+  /** Stores `count` versions of an existing editor. */
   async function store({ apiKey }: given.Tenant, count: number) {
     const log = await editorLog.read(server.database.read, apiKey, place)
     const { bytes } = log!.updates[0]!
@@ -71,9 +71,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     })
   }
 
-  test('[R37] [R37.5] [R37.6] two people save and restore versions, and both are told at once', async () => {
+  test('[R37] [R37.5] [R37.6] two users save and restore versions, and both clients are notified at once', async () => {
     const tenant = await given.tenant(server)
-    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('first')
     const version = await ada.versions.add(' Draft ')
     expect(version).toEqual({
@@ -101,9 +101,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     })
   })
 
-  test('[R37.3] a version holds everything that its author typed before', async () => {
+  test('[R37.3] a version contains everything that its author typed before', async () => {
     const tenant = await given.tenant(server)
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     for (let round = 0; round < 5; round++) {
       for (let word = 0; word < 100; word++) ada.type(`${round}.${word} `)
       const { versionId } = await ada.versions.add(`round ${round}`)
@@ -112,9 +112,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     }
   })
 
-  test('[R37.6] [17.4.2] what a backend adds and restores is told to clients, with the user whom it names', async () => {
+  test('[R37.6] [17.4.2] clients are notified of versions that a backend adds and restores, with the user that the backend names', async () => {
     const tenant = await given.tenant(server)
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     ada.type('Hello')
     await ada.editor.whenSaved()
     const nameless = (await tenant.client.crdtVersions.add({ ...place, name: 'nightly' })).data
@@ -134,10 +134,10 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(new Set(listed)).toEqual(new Set([nameless, named, unknown]))
   })
 
-  test('[R37.2] a viewer lists versions and hears of them, but cannot add or restore one', async () => {
+  test('[R37.2] a viewer lists versions and is notified of them, but cannot add or restore one', async () => {
     const tenant = await given.tenant(server)
-    const ada = await person(tenant, 'ada')
-    const viewer = await person(tenant, 'vic', 'viewer')
+    const ada = await connectUser(tenant, 'ada')
+    const viewer = await connectUser(tenant, 'vic', 'viewer')
     ada.type('Hello')
     const { versionId } = await ada.versions.add('one')
     ada.type(' world')
@@ -149,9 +149,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(ada.text()).toBe('Hello world')
   })
 
-  test('[R37] the list comes in pages, the newest first', async () => {
+  test('[R37] versions are listed in pages, newest first', async () => {
     const tenant = await given.tenant(server)
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     expect(await ada.versions.list()).toEqual({ versions: [] })
     ada.type('Hello')
     for (const name of ['a', 'b', 'c', 'd', 'e']) {
@@ -171,9 +171,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
 
   test('[R37.1] a version of another document or of another tenant cannot be restored', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     const elsewhere = connect(await tokenFor(tenant, 'ada'), 'doc_2')
-    const stranger = await person(other, 'ada')
+    const stranger = await connectUser(other, 'ada')
     for (const { type } of [ada, elsewhere, stranger]) type('Hello')
     const { versionId } = await ada.versions.add('one')
     for (const client of [elsewhere, stranger]) {
@@ -186,15 +186,15 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
 
   test('[R37.1] an editor without content has no versions, and none can be added', async () => {
     const tenant = await given.tenant(server)
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     const missing = 'NOT_FOUND: No CRDT data found for this editor ID.'
     expect(await refusal(ada.versions.add('x'))).toBe(missing)
     expect(await refusal(ada.versions.restore('x'))).toBe(missing)
   })
 
-  test('[R37.4] users add versions up to 500, and 20 a minute; backends are not bound by that', async () => {
+  test('[R37.4] users add at most 500 versions and 20 a minute, and backends have neither limit', async () => {
     const tenant = await given.tenant(server)
-    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('Hello')
     await ada.editor.whenSaved()
     await store(tenant, 481)
@@ -213,9 +213,9 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect((await tenant.client.crdtVersions.add({ ...place, name: 'backend' })).data.name).toBe('backend')
   })
 
-  test('[R37.7] after a break the client is told to read the list again, and calls made meanwhile are done', async () => {
+  test('[R37.7] a reconnected client is asked to read the list again, and its calls made offline are carried out', async () => {
     const tenant = await given.tenant(server)
-    const [ada, bob] = [await person(tenant, 'ada'), await person(tenant, 'bob')]
+    const [ada, bob] = [await connectUser(tenant, 'ada'), await connectUser(tenant, 'bob')]
     ada.type('Hello')
     await ada.versions.add('one')
     await eventually(() => bob.events.length).toBe(1)
@@ -229,12 +229,12 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(new Set(await names(bob))).toEqual(new Set(['one', 'missed', 'while offline']))
   })
 
-  test('[R37.7] versions that a migration brings keep their author, and clients are told to read the list', async () => {
+  test('[R37.7] migrated versions keep their author, and clients are asked to read the list again', async () => {
     const tenant = await given.tenant(server)
     const old = { ...place, documentId: 'doc_old' }
     await tenant.client.crdt.add({ ...old, type: 'text', data: 'Hello' })
     const brought = (await tenant.client.crdtVersions.add({ ...old, name: 'one', userId: 'cleo' })).data
-    const ada = await person(tenant, 'ada')
+    const ada = await connectUser(tenant, 'ada')
     expect(await names(ada)).toEqual([])
     const move = { organizationId: 'org_1', documentId: 'doc_old', newDocumentId: 'doc_1' }
     await tenant.client.documents.migrate(move)
@@ -243,7 +243,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(brought.createdBy).toEqual({ userId: 'cleo' })
   })
 
-  test('[R32] [R37.2] no version is added after access was taken away', async () => {
+  test('[R32] [R37.2] a user whose access is revoked adds no version afterwards', async () => {
     const tenant = await given.tenant(server)
     await lockedDocument(tenant, 'doc_1')
     const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
@@ -264,7 +264,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(atAnswer).toBeLessThanOrEqual(10)
   })
 
-  test('[S2] many lists at the same time do not hold the event loop', async () => {
+  test('[S2] many concurrent version lists do not block the event loop', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...place, type: 'text', data: 'x'.repeat(10_000) })
     await store(tenant, 1000)
@@ -275,7 +275,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     )
     const ids = Array.from({ length: 9 }, (_, id) => id)
     const held = await heldDuring(async () => {
-      // What is sent before the document is open waits, and then begins together.
+      // Messages sent before the document is open wait and then start together.
       for (const client of clients) {
         client.send({ type: 'open', ref: 1, organizationId: 'org_1', documentId: 'doc_1', topics: [] })
         client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'note' })
@@ -299,7 +299,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
     expect(version).not.toHaveProperty('createdBy')
   })
 
-  test('[R10.1] [R10.2] requests about versions that cannot be done are refused, and malformed ones close with 4400', async () => {
+  test('[R10.1] [R10.2] version requests that cannot be carried out are refused, and malformed ones close the connection with 4400', async () => {
     const tenant = await given.tenant(server)
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))
     await client.open()
@@ -367,7 +367,7 @@ describe.each(stores)('versions over the live connection on %s', (database) => {
 describe.each(stores)('the request limit of an API key on %s', (database) => {
   const server = useServer(database, { env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '4' } })
 
-  test('[R37.1] adding and restoring versions count towards it, listing does not', async () => {
+  test('[R37.1] adding and restoring versions count towards the request limit of the API key, and listing does not', async () => {
     const tenant = await given.tenant(server)
     // Issuing the token is the first of the four requests.
     const client = await RealtimeClient.connect(server, await tokenFor(tenant))

@@ -12,7 +12,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
   const server = useServer(store)
 
   test.each([1, 2, 3, 4, 5, 6])(
-    '[R10] well-formed messages in any order are all answered, and leave nothing behind (seed %i)',
+    '[R10] well-formed messages in any order are all answered and leave no state behind (seed %i)',
     async (seed) => {
       const tenant = await given.tenant(server)
       const next = random(seed)
@@ -78,7 +78,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
       for (const ref of [0, 1, 2]) client.send({ type: 'close', ref })
       await eventually(() => answered.length).toBe(ids - 1000)
       expect(new Set(answered).size).toBe(answered.length)
-      // Nothing holds the connection.
+      // The connection still works.
       for (let again = 0; again < 3; again++) {
         await client.open('doc_1', { ref: 50 + again })
         expect(await client.set('last', { again }, { ref: 50 + again })).toMatchObject({ type: 'done' })
@@ -117,7 +117,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
     return { clients: [await open(), await open()] as const, doc, first, second, content }
   }
 
-  test('[R8.4] the server asks for what an update depends on, and acknowledges the update with the answer', async () => {
+  test('[R8.4] the server requests the update that a received one depends on, and acknowledges both once it arrives', async () => {
     const { clients, doc, second, content } = await outOfOrder()
     const [ada] = clients
     ada.sendFrame('update', second, 1, 1)
@@ -131,7 +131,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
     expect(await content()).toBe('Hello world')
   })
 
-  test('[R8.4] an update is stored when another client sends what it depends on', async () => {
+  test('[R8.4] an update is stored when another client sends the update it depends on', async () => {
     const { clients, first, second, content } = await outOfOrder()
     const [ada, other] = clients
     ada.sendFrame('update', second, 1, 1)

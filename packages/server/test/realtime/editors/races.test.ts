@@ -17,13 +17,13 @@ import {
 } from '../../support/live.ts'
 import { metric } from '../../support/metrics-page.ts'
 
-/** One number decides what is tried next; printed, so that a failing run can be tried again in the same order. */
+/** The seed decides the order of the actions. It is printed, so a failing run can be repeated in the same order. */
 const seed = Number(process.env.RACE_SEED ?? Date.now() % 1_000_000)
 const seconds = Number(process.env.RACE_SECONDS ?? 6)
 
 const documents = ['doc_1', 'doc_2']
 const editors = ['a', 'b']
-const mostWriters = 12
+const maxWriters = 12
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -31,8 +31,8 @@ afterEach(async () => {
   for (const stop of stops.splice(0).toReversed()) await stop()
 })
 
-describe.each(stores)('everything at once on %s', (store) => {
-  test('[R1] [R4] [R7] in the end everybody has what is stored', { timeout: 300_000 }, async () => {
+describe.each(stores)('random concurrent operations on %s', (store) => {
+  test('[R1] [R4] [R7] all clients converge to the stored content', { timeout: 300_000 }, async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const data = databaseUrl === undefined ? undefined : { dataDir: '/tmp/unused', databaseUrl }
     const server = await startServer(store, { data })
@@ -43,19 +43,19 @@ describe.each(stores)('everything at once on %s', (store) => {
     console.log(`${store}, seed ${seed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
     await race.settle()
     closeClients()
-    // Editors are kept a few seconds for those who come back.
+    // The server keeps editors for a few seconds for clients that reconnect.
     await expect.poll(() => openAt(server), { timeout: 60_000, interval: 500 }).toEqual([0, 0, 0])
   })
 })
 
-/** How many connections, documents and editors the server holds. */
+/** Returns how many connections, documents and editors the server has open. */
 function openAt(server: TestServer): Promise<(number | undefined)[]> {
   const names = ['plenum_websocket_connections', 'plenum_open_documents', 'plenum_open_editors']
   return Promise.all(names.map((name) => metric(server, name)))
 }
 
-/** There is nothing to write to, or no text, or the database is away. */
-const expected = ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNAVAILABLE']
+/** The document does not exist, its content is not text, or the database is unavailable. */
+const expectedStatuses = ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNAVAILABLE']
 
 function createRandom(start: number) {
   let state = start
@@ -66,7 +66,7 @@ function createRandom(start: number) {
   return { below, of: <T>(list: readonly T[]) => list[below(list.length)] as T }
 }
 
-/** A stock client in an editor. */
+/** A stock client that has an editor open. */
 interface Writer {
   documentId: string
   editorId: string
@@ -100,7 +100,7 @@ class Race {
     return [
       ['join', 4, () => this.#join()],
       ['leave', 3, () => this.#leave()],
-      ['turn', 4, () => this.#turn()],
+      ['toggle connection', 4, () => this.#toggleConnection()],
       ['type', 60, () => this.#type()],
       ['remove', 20, () => this.#remove()],
       ['paste', 4, () => this.#paste()],
@@ -123,7 +123,7 @@ class Race {
     }
   }
 
-  /** Everybody comes back, and then nobody lacks anything. */
+  /** Reconnects all writers and expects that they all have the stored content. */
   async settle(): Promise<void> {
     await Promise.all(this.#requests)
     for (const documentId of documents) {
@@ -135,8 +135,8 @@ class Race {
   async #settle(documentId: string, editorId: string): Promise<void> {
     const name = `org_1/${documentId}/${editorId}`
     const reader = yjsClient(this.#server, await tokenFor(this.#tenant, 'reader'), { name })
-    const isHere = (one: Writer) => one.documentId === documentId && one.editorId === editorId
-    const present = [...this.#writers].filter(isHere)
+    const isInEditor = (one: Writer) => one.documentId === documentId && one.editorId === editorId
+    const present = [...this.#writers].filter(isInEditor)
     await synced(reader)
     await eventually(() => {
       for (const one of present) if (!one.isOnline) one.connect()
@@ -146,7 +146,7 @@ class Race {
     await expect
       .poll(() => new Set(docs.map(stateOf)).size, { timeout: 20_000, message: `seed ${seed}: ${name}` })
       .toBe(1)
-    // Of an editor without text, REST shows what else there is.
+    // REST returns the other root of an editor that has no text.
     const shown = [reader.text.toString(), reader.doc.getMap('nested').toJSON()]
     expect(shown).toContainEqual(await this.#stored(documentId, editorId))
   }
@@ -162,14 +162,14 @@ class Race {
   }
 
   async #join(): Promise<void> {
-    if (this.#writers.size < mostWriters) {
+    if (this.#writers.size < maxWriters) {
       await this.#open(this.#random.of(documents), this.#random.of(editors))
     }
   }
 
   async #open(documentId: string, editorId: string): Promise<void> {
     const isYjs = this.#random.below(2) === 0
-    // The database may be away.
+    // The database may be unavailable.
     const token = await tokenFor(this.#tenant, `user${this.#users++ % 5}`).catch(() => undefined)
     if (token !== undefined)
       this.#writers.add((isYjs ? this.#yjs : this.#hocuspocus)(token, documentId, editorId))
@@ -193,9 +193,9 @@ class Race {
       },
       destroy: () => provider.destroy(),
     }
-    // A stock client would bring back what was deleted, as far as it knows it.
+    // A stock client that reconnects would send its copy of the deleted content again.
     provider.on('connection-close', (event) => {
-      if (event?.code === 4404) this.#forget(writer)
+      if (event?.code === 4404) this.#removeWriter(writer)
     })
     return writer
   }
@@ -203,9 +203,9 @@ class Race {
   readonly #hocuspocus = (token: string, documentId: string, editorId: string): Writer => {
     const { provider, doc, socket } = hocuspocusClient(this.#server, token, {
       name: `org_1/${documentId}/${editorId}`,
-      onAuthenticationFailed: () => this.#forget(writer),
+      onAuthenticationFailed: () => this.#removeWriter(writer),
     })
-    // Whoever closes one that still connects gets an error, for which the provider does not listen any more.
+    // Closing a socket that is still connecting emits an error, and the provider has already removed its listener.
     const closing = () => socket.webSocket?.addEventListener('error', () => {})
     const writer: Writer = {
       documentId,
@@ -214,7 +214,7 @@ class Race {
       isOnline: true,
       isSynced: () => provider.isSynced && !provider.hasUnsyncedChanges,
       connect() {
-        // It forgets that it is to connect if it has not yet disconnected.
+        // The socket ignores `connect` until it has disconnected.
         if (socket.status !== WebSocketStatus.Disconnected) return
         writer.isOnline = true
         void socket.connect()
@@ -233,49 +233,49 @@ class Race {
     return writer
   }
 
-  #forget(writer: Writer): void {
+  #removeWriter(writer: Writer): void {
     this.#writers.delete(writer)
     writer.destroy()
   }
 
-  #anybody(): Writer | undefined {
+  #anyWriter(): Writer | undefined {
     return this.#random.of([...this.#writers])
   }
 
   #leave(): void {
-    const writer = this.#anybody()
-    if (this.#writers.size > 3 && writer) this.#forget(writer)
+    const writer = this.#anyWriter()
+    if (this.#writers.size > 3 && writer) this.#removeWriter(writer)
   }
 
-  /** Goes offline, or comes back. */
-  #turn(): void {
-    const writer = this.#anybody()
+  /** Disconnects a writer, or reconnects it. */
+  #toggleConnection(): void {
+    const writer = this.#anyWriter()
     if (writer?.isOnline) writer.disconnect()
     else writer?.connect()
   }
 
   #type(): void {
-    const text = this.#anybody()?.doc.getText('content')
+    const text = this.#anyWriter()?.doc.getText('content')
     text?.insert(this.#random.below(text.length + 1), `${this.#random.below(1_000)} `)
   }
 
   #remove(): void {
-    const text = this.#anybody()?.doc.getText('content')
+    const text = this.#anyWriter()?.doc.getText('content')
     if (!text || text.length === 0) return
     const from = this.#random.below(text.length)
     text.delete(from, Math.min(text.length - from, 1 + this.#random.below(8)))
   }
 
-  /** Enough for a snapshot now and then. */
+  /** Pastes enough text to cause a snapshot from time to time. */
   #paste(): void {
-    const text = this.#anybody()?.doc.getText('content')
+    const text = this.#anyWriter()?.doc.getText('content')
     if (text && text.length > 60_000) text.delete(0, 50_000)
     else text?.insert(0, 'paste '.repeat(2_000))
   }
 
-  /** Types inside types, which others fill and throw away meanwhile. */
+  /** Nests types in types, which other writers fill and delete concurrently. */
   #nest(): void {
-    const writer = this.#anybody()
+    const writer = this.#anyWriter()
     if (!writer) return
     const map = writer.doc.getMap<Y.Map<unknown>>('nested')
     const key = `k${this.#random.below(3)}`
@@ -286,7 +286,7 @@ class Race {
 
   #request(request: Promise<unknown>): void {
     const done = request.catch((error: unknown) => {
-      if (!(error instanceof ApiError && expected.includes(error.status))) throw error
+      if (!(error instanceof ApiError && expectedStatuses.includes(error.status))) throw error
     })
     done.catch(() => {})
     this.#requests.add(done)
@@ -306,30 +306,30 @@ class Race {
     this.#request(this.#tenant.client.crdt.update({ ...this.#place(), ...content }))
   }
 
-  /** A version is kept, and soon after it is back. */
+  /** Saves a version and restores it right after. */
   #restore(): void {
     const place = this.#place()
     const { crdtVersions } = this.#tenant.client
-    const kept = crdtVersions.add({ ...place, name: 'v' })
-    this.#request(kept.then(({ data: { versionId } }) => crdtVersions.restore({ ...place, versionId })))
+    const added = crdtVersions.add({ ...place, name: 'v' })
+    this.#request(added.then(({ data: { versionId } }) => crdtVersions.restore({ ...place, versionId })))
   }
 
   async #deleteDocument(): Promise<void> {
     const documentId = this.#random.of(documents)
     const { documents: api } = this.#tenant.client
-    // It fails as a whole if the document is not there.
+    // The whole call fails if the document does not exist.
     const deleted = api.delete({ organizationId: 'org_1', documentIds: [documentId] })
     this.#request(deleted.catch((error: unknown) => expect(error).toBeInstanceOf(ApiError)))
     await Promise.allSettled(this.#requests)
-    // Whoever was offline knows nothing of it yet.
-    for (const writer of this.#writers) if (writer.documentId === documentId) this.#forget(writer)
+    // Writers that were offline have not received the deletion yet.
+    for (const writer of this.#writers) if (writer.documentId === documentId) this.#removeWriter(writer)
     await this.#open(documentId, this.#random.of(editors))
   }
 
   #breakDatabase(): void {
     const end = async () => {
       const admin = new pg.Client({ connectionString: this.#databaseUrl })
-      // Another one may end this one as well.
+      // A concurrent call of this action may terminate this connection too.
       admin.on('error', () => {})
       await admin.connect()
       await admin.query(

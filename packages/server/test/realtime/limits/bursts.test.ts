@@ -11,7 +11,7 @@ import { type Content, text, update } from '../../support/updates/scenes.ts'
 
 const client = 7
 
-/** Written behind what the client has written before. */
+/** Returns an update that appends content after the previous struct of the client. */
 function typed(clock: number, content: Content): Uint8Array {
   const place = clock > 0 ? { origin: [client, clock - 1] as const } : { parent: 'content' }
   return update({ structs: [{ client, clock, structs: [{ ...place, content }] }] })
@@ -28,7 +28,7 @@ async function connect(server: TestServer, token: string, name: string): Promise
   return socket
 }
 
-/** Resolves when everything that the client sent before is stored: the receipt of an update that says nothing. */
+/** Sends an empty update and resolves when it comes back, because all updates before it are stored then. */
 async function settled(socket: WebSocket): Promise<void> {
   const receipt = Buffer.from(yjsUpdate(Uint8Array.of(0, 0)))
   const received = new Promise<void>((resolve) => {
@@ -53,7 +53,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     return text
   }
 
-  test('[S2] [S8.2] 40 KB of one-character deletes do not hold the event loop, whatever else is deleted', async () => {
+  test('[S2] [S8.2] 40 KB of one-character deletes do not block the event loop, however many ranges are already deleted', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
     const ranges = 190_000
@@ -69,10 +69,10 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     expectFreeLoop(held)
   }, 120_000)
 
-  test('[S2] [S8.2] updates that came early are not tried again for each one that comes', async () => {
+  test('[S2] [S8.2] out-of-order updates are not retried for every update that arrives', async () => {
     const tenant = await given.tenant(server)
     const socket = await connect(server, await tokenFor(tenant), 'org_1/doc_1/note')
-    // Each lacks what its last struct refers to.
+    // The last struct of each update refers to a struct that never arrives.
     const structs = [
       ...times(150, (i) => ({ ...(i > 0 && { origin: [9, i - 1] as const }), content: text('x') })),
     ]
@@ -92,14 +92,14 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     expectFreeLoop(held)
   }, 120_000)
 
-  test('[S2] [S8] bursts of many sockets at once do not hold the event loop, and all of them are stored', async () => {
+  test('[S2] [S8] concurrent bursts of many sockets do not block the event loop and are stored completely', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const sockets = await Promise.all(times(20, (i) => connect(server, token, `org_1/doc_1/note${i}`)))
     const count = 2_500
     const burst = burstOf(times(count, (clock) => yjsUpdate(typed(clock, text(`${clock % 10}`)))))
     const held = await heldDuring(async () => {
-      // Before their access is checked and the editors are loaded.
+      // The bursts arrive before access is checked and the editors are loaded.
       for (const socket of sockets) sendBurst(socket, burst)
       await Promise.all(sockets.map(settled))
     })
@@ -109,7 +109,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
   }, 120_000)
 
   test.each(dialects)(
-    '[R1.4] what a client of %s sent in one burst is stored, although it left at once',
+    '[R1.4] a burst over %s from a client that disconnects at once is stored',
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)

@@ -11,10 +11,10 @@ const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const typed = (client: number, clock = 0) =>
   update({ structs: [{ client, clock, structs: [{ parent: 'content', content: text('x') }] }] })
 
-describe.each(stores)('the client ids of an editor on %s', (store) => {
+describe.each(stores)('the client id limits of an editor on %s', (store) => {
   const server = useServer(store)
 
-  /** An editor in which these users have written with so many ids each. */
+  /** Creates an editor and gives each user this number of client ids. */
   async function givenIds({ apiKey }: given.Tenant, counts: Record<string, number>): Promise<void> {
     const owners: [number, string][] = []
     for (const [userId, count] of Object.entries(counts)) {
@@ -37,7 +37,7 @@ describe.each(stores)('the client ids of an editor on %s', (store) => {
     }
   }
 
-  test('[S7] new ones are refused when there are 100,000, and known ones and backends write on', async () => {
+  test('[S7] an editor with 100,000 client ids refuses new ids and accepts writes of known ids and backends', async () => {
     const tenant = await given.tenant(server)
     const teams = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`u${i}`, 1_000]))
     await givenIds(tenant, { ...teams, u99: 999 })
@@ -51,7 +51,7 @@ describe.each(stores)('the client ids of an editor on %s', (store) => {
     const bob = await enter('bob')
     expect(await bob.update(typed(2))).toBe('refused')
     expect(bob.denials[0]).toContain('too many Yjs client ids')
-    // It builds upon what was refused.
+    // This update depends on the refused one.
     expect(await bob.update(typed(2, 1))).toBe('refused')
     expect(await ada.update(typed(1, 1))).toBe('saved')
     expect(await bob.update(update({ deletes: [{ client: 1, ranges: [[0, 1]] }] }))).toBe('saved')
@@ -60,7 +60,7 @@ describe.each(stores)('the client ids of an editor on %s', (store) => {
     expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('from a backend')
   }, 60_000)
 
-  test('[S7.1] of one user do not use up those of the others', async () => {
+  test('[S7.1] the client ids of one user do not use up the client ids of other users', async () => {
     const tenant = await given.tenant(server)
     await givenIds(tenant, { mallory: 33_333 })
     const door = { ...place, token: await tokenFor(tenant, 'mallory') }

@@ -13,7 +13,7 @@ import { randomNumbers } from '../../support/updates/scenes.ts'
 import { realUpdates } from '../../support/updates/sessions.ts'
 
 const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000)
-const tell = (text: string) => {
+const report = (text: string) => {
   // oxlint-disable-next-line no-console -- the counts are part of the result
   console.log(`seed ${seed}: ${text}`)
 }
@@ -22,7 +22,7 @@ type Frame = (update: Uint8Array) => Uint8Array
 
 const message = (write: (encoder: encoding.Encoder) => void): Uint8Array => encoding.encode(write)
 
-/** How the two dialects of Yjs carry an update, or with `kind` another message of the same form. */
+/** Encodes an update in the two dialects of Yjs, or with `kind` another message of the same form. */
 const frames: Record<'yjs' | 'hocuspocus', (kind?: number) => Frame> = {
   yjs:
     (kind = 2) =>
@@ -43,7 +43,7 @@ const frames: Record<'yjs' | 'hocuspocus', (kind?: number) => Frame> = {
       }),
 }
 
-/** A socket that opens itself again when the server has closed it. */
+/** A socket that reconnects after the server closes it. */
 class Attacker {
   readonly #open: () => Promise<WebSocket>
   #socket: WebSocket | undefined
@@ -53,7 +53,7 @@ class Attacker {
     this.#open = open
   }
 
-  /** Returns when the server has dealt with it, one way or the other. */
+  /** Resolves when the server has answered the ping after the data, or has closed the socket. */
   async send(data: Uint8Array | string): Promise<void> {
     if (this.#socket?.readyState !== WebSocket.OPEN) this.#socket = await this.#open()
     const socket = this.#socket
@@ -89,7 +89,7 @@ const doors = (server: TestServer, token: string) => ({
   yjs: () => opened(socketUrl(server, `/yjs/${editorName}?token=${token}`)),
   'y-sweet': async () => {
     const socket = await opened(socketUrl(server, `/y-sweet/d/${editorName}/ws/${editorName}?token=${token}`))
-    // A refusal is told at once, and the connection closed later.
+    // The server sends a refusal at once and closes the connection later.
     return socket.on('message', (data: Buffer) => data[0] === 2 && socket.terminate())
   },
   hocuspocus: () =>
@@ -111,8 +111,11 @@ const contentOf = (doc: Y.Doc) =>
     [...Y.decodeStateVector(Y.encodeStateVector(doc))].sort(),
   ])
 
-/** Two honest people who type all the while; at the end everything they typed is there, for them and for anybody. */
-async function witnessed(server: TestServer, attack: (token: string) => Promise<void>): Promise<void> {
+/** Lets two users type during the attack, and expects that they and a late joiner end with all of their text. */
+async function attackWhileUsersType(
+  server: TestServer,
+  attack: (token: string) => Promise<void>,
+): Promise<void> {
   const tenant = await given.tenant(server)
   const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
   const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
@@ -132,7 +135,7 @@ async function witnessed(server: TestServer, attack: (token: string) => Promise<
   await typed
   const late = yjsClient(server, await tokenFor(tenant, 'cleo'))
   await synced(late)
-  // What is collected may be written differently, so not the bytes but what they say is compared.
+  // Garbage-collected content may be encoded differently, so the test compares the content and not the bytes.
   await expect.poll(() => new Set([ada, bob, late].map(({ doc }) => contentOf(doc))).size).toBe(1)
   const text = late.doc.getText('content').toString()
   expect(words.filter((word) => !text.includes(word))).toEqual([])
@@ -145,13 +148,13 @@ describe('[R8] hostile clients', () => {
   const server = useServer('sqlite')
 
   test.each(['yjs', 'y-sweet', 'hocuspocus', 'realtime'] as const)(
-    '[R8] random frames at /%s end their connection at most',
+    '[R8] random frames at /%s close at most their own connection',
     { timeout: 300_000 },
     async (dialect) => {
       const random = randomNumbers(seed)
       let sent = 0
       let closes = 0
-      await witnessed(server, async (token) => {
+      await attackWhileUsersType(server, async (token) => {
         const attackers = Array.from({ length: 4 }, () => new Attacker(doors(server, token)[dialect]))
         await Promise.all(
           attackers.map(async (attacker) => {
@@ -164,18 +167,18 @@ describe('[R8] hostile clients', () => {
           }),
         )
       })
-      tell(`${sent} random frames at /${dialect}, ${closes} connections closed`)
+      report(`${sent} random frames at /${dialect}, ${closes} connections closed`)
     },
   )
 
   test(
-    '[R8] updates cut at every byte, and with bytes changed, change nothing for others',
+    '[R8] updates cut at every byte, or with changed bytes, change nothing for other clients',
     { timeout: 300_000 },
     async () => {
       const random = randomNumbers(seed)
       let cuts = 0
       let changes = 0
-      await witnessed(server, async (token) => {
+      await attackWhileUsersType(server, async (token) => {
         for (const dialect of ['yjs', 'hocuspocus'] as const) {
           const attackers = [2, 2, 1].map((kind) => ({
             frame: frames[dialect](kind),
@@ -199,17 +202,17 @@ describe('[R8] hostile clients', () => {
           )
         }
       })
-      tell(`${cuts} cut updates, ${changes} changed ones`)
+      report(`${cuts} cut updates, ${changes} changed ones`)
     },
   )
 
   test(
-    '[R8] well-formed updates that no editor would send change nothing for others',
+    '[R8] well-formed updates that no real editor would send change nothing for other clients',
     { timeout: 300_000 },
     async () => {
       const random = randomNumbers(seed)
       let sent = 0
-      await witnessed(server, async (token) => {
+      await attackWhileUsersType(server, async (token) => {
         for (const dialect of ['yjs', 'hocuspocus'] as const) {
           const attacker = new Attacker(doors(server, token)[dialect])
           for (let i = 0; i < 600; i++, sent++) {
@@ -218,11 +221,11 @@ describe('[R8] hostile clients', () => {
           attacker.end()
         }
       })
-      tell(`${sent} hostile updates`)
+      report(`${sent} hostile updates`)
     },
   )
 
-  test('[R8.5] [R8.6] nobody writes as another user or as the server, and nobody is deleted in advance', async () => {
+  test('[R8.5] [R8.6] a client cannot write as another user or as the server, and cannot delete content before it is written', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
     await synced(ada)
@@ -264,7 +267,7 @@ describe('[R8] hostile clients', () => {
     expect(ada.text.toString()).toBe('Hello world')
   })
 
-  test('[R8] [R2] [R2.1] forged awareness neither speaks for others nor floods them', async () => {
+  test('[R8] [R2] [R2.1] forged awareness neither replaces states of other clients nor floods them', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant, 'ada')),
@@ -317,11 +320,11 @@ describe('[R8] hostile clients', () => {
     attacker.end()
   })
 
-  test('[R8] bytes that are no frames end their connection at most', async () => {
+  test('[R8] bytes that are not WebSocket frames close at most their own connection', async () => {
     const random = randomNumbers(seed)
     const { hostname, port } = new URL(server.url)
     let sent = 0
-    await witnessed(server, async (token) => {
+    await attackWhileUsersType(server, async (token) => {
       for (let i = 0; i < 300; i++, sent++) {
         const socket = connect(Number(port), hostname)
         socket.on('error', () => {})
@@ -330,12 +333,12 @@ describe('[R8] hostile clients', () => {
           `GET ${path} HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
         )
         await once(socket, 'data')
-        // Reserved bits, unknown opcodes, no mask, lengths that lie, control frames that are too long.
+        // Reserved bits, unknown opcodes, no mask, wrong lengths, control frames that are too long.
         socket.write(Uint8Array.from({ length: 2 + random(30) }, () => random(256)))
         if (random(2)) socket.destroy()
         else socket.end()
       }
     })
-    tell(`${sent} connections with bytes that are no frames`)
+    report(`${sent} connections with bytes that are not frames`)
   })
 })

@@ -5,7 +5,7 @@ import { eventually, hocuspocusClient, synced, tokenFor, yjsClient } from '../..
 
 type Client = ReturnType<typeof hocuspocusClient> | ReturnType<typeof yjsClient>
 
-/** What a client does too much of, and what its developer reads about it. */
+/** How a client exceeds each limit, and the code and reason that it gets. */
 const limits: Record<string, { exceed: (client: Client) => unknown; code: number; reason: RegExp }> = {
   'an update above 1 MiB': {
     exceed: ({ text }) => text.insert(0, 'x'.repeat(1024 * 1024)),
@@ -17,17 +17,17 @@ const limits: Record<string, { exceed: (client: Client) => unknown; code: number
     code: 4400,
     reason: /^An awareness state has at most 16 KiB\.$/,
   },
-  'an editor more than a document may have': {
+  'an editor above the limit of a document': {
     exceed: ({ text }) => text.insert(0, 'x'),
     code: 4429,
     reason: /^A document has at most 1 editors \(LIMIT_EDITORS_PER_DOCUMENT\)\.$/,
   },
 }
 
-describe.each(stores)('clients over a limit on %s', (store) => {
+describe.each(stores)('close reasons of clients over a limit on %s', (store) => {
   const server = useServer(store, { env: { LIMIT_EDITORS_PER_DOCUMENT: '1' } })
 
-  /** A token; for the limit of editors, one whose document has an editor already. */
+  /** Creates a token. For the editor limit, the document already has one editor. */
   async function scene(what: string) {
     const tenant = await given.tenant(server)
     const isSecond = what.startsWith('an editor')
@@ -42,7 +42,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
     return tokenFor(tenant)
   }
 
-  test.each(Object.entries(limits))('[R48] y-websocket: the close event names %s', async (what, limit) => {
+  test.each(Object.entries(limits))('[R48] the close event of y-websocket names %s', async (what, limit) => {
     const ends: { code: number; reason: string }[] = []
     const client = yjsClient(server, await scene(what))
     client.provider.on('closed', (end) => ends.push(end))
@@ -52,7 +52,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
   })
 
   test.each(Object.entries(limits))(
-    '[R48.1] Hocuspocus: authenticationFailed and close name %s, and the socket stays',
+    '[R48.1] the events authenticationFailed and close of Hocuspocus name %s, and the socket stays open',
     async (what, limit) => {
       const reasons: string[] = []
       const client = hocuspocusClient(server, await scene(what), {
@@ -67,7 +67,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
     },
   )
 
-  test('[R48.2] Hocuspocus: the close event names a message that is larger than any may be', async () => {
+  test('[R48.2] the close event of Hocuspocus names a message above the maximum size', async () => {
     const ends: { code: number; reason: string }[] = []
     const client = hocuspocusClient(server, await scene('a message'), {
       onClose: ({ event }) => ends.push({ code: event.code, reason: event.reason }),
@@ -78,7 +78,7 @@ describe.each(stores)('clients over a limit on %s', (store) => {
     client.socket.destroy()
   })
 
-  test('[R48.4] Hocuspocus: a socket whose only provider is refused is closed with the reason of the refusal', async () => {
+  test('[R48.4] a Hocuspocus socket whose only provider is refused is closed with the reason of the refusal', async () => {
     const reason = 'token_invalid: The token was not issued by this server.'
     const failures: string[] = []
     const ends: { code: number; reason: string }[] = []

@@ -13,10 +13,10 @@ import {
   yjsClient,
 } from '../../support/live.ts'
 
-describe('clients that cost too much', () => {
+describe('clients that use too many resources', () => {
   const server = useServer('sqlite')
 
-  test('[R14] [R14.1] a slow reader delays nobody, is cut with a resumable code, and finds everything when it is back', async () => {
+  test('[R14] [R14.1] a slow reader delays no other client, is closed with a resumable code, and finds everything after it reconnects', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
@@ -26,7 +26,7 @@ describe('clients that cost too much', () => {
     slow.pause()
     const end = closed(slow)
 
-    // More than the kernel holds for a reader that does not read, and the mebibyte that we do.
+    // More than the kernel buffers for a paused reader plus the mebibyte that the server buffers.
     const block = 'x'.repeat(200_000)
     let longest = 0
     for (let sent = 0; sent < 60; sent++) {
@@ -44,7 +44,7 @@ describe('clients that cost too much', () => {
     expect(back.text.length).toBe(60 * block.length)
   })
 
-  test('[R14.2] a large document reaches a new client although it is larger than what may wait', async () => {
+  test('[R14.2] a document larger than the send buffer limit reaches a new client', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -55,9 +55,9 @@ describe('clients that cost too much', () => {
     await expect.poll(() => late.text.length, { timeout: 20_000 }).toBe(4_000_000)
   })
 
-  test('[R16] [R16.3] who says nothing is sent away after a moment, and so is who says too much before', async () => {
+  test('[R16] [R16.3] a socket that sends no token in time, or too much data before it, is closed', async () => {
     for (const [path, code] of [
-      // Its providers may come later.
+      // Providers may attach to the socket later, so the code is resumable.
       ['/hocuspocus', 4008],
       ['/realtime', 4401],
     ] as const) {
@@ -65,13 +65,13 @@ describe('clients that cost too much', () => {
       expect(await closed(silent)).toMatchObject({ code, reason: expect.stringContaining('token_missing') })
       const loud = new WebSocket(socketUrl(server, path))
       await once(loud, 'open')
-      // A frame that never ends: nothing of it is kept.
+      // The frame is never finished, and the server keeps no part of it.
       loud.send(Buffer.alloc(30_000), { fin: false })
       expect(await closed(loud)).toMatchObject({ code: 4400 })
     }
   })
 
-  test('[R8.3] a message that is larger than any may be is refused', async () => {
+  test('[R8.3] a message above the maximum size is refused', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const [path, code] of [
@@ -86,7 +86,7 @@ describe('clients that cost too much', () => {
     }
   })
 
-  test('[R8.1] a y-websocket client with a change that is too large is told once, and does not send it for ever', async () => {
+  test('[R8.1] a y-websocket client with an update that is too large is refused once and does not retry forever', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -96,7 +96,7 @@ describe('clients that cost too much', () => {
     expect(ada.provider.shouldConnect).toBe(false)
   })
 
-  test('[R16.4] paths where nothing is and connections above the limit are answered over HTTP', async () => {
+  test('[R16.4] requests to unknown paths and connections above the limit are answered over HTTP', async () => {
     const refused = async (url: string) => {
       const socket = new WebSocket(url)
       const [, response] = await once(socket, 'unexpected-response')
@@ -127,11 +127,11 @@ describe('clients that cost too much', () => {
 describe.each(stores)('compaction on %s', (store) => {
   const server = useServer(store)
 
-  test('[R7.1] a document that is edited often is stored as a snapshot and a short rest', async () => {
+  test('[R7.1] a document that is edited often is stored as a snapshot and a short log', async () => {
     const tenant = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
-    // Each has come back before the next is typed, so that each is a row of its own.
+    // Waiting for each echo before typing again gives each update its own row.
     for (let typed = 0; typed < 1_100; typed++) {
       const echo = once(ada.provider.ws as unknown as WebSocket, 'message')
       ada.text.insert(typed, 'x')
@@ -154,8 +154,8 @@ describe.each(stores)('compaction on %s', (store) => {
   }, 300_000)
 })
 
-describe('the end of a server', () => {
-  test('[R15] on stop clients are told to come back, and what they sent is stored', async () => {
+describe('server shutdown', () => {
+  test('[R15] a server that stops asks its clients to reconnect, and stores everything they sent', async () => {
     const server = await startServer('sqlite')
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)

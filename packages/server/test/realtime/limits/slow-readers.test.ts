@@ -25,12 +25,12 @@ import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const partBytes = 900_000
 
-/** The socket below a WebSocket. */
-// oxlint-disable-next-line no-underscore-dangle -- it can be had nowhere else
+/** Returns the TCP socket of a WebSocket. */
+// oxlint-disable-next-line no-underscore-dangle -- ws has no public access to it
 const socketOf = (webSocket: WebSocket) => (webSocket as unknown as { _socket: Socket })._socket
 
-/** Reads the first bytes of a large answer, and then nothing more. */
-async function answerBegins(reader: WebSocket): Promise<void> {
+/** Reads the first bytes of a large answer and then pauses the socket. */
+async function pauseDuringAnswer(reader: WebSocket): Promise<void> {
   let bytes = 0
   await new Promise<void>((resolve) => {
     socketOf(reader).on('data', (chunk: Buffer) => {
@@ -41,10 +41,10 @@ async function answerBegins(reader: WebSocket): Promise<void> {
   socketOf(reader).pause()
 }
 
-describe('readers who take a large document slowly', () => {
+describe('slow readers of large documents', () => {
   const server = useServer('sqlite')
 
-  /** An editor with a document of that many parts, all of it stored. */
+  /** Creates an editor with `parts` parts of text and waits until all of it is stored. */
   async function largeDocument(parts: number) {
     const tenant = await given.tenant(server)
     const writer = hocuspocusClient(server, await tokenFor(tenant, 'writer'))
@@ -56,7 +56,7 @@ describe('readers who take a large document slowly', () => {
     return { tenant, writer }
   }
 
-  /** Asks for what a client with that state vector lacks, and reads no more once the answer begins. */
+  /** Requests what a client with this state vector lacks, and stops reading once the answer begins. */
   async function slowReader(token: string, stateVector: Uint8Array): Promise<void> {
     const reader = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
     onTestFinished(() => reader.terminate())
@@ -67,10 +67,10 @@ describe('readers who take a large document slowly', () => {
         encoding.writeVarUint8Array(encoder, stateVector)
       }),
     )
-    await answerBegins(reader)
+    await pauseDuringAnswer(reader)
   }
 
-  test('[R14.2] 20 slow readers of a document cost less than two copies of it, whatever they say they know', async () => {
+  test('[R14.2] 20 slow readers of a document use less memory than two copies of it, whatever state vectors they send', async () => {
     const { tenant, writer } = await largeDocument(9)
     const bytes = 9 * partBytes
     const before = bufferBytes()
@@ -82,7 +82,7 @@ describe('readers who take a large document slowly', () => {
     expect(bufferBytes() - before).toBeLessThan(2 * bytes)
   }, 60_000)
 
-  test('[R14.2] slow readers of a document that changes in between share it all the same', async () => {
+  test('[R14.2] slow readers of a document that changes meanwhile share its bytes', async () => {
     const { tenant, writer } = await largeDocument(5)
     const bytes = 5 * partBytes
     await slowReader(await tokenFor(tenant, 'first'), Uint8Array.of(0))
@@ -92,11 +92,11 @@ describe('readers who take a large document slowly', () => {
       await saved(writer)
       await slowReader(await tokenFor(tenant, `reader_${reader}`), Uint8Array.of(0))
     }
-    // A compaction may replace it meanwhile.
+    // A compaction may replace the snapshot meanwhile, so one more copy is allowed.
     expect(bufferBytes() - before).toBeLessThan(3 * bytes)
   }, 60_000)
 
-  test('[R14.2] slow readers of large live states share them', async () => {
+  test('[R14.2] slow readers of large live states share their bytes', async () => {
     const tenant = await given.tenant(server)
     const data = { text: 'x'.repeat(partBytes) }
     for (let part = 0; part < 9; part++) {
@@ -117,13 +117,13 @@ describe('readers who take a large document slowly', () => {
         topics: ['liveState'],
       }
       socket.send(JSON.stringify(open))
-      await answerBegins(socket)
+      await pauseDuringAnswer(socket)
     }
-    // Once as they are kept, once as they are sent, and what is being sent.
+    // One copy is stored in memory, one is encoded for sending, and one is in the send buffers.
     expect(bufferBytes() - before).toBeLessThan(3 * 9 * partBytes)
   }, 60_000)
 
-  test('[R14.2] stock clients join a large document in pieces while others type, and have all of it', async () => {
+  test('[R14.2] stock clients receive a large document in pieces while others type, and end with all of it', async () => {
     const { tenant, writer } = await largeDocument(5)
     const tokens = await Promise.all(['a', 'b', 'c'].map((userId) => tokenFor(tenant, userId)))
     const connection = server.client().connect({ token: tokens[2] as string, WebSocket })
@@ -145,39 +145,35 @@ describe('readers who take a large document slowly', () => {
     }
   }, 60_000)
 
-  test(
-    '[R14.2] a browser puts the pieces of a large document together',
-    { timeout: 120_000 },
-    async ({ skip }) => {
-      const executablePath = chromiumForTests()
-      if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
-      const { tenant } = await largeDocument(9)
-      const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
-      onTestFinished(() => browser.close())
-      const page = await browser.newPage()
-      await page.goto(`${server.url}/healthz`)
-      const url = socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
-      // As text: the code runs in the page.
-      const largest = await page.evaluate<number>(`new Promise((resolve, reject) => {
+  test('[R14.2] a browser joins the pieces of a large document', { timeout: 120_000 }, async ({ skip }) => {
+    const executablePath = chromiumForTests()
+    if (!executablePath) return skip('there is no Chromium, and it cannot be installed here')
+    const { tenant } = await largeDocument(9)
+    const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+    onTestFinished(() => browser.close())
+    const page = await browser.newPage()
+    await page.goto(`${server.url}/healthz`)
+    const url = socketUrl(server, `/yjs/${editorName}?token=${await tokenFor(tenant)}`)
+    // The code is a string because it runs in the page.
+    const largest = await page.evaluate<number>(`new Promise((resolve, reject) => {
         const socket = new WebSocket(${JSON.stringify(url)})
         socket.binaryType = 'arraybuffer'
         socket.onopen = () => socket.send(Uint8Array.of(0, 0, 1, 0))
         socket.onclose = ({ code }) => reject(new Error('closed ' + code))
         socket.onmessage = ({ data }) => data.byteLength > 1_000_000 && resolve(data.byteLength)
       })`)
-      expect(largest).toBeGreaterThan(9 * partBytes)
-    },
-  )
+    expect(largest).toBeGreaterThan(9 * partBytes)
+  })
 
   test.each(dialects)(
-    '[R18] pings between the pieces of a large document harm nothing, at %s',
+    '[R18] pings between the pieces of a large document are harmless over %s',
     async (dialect) => {
       const { tenant, writer } = await largeDocument(9)
       onTestFinished(endRawClients)
       const client = rawClient(server, dialect, { token: await tokenFor(tenant), ...place })
       await client.entered()
       const socket = socketOf(client.socket)
-      // A line that carries little at a time.
+      // Simulates a slow network that delivers little at a time.
       let sent = 0
       socket.on('data', () => {
         if (sent++ % 10 === 0) client.socket.ping()

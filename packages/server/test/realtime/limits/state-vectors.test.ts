@@ -9,7 +9,7 @@ import { rawClient } from '../../support/clients/raw-clients.ts'
 
 const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** Of clients that the editor does not know. */
+/** Encodes a state vector of client ids that the editor does not contain. */
 const vectorOf = (clients: number) =>
   encoding.encode((encoder) => {
     encoding.writeVarUint(encoder, clients)
@@ -38,7 +38,7 @@ describe('large state vectors', () => {
     expect(await client?.ended).toEqual({ code: 4400, reason: 'A state vector has at most 101000 clients.' })
   })
 
-  test('[S2] the largest state vectors of ten viewers do not hold the event loop', async () => {
+  test('[S2] ten viewers with the largest state vectors do not block the event loop', async () => {
     const clients = await viewers(10)
     const vector = vectorOf(100_000)
     const held = await leastHeld(async () => {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => server.stop())
 
 test.each(dialects)(
-  '[R18] a client that waits for its document is answered pings at %s',
+  '[R18] a client that waits for its document gets answers to its pings over %s',
   async (dialect) => {
     onTestFinished(endRawClients)
     const tenant = await given.tenant(server)
@@ -22,7 +22,7 @@ test.each(dialects)(
     const token = await tokenFor(tenant)
     const open = (documentId: string) =>
       rawClient(server, dialect, { token, organizationId: 'org_1', documentId, editorId: 'note' })
-    // Signing in writes something only once.
+    // Only the first sign-in of a user writes to the database.
     await open('doc_1').read()
     disk.hold()
     onTestFinished(disk.release)
