@@ -116,7 +116,7 @@ interface Peer {
 export class Session {
   readonly server = new Y.Doc()
   readonly peers: Peer[]
-  readonly counts = { accepted: 0, news: 0, gap: 0, future_delete: 0 }
+  readonly counts = { accepted: 0, changes: 0, gap: 0, future_delete: 0 }
   /** Called before an accepted update is applied. */
   onAccepted: ((server: Y.Doc, bytes: Uint8Array) => void) | undefined
 
@@ -182,7 +182,7 @@ export class Session {
     const verdict = judge(server, bytes)
     if (!verdict.ok) return `refused: ${verdict.fault.message}`
     this.counts.accepted++
-    if (verdict.value.hasChanges) this.counts.news++
+    if (verdict.value.hasChanges) this.counts.changes++
     this.onAccepted?.(server, bytes)
     const before = Y.encodeStateAsUpdate(server)
     const problem = disagreement(server, bytes, verdict.value)
