@@ -8,7 +8,7 @@ const notFound = { status: 'NOT_FOUND', httpStatus: 404, message: 'API key not f
 describe.each(stores)('api keys on %s', (store) => {
   const server = useServer(store)
   type Create = Parameters<given.Tenant['client']['apiKeys']['create']>[0]
-  /** A workspace with one more key, made of that input. */
+  /** A workspace with one more key, created from the given input. */
   const created = async (input: Partial<Create> = {}) => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.apiKeys.create({ ownerEmail, type: 'testing', ...input })
@@ -16,7 +16,7 @@ describe.each(stores)('api keys on %s', (store) => {
   }
 
   describe('update', () => {
-    test('[1.4] update renames a key and changes nothing else', async () => {
+    test('[1.4] update renames a key and leaves its other fields unchanged', async () => {
       const { client, apiKey } = await given.tenant(server)
       expect(await client.apiKeys.update({ apiKey, apiKeyName: ' Renamed ' })).toEqual({
         message: 'API key updated successfully.',
@@ -28,7 +28,7 @@ describe.each(stores)('api keys on %s', (store) => {
       await client.organizations.get()
     })
 
-    test('[1.4] update knows the keys of its own workspace only', async () => {
+    test('[1.4] update finds only the keys of its own workspace', async () => {
       const { client } = await given.tenant(server)
       const other = await given.tenant(server)
       for (const apiKey of ['key_unknown', other.apiKey]) {
@@ -52,7 +52,7 @@ describe.each(stores)('api keys on %s', (store) => {
   })
 
   describe('get', () => {
-    test('[1.5] get lists the keys, oldest first, without a body', async () => {
+    test('[1.5] get lists the keys, oldest first, when the request has no body', async () => {
       const { tenant, apiKey } = await created({ type: 'production' })
       const headers = {
         'x-svc-workspace-id': tenant.workspaceId,
@@ -74,7 +74,7 @@ describe.each(stores)('api keys on %s', (store) => {
       })
     })
 
-    test('[1.5] get leaves out ids that are unknown or of another workspace', async () => {
+    test('[1.5] get leaves out ids that are unknown or belong to another workspace', async () => {
       const { tenant, apiKey } = await created()
       const other = await given.tenant(server)
       const get = async (apiKeys: string[]) =>
@@ -83,7 +83,7 @@ describe.each(stores)('api keys on %s', (store) => {
       expect(await get([])).toEqual([])
     })
 
-    test('[1.5] get follows nextPageToken through every key once', async () => {
+    test('[1.5] get returns every key once when a caller follows nextPageToken', async () => {
       const { client } = await given.tenant(server)
       for (let count = 0; count < 6; count++) await client.apiKeys.create({ ownerEmail, type: 'testing' })
       const all = (await client.apiKeys.get()).data
@@ -98,7 +98,7 @@ describe.each(stores)('api keys on %s', (store) => {
       expect(pages.flat()).toEqual(all)
     })
 
-    test('[1.5] get refuses page tokens of another workspace or filter', async () => {
+    test('[1.5] get refuses the page token of another workspace or filter', async () => {
       const { tenant } = await created()
       const other = await created()
       const { nextPageToken: pageToken } = await tenant.client.apiKeys.get({ pageSize: 1 })
@@ -110,7 +110,7 @@ describe.each(stores)('api keys on %s', (store) => {
       await expect(tenant.client.apiKeys.get({ pageToken: 'x' })).rejects.toMatchObject(refusal)
     })
 
-    test('[1.5] a page has 1 to 100 keys', async () => {
+    test('[1.5] get refuses a page size outside 1 to 100 keys', async () => {
       const { client } = await given.tenant(server)
       for (const pageSize of [0, 101, 1.5]) {
         await expect(client.apiKeys.get({ pageSize })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' })

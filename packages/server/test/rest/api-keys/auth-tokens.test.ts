@@ -8,7 +8,7 @@ const notFound = { status: 'NOT_FOUND', httpStatus: 404, message: 'API key not f
 describe.each(stores)('auth tokens on %s', (store) => {
   const server = useServer(store)
 
-  test('[1.6] get answers the same token every time', async () => {
+  test('[1.6] get returns the same token every time', async () => {
     const { client, apiKey, authToken } = await given.tenant(server)
     const answer = {
       message: 'Auth tokens retrieved successfully.',
@@ -19,7 +19,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     expect(await client.authTokens.get({ apiKey })).toEqual(answer)
   })
 
-  test('[1.7] reset replaces the token, and the old one is void at once', async () => {
+  test('[1.7] reset replaces the token, and the server refuses the old token immediately', async () => {
     const { client, apiKey, authToken, headers } = await given.tenant(server)
     expect((await client.organizations.get()).data).toEqual([])
     const reset = await client.authTokens.reset({ apiKey })
@@ -37,7 +37,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     expect((await client.authTokens.get({ apiKey })).data.authTokens).toEqual([newAuthToken])
   })
 
-  test('[1.7] the old token stays void when calls with it arrive during the reset', async () => {
+  test('[1.7] the server refuses the old token after a reset even when calls with it arrive during the reset', async () => {
     const { client, apiKey, headers } = await given.tenant(server)
     const call = () => server.post('/v2/organizations/get', { data: {} }, headers)
     expect(await call()).toMatchObject({ status: 200 })
@@ -46,7 +46,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     await server.client({ apiKey, authToken: reset.data.newAuthToken.token }).organizations.get()
   })
 
-  test('[1.7] a reset leaves the token of another key and of the workspace alone', async () => {
+  test('[1.7] reset leaves the tokens of another key and of the workspace unchanged', async () => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.apiKeys.create({ ownerEmail: 'o@example.com', type: 'testing' })
     const second = await given.keyOf(server, tenant, data.apiKey)
@@ -55,7 +55,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     await tenant.client.workspace.get()
   })
 
-  test('[1.6] a key may have no token, and [1.7] reset gives it one', async () => {
+  test('[1.6] a key can exist without a token, and [1.7] reset creates one', async () => {
     const { client } = await given.tenant(server)
     const { data } = await client.apiKeys.create({
       ownerEmail: 'o@example.com',
@@ -68,7 +68,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     await server.client({ ...data, authToken: newAuthToken.token }).organizations.get()
   })
 
-  test('[1.7] resets that meet leave one token', async () => {
+  test('[1.7] concurrent resets leave exactly one valid token', async () => {
     const { client } = await given.tenant(server)
     const { data } = await client.apiKeys.create({
       ownerEmail: 'o@example.com',
@@ -79,7 +79,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     expect((await client.authTokens.get(data)).data.authTokens).toHaveLength(1)
   })
 
-  test('[1.7] a repeated Idempotency-Key answers the token of the first reset and makes no other', async () => {
+  test('[1.7] reset with a repeated Idempotency-Key returns the token of the first reset and creates no other', async () => {
     const { client, apiKey } = await given.tenant(server)
     const options = { idempotencyKey: 'reset-once' }
     const first = await client.authTokens.reset({ apiKey }, options)
@@ -88,7 +88,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
   })
 
   test.each(['get', 'reset'] as const)(
-    '[1.6] [1.7] %s knows the keys of its own workspace only',
+    '[1.6] [1.7] %s finds only the keys of its own workspace',
     async (verb) => {
       const { client } = await given.tenant(server)
       const other = await given.tenant(server)
@@ -98,7 +98,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     },
   )
 
-  test.each(['get', 'reset'] as const)('[1.6] [1.7] %s needs the API key', async (verb) => {
+  test.each(['get', 'reset'] as const)('[1.6] [1.7] %s requires the API key', async (verb) => {
     const { client } = await given.tenant(server)
     for (const input of [{}, { apiKey: ' ' }]) {
       await expect(client.authTokens[verb](input as { apiKey: string })).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     })
   })
 
-  test('[1.6] no token is stored in clear', async () => {
+  test('[1.6] the database stores no token in plain text', async () => {
     const { apiKey, authToken, workspaceAuthToken, workspaceId } = await given.tenant(server)
     const rows = [
       await server.database.read

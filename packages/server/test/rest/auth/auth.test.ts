@@ -22,7 +22,7 @@ describe.each(stores)('auth on %s', (store) => {
     server.post('/v1/auth/token/get', { data }, headers)
 
   describe('generateToken', () => {
-    test('[4.1] the token carries identity and permissions, signed by a published key', async () => {
+    test('[4.1] generateToken returns a token with identity and permissions, signed by a published key', async () => {
       const { client, apiKey } = await given.tenant(server)
       const { message, data } = await client.auth.generateToken({
         userId: 'u1',
@@ -63,7 +63,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[4.1] [8] the token ends 48 hours after its issue', async () => {
+    test('[4.1] [8] a token expires 48 hours after it was issued', async () => {
       const tenant = await given.tenant(server)
       const before = Math.floor(Date.now() / 1000)
       const { iat = 0, exp, issuedAtMs } = decodeJwt(await userToken(tenant, 'u1'))
@@ -73,7 +73,7 @@ describe.each(stores)('auth on %s', (store) => {
       expect(Math.floor((issuedAtMs as number) / 1000)).toBe(iat)
     })
 
-    test('[4.1] a token that was changed, or is of another key, does not verify', async () => {
+    test('[4.1] a changed token, or a token of another API key, does not verify', async () => {
       const tenant = await given.tenant(server)
       const token = await userToken(tenant, 'u1')
       const [header, , signature] = token.split('.')
@@ -84,7 +84,7 @@ describe.each(stores)('auth on %s', (store) => {
       await expect(verify(server, token, (await given.tenant(server)).apiKey)).rejects.toThrow('"aud"')
     })
 
-    test('[4.1] [26 #10] a role that is left out is editor, an administrator nobody unless said', async () => {
+    test('[4.1] [26 #10] a resource without a role gets editor, and a user without isAdmin is not an administrator', async () => {
       const { client, apiKey } = await given.tenant(server)
       const { data } = await client.auth.generateToken({
         userId: 'u1',
@@ -97,7 +97,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[4.1] an organization carries no organizationId', async () => {
+    test('[4.1] an organization resource in the token has no organizationId', async () => {
       const { client, apiKey } = await given.tenant(server)
       const { data } = await client.auth.generateToken({
         userId: 'u1',
@@ -109,7 +109,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[7.1] further properties become claims, except the organization', async () => {
+    test('[7.1] additional user properties become claims, except organizationId', async () => {
       const { client, apiKey } = await given.tenant(server)
       const { data } = await client.auth.generateToken({
         userId: 'u1',
@@ -129,18 +129,21 @@ describe.each(stores)('auth on %s', (store) => {
       [999_999_999_999, 999_999_999_999],
       [1_893_456_000, 1_893_456_000],
       [1, 1],
-    ])('[7.1] [26 #11] expiresAt %d is the second %d, past or not', async (sent, expiresAt) => {
-      const { client } = await given.tenant(server)
-      const resource = { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'viewer' } as const
-      const { data } = await client.auth.generateToken({
-        userId: 'u1',
-        userProperties: ada,
-        permissions: { resources: [{ ...resource, expiresAt: sent }] },
-      })
-      expect(decodeJwt(data.token).permissions).toEqual({ resources: [{ ...resource, expiresAt }] })
-    })
+    ])(
+      '[7.1] [26 #11] expiresAt %d becomes the second %d, whether past or future',
+      async (sent, expiresAt) => {
+        const { client } = await given.tenant(server)
+        const resource = { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'viewer' } as const
+        const { data } = await client.auth.generateToken({
+          userId: 'u1',
+          userProperties: ada,
+          permissions: { resources: [{ ...resource, expiresAt: sent }] },
+        })
+        expect(decodeJwt(data.token).permissions).toEqual({ resources: [{ ...resource, expiresAt }] })
+      },
+    )
 
-    test('[7.1.1] [0.4.2] of a resource that is named twice the first counts', async () => {
+    test('[7.1.1] [0.4.2] the first entry wins when a request names a resource twice', async () => {
       const { client } = await given.tenant(server)
       const document = { type: 'document', id: 'x', organizationId: 'o1' } as const
       const { data } = await client.auth.generateToken({
@@ -164,7 +167,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[0.6.4] a fraction of expiresAt is rounded down, in seconds and in milliseconds', async () => {
+    test('[0.6.4] generateToken rounds a fractional expiresAt down, in seconds and in milliseconds', async () => {
       const { client } = await given.tenant(server)
       const expiresAt = [1_893_456_000.9, 1_893_456_000_999.9, 999_999_999_999.9, 1.5]
       const resources = expiresAt.map((one, index) => ({
@@ -183,7 +186,7 @@ describe.each(stores)('auth on %s', (store) => {
       ])
     })
 
-    test('[7.1] issuing stores neither user, organization nor grant', async () => {
+    test('[7.1] generateToken stores no user, organization or grant', async () => {
       const { client } = await given.tenant(server)
       const resources = [{ type: 'organization', id: 'o1' } as const]
       await client.auth.generateToken({ userId: 'u1', userProperties: ada, permissions: { resources } })
@@ -198,7 +201,7 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[7.1] every token has an id of its own', async () => {
+    test('[7.1] every token has a unique id', async () => {
       const tenant = await given.tenant(server)
       const tokens = [await userToken(tenant, 'u1'), await userToken(tenant, 'u1')]
       expect(new Set(tokens.map((token) => decodeJwt(token).jti)).size).toBe(2)
@@ -267,11 +270,11 @@ describe.each(stores)('auth on %s', (store) => {
         `${first}.expiresAt must be at least 1.`,
         withResource({ type: 'organization', id: 'o1', expiresAt: 0.9 }),
       ],
-    ])('[4.1] [7] %s', async (message, data) => {
+    ])('[4.1] [7] generateToken refuses a faulty body: %s', async (message, data) => {
       expect(await generate(await given.tenant(server), data)).toMatchObject(refused(message))
     })
 
-    test('[4.1] [7] the second resource is named by its place', async () => {
+    test('[4.1] [7] an error about the second resource names its index', async () => {
       const resources = [
         { type: 'organization', id: 'o1' },
         { type: 'document', id: 'd1' },
@@ -281,14 +284,14 @@ describe.each(stores)('auth on %s', (store) => {
       ).toMatchObject(refused('permissions.resources[1].organizationId is required.'))
     })
 
-    test('[4.1] [7] an unwrapped body is refused', async () => {
+    test('[4.1] [7] generateToken refuses a body without the data wrapper', async () => {
       const { headers } = await given.tenant(server)
       expect(await server.post('/v2/auth/generate_token', valid, headers)).toMatchObject(
         refused('data is required.'),
       )
     })
 
-    test('[4.1] [7.1.1] 500 resources fit into one token', async () => {
+    test('[4.1] [7.1.1] one token can hold 500 resources', async () => {
       const { client } = await given.tenant(server)
       const resources = Array.from({ length: 500 }, (_, n) => ({
         type: 'organization' as const,
@@ -302,7 +305,7 @@ describe.each(stores)('auth on %s', (store) => {
       expect((decodeJwt(data.token).permissions as typeof valid.permissions).resources).toHaveLength(500)
     })
 
-    test('[5] the credentials of the key are asked for', async () => {
+    test('[5] generateToken requires the credentials of the API key', async () => {
       const { headers } = await given.tenant(server)
       expect(await server.post('/v2/auth/generate_token', { data: valid })).toMatchObject(
         refused('Auth Token not found in headers.'),
@@ -323,7 +326,7 @@ describe.each(stores)('auth on %s', (store) => {
   describe('getToken', () => {
     const user = { userId: 'u1', userProperties: { organizationId: 'o1' } }
 
-    test('[7.2] the organization becomes the one permission of the token, as an editor', async () => {
+    test('[7.2] getToken issues a token whose only permission is editor of the organization', async () => {
       const { client, apiKey, authToken } = await given.tenant(server)
       const { message, data } = await client.auth.getToken({
         apiKey,
@@ -349,20 +352,20 @@ describe.each(stores)('auth on %s', (store) => {
       })
     })
 
-    test('[7.2] only the organization is needed', async () => {
+    test('[7.2] getToken requires only the organization among the user properties', async () => {
       const { apiKey, authToken } = await given.tenant(server)
       const { body } = await get({ apiKey, authToken, ...user })
       expect(decodeJwt(body.result.data.token).userProperties).toEqual({ isAdmin: false })
     })
 
-    test('[7.2] the credentials may stand in the headers instead', async () => {
+    test('[7.2] getToken accepts the credentials in the headers instead of the body', async () => {
       const { headers, apiKey } = await given.tenant(server)
       const { status, body } = await get(user, headers)
       expect(status).toBe(200)
       expect(decodeJwt(body.result.data.token).aud).toBe(apiKey)
     })
 
-    test('[7.2] credentials are checked before the rest', async () => {
+    test('[7.2] getToken checks the credentials before the other fields', async () => {
       const { apiKey, authToken } = await given.tenant(server)
       const { authToken: other } = await given.tenant(server)
       expect(await get({ apiKey })).toMatchObject(refused('Auth token not found.'))
@@ -396,12 +399,12 @@ describe.each(stores)('auth on %s', (store) => {
       ],
       [reservedName('server'), { userId: 'server', userProperties: { organizationId: 'o1' } }],
       [reservedName('rest-api'), { userId: 'rest-api', userProperties: { organizationId: 'o1' } }],
-    ])('[7.2] %s', async (message, data) => {
+    ])('[7.2] getToken refuses a faulty body: %s', async (message, data) => {
       const { apiKey, authToken } = await given.tenant(server)
       expect(await get({ apiKey, authToken, ...data })).toMatchObject(refused(message))
     })
 
-    test('[7.2] the form exists under v1 only', async () => {
+    test('[7.2] getToken exists under v1 only', async () => {
       const { apiKey, authToken } = await given.tenant(server)
       expect(await server.post('/v2/auth/token/get', { data: { apiKey, authToken, ...user } })).toMatchObject(
         {

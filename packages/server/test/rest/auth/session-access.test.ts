@@ -10,7 +10,7 @@ import { stores, useServer } from '../../support/harness.ts'
 import { document, folder, grant, nowSeconds, organization } from '../../support/permission-scenes.ts'
 
 type Role = 'viewer' | 'editor'
-type Place = 'key' | 'folder' | 'document'
+type Level = 'key' | 'folder' | 'document'
 type Type = 'public' | 'organizationPrivate' | 'restricted'
 interface Grants {
   organization?: Role
@@ -30,7 +30,7 @@ function resourcesOf(grants: Grants): PermissionResource[] {
 
 const minute = 60_000
 
-/** The same grants as they stand in a verified token, newer than all that is stored. */
+/** The same grants as entries of a verified token that is newer than every stored grant. */
 const inToken = (...resources: PermissionResource[]): TokenGrant[] =>
   resources.map(({ type, id, organizationId = id, accessRole = 'editor', expiresAt = null }) => ({
     type,
@@ -48,7 +48,7 @@ const u1 = (...resources: PermissionResource[]): TokenUser => ({
   resources: inToken(...resources),
 })
 
-/** The same token, issued so much later or, below 0, earlier. */
+/** The same token, issued `ms` later, or earlier if `ms` is negative. */
 const issuedLater = (ms: number, { userId, resources }: TokenUser): TokenUser => ({
   userId,
   resources: resources.map((one) => ({ ...one, issuedAt: one.issuedAt + ms })),
@@ -66,16 +66,16 @@ describe.each(stores)('access of sessions on %s', (store) => {
     { organizationId = 'o1', documentId = 'd1', at = nowSeconds() } = {},
   ) => {
     const found = await apiKeys.find(server.database.read, apiKey)
-    if (!found) throw new Error('There is no such key.')
+    if (!found) throw new Error('The API key does not exist.')
     return evaluateAccess(server.database.read, found.key, organizationId, documentId, users, at)
   }
 
-  /** `d1` in `f1` of `o1`, with that type at that place. */
-  async function scene(accessType: Type, place: Place): Promise<given.Tenant> {
+  /** `d1` in `f1` of `o1`, with the access type set at the given level. */
+  async function scene(accessType: Type, level: Level): Promise<given.Tenant> {
     const tenant = await given.tenant(server)
     const { client } = tenant
-    const own = (at: Place) => (place === at ? { accessType } : {})
-    if (place === 'key') await client.apiKeyConfig.update({ defaultDocumentAccessType: accessType })
+    const own = (at: Level) => (level === at ? { accessType } : {})
+    if (level === 'key') await client.apiKeyConfig.update({ defaultDocumentAccessType: accessType })
     await given.organization(tenant, 'o1')
     await client.folders.add({ organizationId: 'o1', folders: [{ folderId: 'f1', ...own('folder') }] })
     await client.documents.add({
@@ -91,8 +91,8 @@ describe.each(stores)('access of sessions on %s', (store) => {
     if (resources.length > 0) await grant(client, 'u1', ...resources)
   }
 
-  describe('[25.9] the worked cases', () => {
-    test.each<[type: Type, place: Place, grants: Grants, role: Role | 'no_grant']>([
+  describe('[25.9] worked cases of access', () => {
+    test.each<[type: Type, level: Level, grants: Grants, role: Role | 'no_grant']>([
       ['public', 'key', {}, 'editor'],
       ['public', 'key', { organization: 'viewer' }, 'viewer'],
       ['organizationPrivate', 'folder', {}, 'no_grant'],
@@ -103,19 +103,22 @@ describe.each(stores)('access of sessions on %s', (store) => {
       ['restricted', 'folder', { folder: 'viewer' }, 'viewer'],
       ['restricted', 'key', { organization: 'editor' }, 'no_grant'],
       ['restricted', 'document', { document: 'expired' }, 'no_grant'],
-    ])('%s by the %s with %j gives %s', async (accessType, place, grants, role) => {
-      const tenant = await scene(accessType, place)
-      const ofToken = await decisionsOf(tenant, [u1(...resourcesOf(grants))])
-      await grantStored(tenant.client, grants)
-      const ofStore = await decisionsOf(tenant, [u1()])
-      const ofBoth = await decisionsOf(tenant, [u1(...resourcesOf(grants))])
-      const expected =
-        role === 'no_grant' ? { allowed: false, reason: role } : { allowed: true, accessRole: role }
-      for (const found of [ofToken, ofStore, ofBoth]) expect(found).toEqual([{ ...expected, accessType }])
-    })
+    ])(
+      'a document that is %s by the %s, with the grants %j, gives %s',
+      async (accessType, level, grants, role) => {
+        const tenant = await scene(accessType, level)
+        const ofToken = await decisionsOf(tenant, [u1(...resourcesOf(grants))])
+        await grantStored(tenant.client, grants)
+        const ofStore = await decisionsOf(tenant, [u1()])
+        const ofBoth = await decisionsOf(tenant, [u1(...resourcesOf(grants))])
+        const expected =
+          role === 'no_grant' ? { allowed: false, reason: role } : { allowed: true, accessRole: role }
+        for (const found of [ofToken, ofStore, ofBoth]) expect(found).toEqual([{ ...expected, accessType }])
+      },
+    )
 
     test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-      'a %s document that is disabled, or whose organization is, lets nobody in',
+      'a %s document refuses every session while it or its organization is disabled',
       async (accessType) => {
         const tenant = await scene(accessType, 'document')
         const { client } = tenant
@@ -136,7 +139,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     )
   })
 
-  test('[25.3] on the same resource the role of a newer token wins, whichever is higher', async () => {
+  test('[25.3] a newer token’s role overrides the stored role on the same resource, whether higher or lower', async () => {
     const tenant = await scene('restricted', 'folder')
     await grantStored(tenant.client, { folder: 'viewer', document: 'editor' })
     const roles = await decisionsOf(tenant, [
@@ -148,7 +151,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(roles.map(roleOf)).toEqual(['editor', 'viewer', 'editor', 'editor'])
   })
 
-  test('[25.3] against an older token the stored role counts, and a removal', async () => {
+  test('[25.3] a stored role, or a removal, overrides an older token', async () => {
     const tenant = await scene('restricted', 'folder')
     const { client } = tenant
     const onDocument = u1(document('d1'))
@@ -161,14 +164,14 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
     await client.permissions.remove({ userId: 'u1', permissions: { resources: [document('d1')] } })
     expect(await roles()).toEqual(['no_grant', 'editor', 'editor', 'editor'])
-    // Never stored, and removed all the same.
+    // The grant was never stored, but removing it still takes effect.
     await client.users.delete({ organizationId: 'o1', folderId: 'f1', userIds: ['u1'] })
     expect(await roles()).toEqual(['no_grant', 'editor', 'no_grant', 'editor'])
     await grant(client, 'u1', { ...document('d1'), accessRole: 'viewer' })
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
   })
 
-  test('[25.3.2] a passing grant silences an older token also when it has passed', async () => {
+  test('[25.3.2] a stored grant with an expiry overrides an older token even after it expired', async () => {
     const tenant = await scene('restricted', 'document')
     const now = nowSeconds()
     await grant(tenant.client, 'u1', { ...document('d1'), accessRole: 'viewer', expiresAt: now + 60 })
@@ -183,7 +186,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect((await at(now + 60)).map(roleOf)).toEqual(['no_grant', 'editor'])
   })
 
-  test('[12.4] who leaves the organization has nothing inside from older tokens, but what is granted anew', async () => {
+  test('[12.4] older tokens of a user removed from the organization give no access inside it, except through new grants', async () => {
     const tenant = await scene('restricted', 'folder')
     const { client } = tenant
     await grantStored(client, { organization: 'editor' })
@@ -192,7 +195,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     const sessions = [older, newer, { ...older, userId: 'u2' }]
     const roles = async () => (await decisionsOf(tenant, sessions)).map(roleOf)
 
-    // Only the organization (7.5): what is inside stays.
+    // This removes only the grant on the organization (7.5); grants inside it stay.
     await client.permissions.remove({ userId: 'u1', permissions: { resources: [organization] } })
     expect(await roles()).toEqual(['editor', 'editor', 'editor'])
     await grantStored(client, { organization: 'editor' })
@@ -204,7 +207,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'editor'])
   })
 
-  test('[12.3] [25.3.1] a role that is sent again counts against tokens of in between, [12.1] one that is not sent does not', async () => {
+  test('[12.3] [25.3.1] re-sending the same role overrides tokens issued since, [12.1] while a call without a role does not', async () => {
     const tenant = await scene('organizationPrivate', 'document')
     const { client } = tenant
     await grantStored(client, { organization: 'viewer' })
@@ -226,7 +229,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
   })
 
   test.each(['document', 'folder', 'organization'] as const)(
-    '[25.3.4] a removal outlives its %s, and one that is made anew opens to the other tokens as before',
+    '[25.3.4] a removal outlives its %s, and recreating the resource gives other users’ tokens access as before',
     async (kind) => {
       const tenant = await scene('organizationPrivate', 'document')
       const { client } = tenant
@@ -253,7 +256,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     },
   )
 
-  test('[25.3] a token opens only what it names, in the organization it names', async () => {
+  test('[25.3] a token gives access only to the resources and the organization it names', async () => {
     const tenant = await scene('restricted', 'document')
     const elsewhere = { ...document('d1'), organizationId: 'o2' }
     const sessions = [
@@ -267,7 +270,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(roles).toEqual(['no_grant', 'no_grant', 'no_grant', 'no_grant', 'editor'])
   })
 
-  test('[25.3] each session has its own token, also when the user is the same', async () => {
+  test('[25.3] each session uses its own token, also when two sessions belong to the same user', async () => {
     const tenant = await scene('restricted', 'folder')
     await grant(tenant.client, 'u2', { ...folder('f1'), accessRole: 'viewer' })
     const roles = await decisionsOf(tenant, [
@@ -282,7 +285,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await decisionsOf(tenant, [])).toEqual([])
   })
 
-  test('[25.8] a decision names the second at which time alone can change it', async () => {
+  test('[25.8] a decision contains the second at which the passage of time alone can change it', async () => {
     const tenant = await scene('restricted', 'folder')
     const now = nowSeconds()
     const [soon, later] = [now + 60, now + 600]
@@ -296,14 +299,14 @@ describe.each(stores)('access of sessions on %s', (store) => {
     const at = async (seconds: number) => (await decisionsOf(tenant, [session], { at: seconds }))[0]
     const allowed = { allowed: true, accessType: 'restricted' }
 
-    // The token's, then the stored one on the document, then the one on the folder.
+    // First the token’s grant applies, then the stored one on the document, then the one on the folder.
     expect(await at(now)).toEqual({ ...allowed, accessRole: 'viewer', expiresAt: soon })
     expect(await at(soon - 1)).toEqual({ ...allowed, accessRole: 'viewer', expiresAt: soon })
     expect(await at(soon)).toEqual({ ...allowed, accessRole: 'editor', expiresAt: later })
     expect(await at(later)).toEqual({ ...allowed, accessRole: 'viewer' })
   })
 
-  test('[25.8] between two changes of time nothing changes, whatever the grants are', async () => {
+  test('[25.8] a decision stays the same until the second it names, for random grants', async () => {
     const tenant = await scene('organizationPrivate', 'folder')
     const now = nowSeconds()
     const roles: readonly Role[] = ['viewer', 'editor']
@@ -337,7 +340,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     }
   })
 
-  test('[0.8.1] what does not exist yet is judged as it will be created', async () => {
+  test('[0.8.1] access to a document that does not exist yet is decided as if it had just been created', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const newDocument = { organizationId: 'nowhere', documentId: 'new' }
@@ -350,7 +353,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['editor', 'viewer', 'editor', 'editor'])
     await client.apiKeyConfig.update({ defaultDocumentAccessType: 'restricted' })
     expect(await roles()).toEqual(['no_grant', 'viewer', 'no_grant', 'editor'])
-    // Grants need no existing resource (7.3).
+    // A grant does not require its resource to exist (7.3).
     await grant(client, 'u1', member)
     await grant(client, 'u2', named)
     expect(await roles()).toEqual(['no_grant', 'viewer', 'viewer', 'editor'])
@@ -361,7 +364,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(before)
   })
 
-  test('[P13] grants and documents of another key count for nothing', async () => {
+  test('[P13] grants and documents of another API key have no effect', async () => {
     const one = await scene('restricted', 'document')
     const other = await scene('restricted', 'document')
     await grantStored(one.client, { document: 'editor' })

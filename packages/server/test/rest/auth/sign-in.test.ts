@@ -21,7 +21,7 @@ describe.each(stores)('sign-in on %s', (store) => {
   const now = () => Date.now() + server.clock.offsetMs
   const inSeconds = (seconds: number) => Math.floor(now() / 1000) + seconds
 
-  /** The database as sign-in sees it, and how often it was written. */
+  /** The database as sign-in uses it, with a counter of its writes. */
   function watched() {
     const state = { writes: 0 }
     const database: Database = Object.create(server.database, {
@@ -37,7 +37,7 @@ describe.each(stores)('sign-in on %s', (store) => {
 
   const keyOf = async ({ apiKey }: given.Tenant) => {
     const found = await apiKeys.find(server.database.read, apiKey)
-    if (!found) throw new Error('There is no such key.')
+    if (!found) throw new Error('The API key does not exist.')
     return found.key
   }
 
@@ -53,7 +53,7 @@ describe.each(stores)('sign-in on %s', (store) => {
   }
 
   type User = Awaited<ReturnType<typeof userOf>>
-  const enter = async (tenant: given.Tenant, user: User, database = server.database) =>
+  const signInUser = async (tenant: given.Tenant, user: User, database = server.database) =>
     (await signIn(database, await keyOf(tenant), user, now())).isNewMember
 
   const organizationsOf = async ({ client }: given.Tenant) =>
@@ -62,14 +62,14 @@ describe.each(stores)('sign-in on %s', (store) => {
     (await client.users.get({ organizationId })).data as { userId: string; accessRole?: string }[]
   const profileOf = async (tenant: given.Tenant) => (await membersOf(tenant, 'o1'))[0]
 
-  test('[7.1.4] organizations of the token exist afterwards, and [25.7] the user is a member of them', async () => {
+  test('[7.1.4] sign-in creates the organizations of the token, and [25.7] makes the user a member of them', async () => {
     const tenant = await given.tenant(server)
     const resources = [
       organization('o2', { accessRole: 'viewer' }),
       organization('o1'),
       { type: 'document', id: 'd1', organizationId: 'o3' } as const,
     ]
-    expect(await enter(tenant, await userOf(tenant, resources))).toBe(true)
+    expect(await signInUser(tenant, await userOf(tenant, resources))).toBe(true)
     expect((await organizationsOf(tenant)).sort()).toEqual(['o1', 'o2'])
     expect(await membersOf(tenant, 'o1')).toEqual([
       { userId: 'u1', ...ada, accessRole: 'editor', initial: 'A', color: expect.any(String) },
@@ -77,28 +77,28 @@ describe.each(stores)('sign-in on %s', (store) => {
     expect(await membersOf(tenant, 'o2')).toMatchObject([{ userId: 'u1', accessRole: 'viewer' }])
   })
 
-  test('[25.7] without requireAutoOrgUser nobody becomes a member', async () => {
+  test('[25.7] sign-in makes no user a member when requireAutoOrgUser is off', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.apiKeyConfig.update({ requireAutoOrgUser: false })
-    expect(await enter(tenant, await userOf(tenant, [organization('o1')]))).toBe(false)
+    expect(await signInUser(tenant, await userOf(tenant, [organization('o1')]))).toBe(false)
     expect(await organizationsOf(tenant)).toEqual(['o1'])
     expect(await membersOf(tenant, 'o1')).toEqual([])
-    // The profile is there all the same.
+    // The profile is stored nevertheless.
     await given.users(tenant, ['u1'], { organizationId: 'o1' })
     expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', ...ada }])
   })
 
-  test('[25.7] a member keeps role and expiry, whatever the token says', async () => {
+  test('[25.7] a member keeps the stored role and expiry, regardless of the token', async () => {
     const tenant = await given.tenant(server)
     await grant(tenant.client, 'u1', organization('o1', { accessRole: 'viewer', expiresAt: inSeconds(60) }))
-    expect(await enter(tenant, await userOf(tenant, [organization('o1')]))).toBe(false)
+    expect(await signInUser(tenant, await userOf(tenant, [organization('o1')]))).toBe(false)
     expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', accessRole: 'viewer' }])
     const user = await userOf(tenant, [organization('o1', { expiresAt: inSeconds(600) })])
     try {
       server.clock.offsetMs = 60_000
       expect(await membersOf(tenant, 'o1')).toEqual([])
-      // That membership is over: the token gives another one, as long as its own.
-      expect(await enter(tenant, user)).toBe(true)
+      // The stored membership has expired: sign-in creates a new one that expires with the token’s grant.
+      expect(await signInUser(tenant, user)).toBe(true)
       expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
       server.clock.offsetMs = 601_000
       expect(await membersOf(tenant, 'o1')).toEqual([])
@@ -107,25 +107,25 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7.1] a membership that was removed is not restored by older tokens, but by a newer one', async () => {
+  test('[25.7.1] a newer token restores a removed membership, and older tokens do not', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const resources = [organization('o1'), organization('o2')]
     const older = await userOf(tenant, resources)
-    await enter(tenant, older)
+    await signInUser(tenant, older)
     try {
       server.clock.offsetMs = 5000
       await client.permissions.remove({ userId: 'u1', permissions: { resources: [organization('o1')] } })
       await client.users.delete({ organizationId: 'o2', userIds: ['u1'] })
       const { state, database } = watched()
-      await enter(tenant, older, database)
+      await signInUser(tenant, older, database)
       expect(await membersOf(tenant, 'o1')).toEqual([])
       expect(await membersOf(tenant, 'o2')).toEqual([])
       const writes = state.writes
-      expect(await enter(tenant, older, database)).toBe(false)
+      expect(await signInUser(tenant, older, database)).toBe(false)
       expect(state.writes).toBe(writes)
       server.clock.offsetMs = 5001
-      expect(await enter(tenant, await userOf(tenant, resources))).toBe(true)
+      expect(await signInUser(tenant, await userOf(tenant, resources))).toBe(true)
       expect(await membersOf(tenant, 'o1')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
       expect(await membersOf(tenant, 'o2')).toMatchObject([{ userId: 'u1', accessRole: 'editor' }])
     } finally {
@@ -133,39 +133,39 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7.1] one that was given for a time and is over is not restored by older tokens either', async () => {
+  test('[25.7.1] older tokens do not restore a membership that has expired', async () => {
     const tenant = await given.tenant(server)
     const older = await userOf(tenant, [organization('o1')])
     try {
       server.clock.offsetMs = 5000
       await grant(tenant.client, 'u1', organization('o1', { expiresAt: inSeconds(60) }))
       server.clock.offsetMs = 70_000
-      expect(await enter(tenant, older)).toBe(false)
+      expect(await signInUser(tenant, older)).toBe(false)
       expect(await membersOf(tenant, 'o1')).toEqual([])
     } finally {
       server.clock.offsetMs = 0
     }
   })
 
-  test('[25.7.1] [25.3.4] an organization that is gone is not made again by those who were removed from it', async () => {
+  test('[25.7.1] [25.3.4] a user removed from an organization does not recreate it by signing in after its deletion', async () => {
     const tenant = await given.tenant(server)
     const removed = await userOf(tenant, [organization('o1')])
     const stays = await userOf(tenant, [organization('o1')], { userId: 'u2' })
-    await enter(tenant, removed)
+    await signInUser(tenant, removed)
     try {
       server.clock.offsetMs = 5000
       await tenant.client.users.delete({ organizationId: 'o1', userIds: ['u1'] })
       await tenant.client.organizations.delete({ organizationIds: ['o1'] })
-      await enter(tenant, removed)
+      await signInUser(tenant, removed)
       expect(await organizationsOf(tenant)).toEqual([])
-      await enter(tenant, stays)
+      await signInUser(tenant, stays)
       expect(await organizationsOf(tenant)).toEqual(['o1'])
     } finally {
       server.clock.offsetMs = 0
     }
   })
 
-  test('[25.3.3] the membership is as old as the token: it does not count against one that is newer', async () => {
+  test('[25.3.3] a membership from sign-in has the age of the token, so it does not override a newer token', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.apiKeyConfig.update({ defaultDocumentAccessType: 'organizationPrivate' })
@@ -174,7 +174,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       server.clock.offsetMs = 1000
       const newer = await userOf(tenant, [organization('o1')])
       server.clock.offsetMs = 2000
-      expect(await enter(tenant, older)).toBe(true)
+      expect(await signInUser(tenant, older)).toBe(true)
       const roles = async () => {
         const key = await keyOf(tenant)
         const decisions = await evaluateAccess(
@@ -195,16 +195,16 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7.1] removals and sign-ins at once never leave a member who was removed', async () => {
+  test('[25.7.1] concurrent removals and sign-ins never leave a removed user as a member', async () => {
     const tenant = await given.tenant(server)
     const userIds = Array.from({ length: 20 }, (_, n) => `u${n}`)
     const users = await Promise.all(userIds.map((userId) => userOf(tenant, [organization('o1')], { userId })))
     try {
       server.clock.offsetMs = 1000
       await Promise.all([
-        ...users.map((user) => enter(tenant, user)),
+        ...users.map((user) => signInUser(tenant, user)),
         ...userIds.map((userId) => tenant.client.users.delete({ organizationId: 'o1', userIds: [userId] })),
-        ...users.map((user) => enter(tenant, user)),
+        ...users.map((user) => signInUser(tenant, user)),
       ])
       expect(await membersOf(tenant, 'o1')).toEqual([])
     } finally {
@@ -212,15 +212,15 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.8] an organization of the token whose time is over is not entered', async () => {
+  test('[25.8] sign-in does not add a user to an organization whose grant in the token has expired', async () => {
     const tenant = await given.tenant(server)
     const user = await userOf(tenant, [organization('o1', { expiresAt: inSeconds(-1) })])
-    expect(await enter(tenant, user)).toBe(false)
+    expect(await signInUser(tenant, user)).toBe(false)
     expect(await organizationsOf(tenant)).toEqual([])
   })
 
   describe('the profile', () => {
-    test('[7.1.4] gets what the token says of how the user is shown, and keeps the rest', async () => {
+    test('[7.1.4] sign-in copies the display fields of the token into the profile and keeps the other fields', async () => {
       const tenant = await given.tenant(server)
       await tenant.client.users.add({
         organizationId: 'o1',
@@ -232,7 +232,7 @@ describe.each(stores)('sign-in on %s', (store) => {
         claim: { of: 'mine' },
         plan: 7,
       }
-      expect(await enter(tenant, await userOf(tenant, [], { properties }))).toBe(false)
+      expect(await signInUser(tenant, await userOf(tenant, [], { properties }))).toBe(false)
       expect(await profileOf(tenant)).toEqual({
         userId: 'u1',
         ...ada,
@@ -245,29 +245,32 @@ describe.each(stores)('sign-in on %s', (store) => {
       })
     })
 
-    test('[7.1.4] is not set back by a token that is older than its last change', async () => {
+    test('[7.1.4] sign-in with a token older than the last profile change does not revert the profile', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')], { properties: { initial: 'X' } })
-      await enter(tenant, user)
+      await signInUser(tenant, user)
       try {
         server.clock.offsetMs = 5000
         await tenant.client.users.update({
           organizationId: 'o1',
           users: [{ userId: 'u1', name: 'Ada King', initial: null }],
         })
-        await enter(tenant, user)
+        await signInUser(tenant, user)
         expect(await profileOf(tenant)).toMatchObject({ name: 'Ada King', initial: 'X' })
         server.clock.offsetMs = 10_000
-        await enter(tenant, await userOf(tenant, [organization('o1')], { properties: { name: 'Countess' } }))
+        await signInUser(
+          tenant,
+          await userOf(tenant, [organization('o1')], { properties: { name: 'Countess' } }),
+        )
         expect(await profileOf(tenant)).toMatchObject({ name: 'Countess' })
-        await enter(tenant, user)
+        await signInUser(tenant, user)
         expect(await profileOf(tenant)).toMatchObject({ name: 'Countess' })
       } finally {
         server.clock.offsetMs = 0
       }
     })
 
-    test('[7.1.4] of a stub is filled, also by a token that is older than the stub', async () => {
+    test('[7.1.4] sign-in fills a stub profile, even with a token older than the stub', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')])
       try {
@@ -277,17 +280,17 @@ describe.each(stores)('sign-in on %s', (store) => {
           documentId: 'd1',
           users: [{ userId: 'u1' }],
         })
-        await enter(tenant, user)
+        await signInUser(tenant, user)
         expect(await profileOf(tenant)).toMatchObject(ada)
       } finally {
         server.clock.offsetMs = 0
       }
     })
 
-    test('[7.1.4] does not take what does not fit it', async () => {
+    test('[7.1.4] sign-in ignores token properties that are invalid in a profile', async () => {
       const tenant = await given.tenant(server)
       const properties = { photoUrl: 'x'.repeat(2001), initial: ['A'], color: ' ', textColor: null }
-      await enter(tenant, await userOf(tenant, [organization('o1')], { properties }))
+      await signInUser(tenant, await userOf(tenant, [organization('o1')], { properties }))
       expect(await profileOf(tenant)).toEqual({
         userId: 'u1',
         ...ada,
@@ -298,20 +301,20 @@ describe.each(stores)('sign-in on %s', (store) => {
     })
   })
 
-  test('[7.1.4] coming back writes nothing', async () => {
+  test('[7.1.4] a repeated sign-in writes nothing to the database', async () => {
     const tenant = await given.tenant(server)
     const resources = Array.from({ length: 500 }, (_, index) => organization(`o${index}`))
     const user = await userOf(tenant, resources)
     const { state, database } = watched()
-    expect(await enter(tenant, user, database)).toBe(true)
+    expect(await signInUser(tenant, user, database)).toBe(true)
     expect(state.writes).toBe(1)
-    for (let times = 0; times < 20; times++) expect(await enter(tenant, user, database)).toBe(false)
+    for (let times = 0; times < 20; times++) expect(await signInUser(tenant, user, database)).toBe(false)
     const again = await userOf(tenant, resources)
-    expect(await enter(tenant, again, database)).toBe(false)
+    expect(await signInUser(tenant, again, database)).toBe(false)
     expect(state.writes).toBe(1)
   })
 
-  test('[7.1.4] many may come at once, one user often and several for the first time', async () => {
+  test('[7.1.4] concurrent sign-ins succeed, for one user repeatedly and for several new users', async () => {
     const tenant = await given.tenant(server)
     const resources = ['o3', 'o1', 'o2'].map((id) => organization(id))
     const userIds = ['u1', 'u2', 'u3', 'u4', 'u5']
@@ -320,17 +323,19 @@ describe.each(stores)('sign-in on %s', (store) => {
         userOf(tenant, index % 2 ? resources : resources.toReversed(), { userId }),
       ),
     )
-    const entered = await Promise.all(users.flatMap((user) => [1, 2, 3, 4].map(() => enter(tenant, user))))
-    expect(entered.filter(Boolean)).toHaveLength(5)
+    const results = await Promise.all(
+      users.flatMap((user) => [1, 2, 3, 4].map(() => signInUser(tenant, user))),
+    )
+    expect(results.filter(Boolean)).toHaveLength(5)
     for (const id of ['o1', 'o2', 'o3']) {
       expect((await membersOf(tenant, id)).map(({ userId }) => userId).sort()).toEqual(userIds)
     }
   })
 
-  test('[P13] signing in to one key leaves no trace in another', async () => {
+  test('[P13] signing in with one API key stores nothing under another', async () => {
     const tenant = await given.tenant(server)
     const other = await given.tenant(server)
-    await enter(tenant, await userOf(tenant, [organization('o1')]))
+    await signInUser(tenant, await userOf(tenant, [organization('o1')]))
     expect(await organizationsOf(other)).toEqual([])
     expect(await membersOf(other, 'o1')).toEqual([])
   })
@@ -339,7 +344,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     const documentsOf = async ({ client }: given.Tenant) =>
       (await client.documents.get({ organizationId: 'o1' })).data
 
-    test('[0.8.1] creates it with its organization, once', async () => {
+    test('[0.8.1] opening a missing document creates it and its organization once', async () => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
       const { state, database } = watched()
@@ -350,7 +355,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(state.writes).toBe(1)
     })
 
-    test('[0.8.1] leaves one that exists as it is', async () => {
+    test('[0.8.1] opening an existing document leaves it unchanged', async () => {
       const tenant = await given.tenant(server)
       await given.organization(tenant, 'o1')
       await tenant.client.documents.add({
@@ -362,7 +367,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       expect(await documentsOf(tenant)).toEqual(before)
     })
 
-    test('[0.8.1] by many at once makes one', async () => {
+    test('[0.8.1] concurrent opens of a missing document create one document', async () => {
       const tenant = await given.tenant(server)
       const key = await keyOf(tenant)
       const open = (documentId: string) => ensureDocument(server.database, key, 'o1', documentId, now())

@@ -12,7 +12,7 @@ describe.each(stores)('signing keys on %s', (store) => {
   const hour = 60 * 60 * 1000
   const day = 24 * hour
 
-  test('[7.1.3] a new key signs after 90 days, the old one verifies as long as its tokens live', async () => {
+  test('[7.1.3] a new key signs after 90 days, and the old key verifies until its last token expires', async () => {
     const tenant = await given.tenant(server)
     const keyIds = async () => (await jwks(server)).keys.map(({ kid }) => kid)
     const old = signedBy(await userToken(tenant, 'u1'))
@@ -35,7 +35,7 @@ describe.each(stores)('signing keys on %s', (store) => {
     expect(signedBy(await userToken(tenant, 'u1'))).toBe(signedBy(next))
   })
 
-  test('[7.1.3] the published keys are public ones', async () => {
+  test('[7.1.3] the key endpoint publishes only public keys', async () => {
     const response = await fetch(`${server.url}/.well-known/jwks.json`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     const { keys } = (await response.json()) as JSONWebKeySet
@@ -53,7 +53,7 @@ describe.each(stores)('signing keys on %s', (store) => {
     }
   })
 
-  test('[7.1.3] a database that fails once does not end the issue of tokens', async () => {
+  test('[7.1.3] the server keeps issuing tokens after one database failure', async () => {
     let fails = true
     const failing = Object.create(server.database, {
       read: {

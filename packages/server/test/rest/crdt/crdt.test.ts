@@ -13,7 +13,7 @@ const refused = (message: string, status = 'INVALID_ARGUMENT', code = 400) => ({
 describe.each(stores)('crdt on %s', (store) => {
   const server = useServer(store)
   const document = { organizationId: 'o1', documentId: 'd1' }
-  const place = { ...document, editorId: 'e1' }
+  const editorRef = { ...document, editorId: 'e1' }
   const text = (data: string, editorId = 'e1') => ({ ...document, editorId, data, type: 'text' as const })
 
   const call = ({ headers }: given.Tenant, verb: string, data: unknown) =>
@@ -30,7 +30,7 @@ describe.each(stores)('crdt on %s', (store) => {
     ['xml', '<p class="x">Hello &amp; <b>you</b></p>', '<h1>Title</h1><p>Text</p>'],
   ]
 
-  test('[4.8] get answers records with content, id, time, author and session', async () => {
+  test('[4.8] get returns records with content, id, time, author and session', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello', 'my-note'))
     const { body } = await call(tenant, 'get', { ...document, editorId: 'my-note' })
@@ -54,19 +54,19 @@ describe.each(stores)('crdt on %s', (store) => {
 
   test.each(samples)('[4.8] get returns %s as it was added and then updated', async (type, first, second) => {
     const tenant = await given.tenant(server)
-    expect(await tenant.client.crdt.add({ ...place, type, data: first })).toEqual({
+    expect(await tenant.client.crdt.add({ ...editorRef, type, data: first })).toEqual({
       message: 'CRDT data added successfully.',
       data: null,
     })
     expect(await content(tenant)).toEqual(first)
-    expect(await tenant.client.crdt.update({ ...place, type, data: second })).toEqual({
+    expect(await tenant.client.crdt.update({ ...editorRef, type, data: second })).toEqual({
       message: 'CRDT data updated successfully.',
       data: null,
     })
     expect(await content(tenant)).toEqual(second)
   })
 
-  test('[4.8] get without editorId returns every editor of the document, by id', async () => {
+  test('[4.8] get without editorId returns every editor of the document, ordered by id', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['b', 'é', 'a', 'Z', '😀']) await tenant.client.crdt.add(text(`in ${id}`, id))
     await tenant.client.crdt.add({ ...text('elsewhere'), documentId: 'd2' })
@@ -76,7 +76,7 @@ describe.each(stores)('crdt on %s', (store) => {
     )
   })
 
-  test('[4.8] get answers an empty list where nothing is', async () => {
+  test('[4.8] get returns an empty list for a missing document or editor', async () => {
     const { client } = await given.tenant(server)
     const nothing = { message: 'CRDT data retrieved successfully.', data: [] }
     expect(await client.crdt.get(document)).toEqual(nothing)
@@ -85,7 +85,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(await client.crdt.get({ ...document, documentId: 'd2' })).toEqual(nothing)
   })
 
-  test('[4.8] get needs the organization and the document', async () => {
+  test('[4.8] get requires the organization and the document', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1' }, 'Organization ID is required'],
@@ -101,7 +101,7 @@ describe.each(stores)('crdt on %s', (store) => {
       expect(await call(tenant, 'get', data)).toMatchObject(refused(message))
   })
 
-  test.each(['add', 'update'])('[17.1] %s checks its fields in their order, then the data', async (verb) => {
+  test.each(['add', 'update'])('[17.1] %s validates its fields in order, and the data last', async (verb) => {
     const tenant = await given.tenant(server)
     const id = 'must not contain control characters and must not be "." or "..".'
     const faults: [unknown, string][] = [
@@ -112,20 +112,20 @@ describe.each(stores)('crdt on %s', (store) => {
       [{ ...document, editorId: '' }, 'Editor ID is required.'],
       [{ ...document, editorId: 'a\nb' }, `editorId ${id}`],
       [{ ...document, editorId: 'x'.repeat(257) }, 'editorId must have at most 256 characters.'],
-      [place, 'data is required.'],
-      [{ ...place, data: 'x' }, 'type is required.'],
-      [{ ...place, data: 'x', type: 'json' }, 'type must be one of: text, map, array, xml.'],
-      [{ ...place, data: 1, type: 'text', contentKey: 1 }, 'contentKey must be a string.'],
+      [editorRef, 'data is required.'],
+      [{ ...editorRef, data: 'x' }, 'type is required.'],
+      [{ ...editorRef, data: 'x', type: 'json' }, 'type must be one of: text, map, array, xml.'],
+      [{ ...editorRef, data: 1, type: 'text', contentKey: 1 }, 'contentKey must be a string.'],
       [
-        { ...place, data: 1, type: 'text', contentKey: 'a\n' },
+        { ...editorRef, data: 1, type: 'text', contentKey: 'a\n' },
         'contentKey must not contain control characters.',
       ],
-      [{ ...place, data: 1, type: 'text' }, 'Data must be a string for type text.'],
-      [{ ...place, data: null, type: 'text' }, 'Data must be a string for type text.'],
-      [{ ...place, data: {}, type: 'xml' }, 'Data must be a string for type xml.'],
-      [{ ...place, data: [], type: 'map' }, 'Data must be an object for type map.'],
-      [{ ...place, data: 'x', type: 'map' }, 'Data must be an object for type map.'],
-      [{ ...place, data: {}, type: 'array' }, 'Data must be an array for type array.'],
+      [{ ...editorRef, data: 1, type: 'text' }, 'Data must be a string for type text.'],
+      [{ ...editorRef, data: null, type: 'text' }, 'Data must be a string for type text.'],
+      [{ ...editorRef, data: {}, type: 'xml' }, 'Data must be a string for type xml.'],
+      [{ ...editorRef, data: [], type: 'map' }, 'Data must be an object for type map.'],
+      [{ ...editorRef, data: 'x', type: 'map' }, 'Data must be an object for type map.'],
+      [{ ...editorRef, data: {}, type: 'array' }, 'Data must be an array for type array.'],
     ]
     for (const [data, message] of faults)
       expect(await call(tenant, verb, data)).toMatchObject(refused(message))
@@ -133,9 +133,9 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await tenant.client.organizations.get()).data).toEqual([])
   })
 
-  test('[17.0.1] [17.1] add refuses XML that is not well-formed and data that is too much', async () => {
+  test('[17.0.1] [17.1] add refuses malformed XML and data above the size limit', async () => {
     const tenant = await given.tenant(server)
-    const xml = (data: string) => call(tenant, 'add', { ...place, type: 'xml', data })
+    const xml = (data: string) => call(tenant, 'add', { ...editorRef, type: 'xml', data })
     expect(await xml('<p>open')).toMatchObject(refused(expect.stringMatching(/^XML is not well-formed: /)))
     expect(await xml('<!DOCTYPE p><p/>')).toMatchObject(
       refused('XML is not well-formed: DOCTYPE is not accepted (line 1, column 1).'),
@@ -144,7 +144,7 @@ describe.each(stores)('crdt on %s', (store) => {
       refused('XML must not be nested deeper than 100 levels.'),
     )
     const keys = Object.fromEntries(Array.from({ length: 50_001 }, (_, index) => [`k${index}`, 1]))
-    expect(await call(tenant, 'add', { ...place, type: 'map', data: keys })).toMatchObject(
+    expect(await call(tenant, 'add', { ...editorRef, type: 'map', data: keys })).toMatchObject(
       refused('Data must not have more than 50000 keys.'),
     )
     expect(await call(tenant, 'add', text('a\0b'))).toMatchObject(
@@ -153,7 +153,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await tenant.client.crdt.get(document)).data).toEqual([])
   })
 
-  test('[17.1] add creates organization and document, and refuses an editor that has data', async () => {
+  test('[17.1] add creates the organization and the document, and refuses an editor that already has data', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.crdt.add(text('first'))
@@ -169,18 +169,18 @@ describe.each(stores)('crdt on %s', (store) => {
   })
 
   test.each(samples)(
-    '[17.1] add takes empty content of type %s, and update fills it',
+    '[17.1] add accepts empty content of type %s, and update fills it',
     async (type, _, data) => {
       const tenant = await given.tenant(server)
       const empty = { text: '', map: {}, array: [], xml: '' }[type]
-      await tenant.client.crdt.add({ ...place, type, data: empty })
+      await tenant.client.crdt.add({ ...editorRef, type, data: empty })
       expect(await content(tenant)).toEqual(empty)
-      await tenant.client.crdt.update({ ...place, type, data })
+      await tenant.client.crdt.update({ ...editorRef, type, data })
       expect(await content(tenant)).toEqual(data)
     },
   )
 
-  test('[17.3.2] update refuses an editor without data, and another type or content key', async () => {
+  test('[17.3.2] update refuses an editor without data, and a different type or content key', async () => {
     const tenant = await given.tenant(server)
     const missing = refused('No CRDT data found for this editor ID.', 'NOT_FOUND', 404)
     expect(await call(tenant, 'update', text('x'))).toMatchObject(missing)
@@ -196,7 +196,7 @@ describe.each(stores)('crdt on %s', (store) => {
           'Empty "default" before you declare another one.',
       ),
     )
-    expect(await call(tenant, 'update', { ...place, type: 'text', data: 1 })).toMatchObject(
+    expect(await call(tenant, 'update', { ...editorRef, type: 'text', data: 1 })).toMatchObject(
       refused('Data must be a string for type text.'),
     )
     expect(await content(tenant)).toBe('Hello')
@@ -206,11 +206,11 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(await content(tenant)).toBe('without')
   })
 
-  test('[17] the root stands at the content key, where front ends find it', async () => {
+  test('[17] the content is stored under the content key, where front ends read it', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('by default'))
     await tenant.client.crdt.add({
-      ...place,
+      ...editorRef,
       editorId: 'e2',
       type: 'map',
       data: { a: 1 },
@@ -225,7 +225,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await open('e2')).getMap('my 🔑/1').toJSON()).toEqual({ a: 1 })
   })
 
-  test('[17.3] update keeps what is equal, so an editor that writes meanwhile converges', async () => {
+  test('[17.3] update keeps unchanged text, so an editor that writes at the same time converges', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello world'))
     const editor = new Y.Doc()
@@ -236,19 +236,19 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(editor.getText('content').toJSON()).toBe('Oh. Hello there')
   })
 
-  test('[17.3] update of equal content appends nothing but counts as the last update', async () => {
+  test('[17.3] update with equal content appends nothing to the log but sets the time of the last update', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('same'))
-    const [before] = (await tenant.client.crdt.get(place)).data
+    const [before] = (await tenant.client.crdt.get(editorRef)).data
     server.clock.offsetMs += 60_000
     expect((await tenant.client.crdt.update(text('same'))).message).toBe('CRDT data updated successfully.')
-    const [after] = (await tenant.client.crdt.get(place)).data
+    const [after] = (await tenant.client.crdt.get(editorRef)).data
     expect(after).toEqual({ ...before, lastUpdate: expect.any(String) })
     expect(Date.parse(after!.lastUpdate) - Date.parse(before!.lastUpdate)).toBeGreaterThanOrEqual(60_000)
     expect(await stored(tenant)).toMatchObject({ seq: 1, updates: [{ seq: 1 }] })
   })
 
-  test('[17] keeps API keys, organizations and documents apart', async () => {
+  test('[17] API keys, organizations and documents have separate CRDT data', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.crdt.add(text('mine'))
     await one.client.crdt.add({ ...text('in d2'), documentId: 'd2' })
@@ -259,11 +259,11 @@ describe.each(stores)('crdt on %s', (store) => {
     await one.client.crdt.update(text('still mine'))
     expect(await content(one)).toBe('still mine')
     expect(await content(other)).toBe('theirs')
-    expect((await one.client.crdt.get({ ...place, documentId: 'd2' })).data[0]?.data).toBe('in d2')
-    expect((await one.client.crdt.get({ ...place, organizationId: 'o2' })).data[0]?.data).toBe('in o2')
+    expect((await one.client.crdt.get({ ...editorRef, documentId: 'd2' })).data[0]?.data).toBe('in d2')
+    expect((await one.client.crdt.get({ ...editorRef, organizationId: 'o2' })).data[0]?.data).toBe('in o2')
   })
 
-  test('[17] v1 has no CRDT', async () => {
+  test('[17] v1 has no CRDT operations', async () => {
     const tenant = await given.tenant(server)
     for (const verb of ['add', 'get', 'update']) {
       expect(await server.post(`/v1/crdt/${verb}`, { data: text('x') }, tenant.headers)).toMatchObject({

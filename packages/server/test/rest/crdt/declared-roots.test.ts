@@ -7,9 +7,9 @@ import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { eventually, tokenFor } from '../../support/live.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** What a front end declares is not always where its binding writes. */
+/** The root that a front end declares is not always the root that its binding writes to. */
 describe.each(stores)('declared roots of editors on %s', (store) => {
   const server = useServer(store)
   const open: Connection[] = []
@@ -28,7 +28,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     return { editor, doc: editor.doc, errors }
   }
 
-  /** Types as Tiptap does, unless it is given another field. */
+  /** Types into the root that Tiptap uses by default. */
   async function openTiptap(tenant: given.Tenant, options: LiveEditorOptions) {
     const { editor, doc } = await openEditor(tenant, options)
     const fragment = doc.getXmlFragment('default')
@@ -39,9 +39,9 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     return { editor, fragment, shown: () => fragment.toString() }
   }
 
-  const content = async ({ client }: given.Tenant) => (await client.crdt.get(place)).data[0]?.data
+  const content = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]?.data
   const declared = async ({ apiKey }: given.Tenant) => {
-    const { type, contentKey } = (await editors.findDeclared(server.database.read, apiKey, place)) ?? {}
+    const { type, contentKey } = (await editors.findDeclared(server.database.read, apiKey, editorRef)) ?? {}
     return { type, contentKey }
   }
 
@@ -54,47 +54,47 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
   ]
 
   test.each(declarations)(
-    '[17.2.1] [17.3.1] REST reads and writes the root of Tiptap, whatever the front end declares: %o',
+    '[17.2.1] [17.3.1] REST reads and writes the root of Tiptap when the front end declares %o',
     async (options) => {
       const tenant = await given.tenant(server)
       const { shown } = await openTiptap(tenant, options)
       expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')
       const data = '<paragraph>Hello</paragraph><paragraph>from the backend</paragraph>'
-      await tenant.client.crdt.update({ ...place, type: 'xml', data })
+      await tenant.client.crdt.update({ ...editorRef, type: 'xml', data })
       await eventually(shown).toBe(data)
       expect(await content(tenant)).toBe(data)
       expect(await declared(tenant)).toEqual({ type: 'xml', contentKey: 'default' })
     },
   )
 
-  test('[17.2.1] [17.3.3] an editor that a backend made empty is read and written where Tiptap writes', async () => {
+  test('[17.2.1] [17.3.3] REST reads and writes the root of Tiptap in an editor that a backend created empty', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: '' })
     const { shown } = await openTiptap(tenant, {})
     expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')
-    const update = { ...place, contentKey: 'default', type: 'xml' as const }
+    const update = { ...editorRef, contentKey: 'default', type: 'xml' as const }
     await tenant.client.crdt.update({ ...update, data: '<paragraph>Bye</paragraph>' })
     await eventually(shown).toBe('<paragraph>Bye</paragraph>')
   })
 
-  test('[17.2.2] [17.3.1] the only root is read, whatever its name, and not written unless the backend names it', async () => {
+  test('[17.2.2] [17.3.1] REST reads the only root with content, whatever its name, and writes to it only if the backend names it', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'text', data: '' })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: '' })
     const { editor, doc } = await openEditor(tenant, {})
     doc.getText('title').insert(0, 'Title')
     await editor.whenSaved()
     expect(await content(tenant)).toBe('Title')
-    await tenant.client.crdt.update({ ...place, type: 'text', data: 'Body' })
+    await tenant.client.crdt.update({ ...editorRef, type: 'text', data: 'Body' })
     await eventually(() => doc.getText('content').toJSON()).toBe('Body')
     expect(await content(tenant)).toBe('Body')
     expect(doc.getText('title').toJSON()).toBe('Title')
   })
 
-  test('[17.3.2] [17.3.3] a backend empties the declared root to declare another one', async () => {
+  test('[17.3.2] [17.3.3] a backend can declare another root after emptying the declared one', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'xml', data: '<p>unseen</p>' })
+    await tenant.client.crdt.add({ ...editorRef, type: 'xml', data: '<p>unseen</p>' })
     const { shown } = await openTiptap(tenant, {})
-    const update = { ...place, type: 'xml' as const }
+    const update = { ...editorRef, type: 'xml' as const }
     const data = '<paragraph>seen</paragraph>'
     await expect(tenant.client.crdt.update({ ...update, contentKey: 'default', data })).rejects.toMatchObject(
       {
@@ -110,10 +110,10 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(await content(tenant)).toBe(data)
   })
 
-  test('[R4.3] a client that declares another root later is followed while the declared one is empty', async () => {
+  test('[R4.3] a client that later declares another root takes effect while the declared root is empty', async () => {
     const tenant = await given.tenant(server)
     const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
-    // Larger than what is built on the event loop.
+    // This is larger than the size limit for decoding on the event loop.
     const words = 'lorem ipsum '.repeat(2_000)
     first.doc.getText('notes').insert(0, words)
     first.doc.getText('title').insert(0, 'Title')
@@ -127,7 +127,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect([...first.errors, ...second.errors]).toEqual([])
   })
 
-  test('[R4.3] a client that declares another root than the one that holds content is told so, and goes on', async () => {
+  test('[R4.3] a client that declares a root other than the one with content gets an error and stays connected', async () => {
     const tenant = await given.tenant(server)
     const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
     first.doc.getText('body').insert(0, 'Hello')
@@ -152,7 +152,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(first.errors).toEqual([])
   })
 
-  test('[R4.2] the declaration of a viewer has no effect', async () => {
+  test('[R4.2] a root declared by a viewer has no effect', async () => {
     const tenant = await given.tenant(server)
     await openEditor(tenant, { type: 'map', contentKey: 'forged' }, 'viewer')
     const ada = await openEditor(tenant, {})
@@ -162,17 +162,17 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(await content(tenant)).toBe('Hello')
   })
 
-  test('[17.4] [17.6] versions hold the root of Tiptap, and restoring one shows it to Tiptap', async () => {
+  test('[17.4] [17.6] a version contains the root of Tiptap, and Tiptap shows the version after a restore', async () => {
     const tenant = await given.tenant(server)
     const { fragment, shown } = await openTiptap(tenant, { type: 'text', contentKey: 'content' })
-    const { data: version } = await tenant.client.crdtVersions.add({ ...place, name: 'First' })
+    const { data: version } = await tenant.client.crdtVersions.add({ ...editorRef, name: 'First' })
     expect(version.type).toBe('xml')
-    await tenant.client.crdt.update({ ...place, type: 'xml', data: '<paragraph>Changed</paragraph>' })
+    await tenant.client.crdt.update({ ...editorRef, type: 'xml', data: '<paragraph>Changed</paragraph>' })
     await eventually(shown).toBe('<paragraph>Changed</paragraph>')
     const { versionId } = version
-    const [read] = (await tenant.client.crdtVersions.get({ ...place, versionId })).data
+    const [read] = (await tenant.client.crdtVersions.get({ ...editorRef, versionId })).data
     expect(read?.data).toBe('<paragraph>Hello</paragraph>')
-    await tenant.client.crdtVersions.restore({ ...place, versionId })
+    await tenant.client.crdtVersions.restore({ ...editorRef, versionId })
     await eventually(shown).toBe('<paragraph>Hello</paragraph>')
     expect(fragment.length).toBe(1)
     expect(await content(tenant)).toBe('<paragraph>Hello</paragraph>')

@@ -6,10 +6,10 @@ import { closeClients, eventually, synced, tokenFor, yjsClient } from '../../sup
 
 afterEach(closeClients)
 
-describe.each(stores)('documents that are deleted while they are opened, on %s', (store) => {
+describe.each(stores)('documents deleted while clients open them, on %s', (store) => {
   const server = useServer(store)
 
-  test('[0.8.1] [R7] whoever opens one after its deletion makes it anew, and what is typed there is stored', async () => {
+  test('[0.8.1] [R7] a client that opens a deleted document recreates it, and its typed text is stored', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (let round = 0; round < 40; round++) {
@@ -19,7 +19,7 @@ describe.each(stores)('documents that are deleted while they are opened, on %s',
         tenant.client.documents
           .delete({ organizationId: 'org_1', documentIds: [document.documentId] })
           .catch(() => undefined)
-      // Which steps of opening and deleting meet is chance.
+      // Which steps of opening and deleting overlap is random.
       for (let early = 0; early < 4; early++) yjsClient(server, token, { name })
       await pause(round % 8)
       await Promise.all([remove(), pause(1).then(remove), pause(3).then(remove)])

@@ -15,7 +15,7 @@ describe.each(stores)('domains on %s', (store) => {
   }
   const get = (headers: Record<string, string>) => server.post('/v2/workspace/domains/get', '', headers)
 
-  test.each(['v1', 'v2'])('[4.5] add answers the normalized domains under %s', async (version) => {
+  test.each(['v1', 'v2'])('[4.5] add returns the normalized domains under %s', async (version) => {
     const { call, allowed } = await tenant()
     const domains = ['https://www.Example.com:8080/path', '*.example.org', 'app.example.net.']
     const { status, body } = await call(`/${version}/workspace/domains/add`, { domains })
@@ -30,7 +30,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, 'example.com', '*.example.org', 'app.example.net'])
   })
 
-  test('[4.5] [0.4.1] add skips existing domains with an error, and adds the others', async () => {
+  test('[4.5] [0.4.1] add reports existing domains as errors and adds the others', async () => {
     const { call, allowed, client } = await tenant()
     await client.domains.add({ domains: ['example.com'] })
     const { status, body } = await call('/v2/workspace/domains/add', {
@@ -47,7 +47,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, 'example.com', 'a.dev', 'b.dev'])
   })
 
-  test('[4.5] add of nothing but existing domains changes nothing', async () => {
+  test('[4.5] add changes nothing when every domain already exists', async () => {
     const { client, allowed } = await tenant()
     await expect(client.domains.add({ domains: local })).rejects.toMatchObject({
       status: 'INTERNAL',
@@ -56,13 +56,13 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(local)
   })
 
-  test('[2.1] repeats inside one call are one domain', async () => {
+  test('[2.1] add treats repeated domains in one call as one domain', async () => {
     const { client } = await tenant()
     const domains = ['example.com', 'www.example.com', 'https://EXAMPLE.com/']
     expect((await client.domains.add({ domains })).data).toEqual({ domainsAdded: ['example.com'] })
   })
 
-  test('[2.1] [I1.3] a partial answer is replayed for its Idempotency-Key', async () => {
+  test('[2.1] [I1.3] add replays a partial response for a repeated Idempotency-Key', async () => {
     const { call, allowed } = await tenant()
     const headers = { 'idempotency-key': 'add-a.dev' }
     const add = () => call('/v2/workspace/domains/add', { domains: ['a.dev', 'localhost'] }, headers)
@@ -77,7 +77,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([...local, 'a.dev'])
   })
 
-  test('[2.1] calls that add the same domain at once add it once', async () => {
+  test('[2.1] concurrent calls that add the same domain add it once', async () => {
     const { client, allowed } = await tenant()
     const added = await Promise.allSettled(
       Array.from({ length: 5 }, () => client.domains.add({ domains: ['same.dev'] })),
@@ -92,7 +92,7 @@ describe.each(stores)('domains on %s', (store) => {
   })
 
   test.each(['add', 'delete'] as const)(
-    '[2] %s refuses the whole call for one invalid entry',
+    '[2] %s refuses the whole call when one entry is invalid',
     async (verb) => {
       const { client, call, allowed } = await tenant()
       await client.domains.add({ domains: ['example.com'] })
@@ -108,7 +108,7 @@ describe.each(stores)('domains on %s', (store) => {
     },
   )
 
-  test.each(['add', 'delete'])('[2.1] [2.3] %s checks the shape of its input', async (verb) => {
+  test.each(['add', 'delete'])('[2.1] [2.3] %s validates the shape of its input', async (verb) => {
     const { call } = await tenant()
     for (const [data, message] of [
       [{}, 'domains is required.'],
@@ -128,7 +128,7 @@ describe.each(stores)('domains on %s', (store) => {
     }
   })
 
-  test('[2.1] a hundred domains fit into one call', async () => {
+  test('[2.1] add accepts a hundred domains in one call', async () => {
     const { client, allowed } = await tenant()
     const domains = Array.from({ length: 100 }, (_, index) => `d${index}.dev`)
     expect((await client.domains.add({ domains })).data.domainsAdded).toEqual(domains)
@@ -166,7 +166,7 @@ describe.each(stores)('domains on %s', (store) => {
     })
   })
 
-  test('[5] both headers of the API key are required', async () => {
+  test('[5] a call requires both headers of the API key', async () => {
     const { headers } = await tenant()
     const { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } = headers
     expect(await get({ 'x-svc-api-key': apiKey })).toMatchObject({
@@ -183,7 +183,7 @@ describe.each(stores)('domains on %s', (store) => {
     })
   })
 
-  test.each(['v1', 'v2'])('[4.11] delete answers the normalized domains under %s', async (version) => {
+  test.each(['v1', 'v2'])('[4.11] delete returns the normalized domains under %s', async (version) => {
     const { call, allowed, client } = await tenant()
     await client.domains.add({ domains: ['example.com', '*.example.com'] })
     const { status, body } = await call(`/${version}/workspace/domains/delete`, {
@@ -200,7 +200,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', '*.example.com'])
   })
 
-  test('[4.11] delete skips domains that are not listed with an error, and removes the others', async () => {
+  test('[4.11] delete reports unlisted domains as errors and removes the others', async () => {
     const { call, allowed } = await tenant()
     const { status, body } = await call('/v1/workspace/domains/delete', {
       domains: ['www.a.dev', 'localhost', '*.localhost'],
@@ -216,7 +216,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1'])
   })
 
-  test('[4.6] [4.11] what get returns, delete takes and removes', async () => {
+  test('[4.6] [4.11] delete accepts and removes every domain that get returns', async () => {
     const { client, allowed } = await tenant()
     const domains = [
       'www.www.a.dev',
@@ -241,7 +241,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual([])
   })
 
-  test('[2.3] a domain that was removed may be added again, and stands last', async () => {
+  test('[2.3] a removed domain can be added again and is then listed last', async () => {
     const { client, allowed } = await tenant()
     await client.domains.add({ domains: ['a.dev'] })
     await client.domains.delete({ domains: ['localhost'] })
@@ -249,7 +249,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', 'a.dev', 'localhost'])
   })
 
-  test('[0.2.1] two keys of one workspace have domains and an email configuration of their own', async () => {
+  test('[0.2.1] two keys of one workspace have separate domains and email configurations', async () => {
     const first = await tenant()
     const { data } = await first.client.apiKeys.create({ ownerEmail: 'two@example.com', type: 'testing' })
     const second = await given.keyOf(server, first, data.apiKey)
@@ -259,7 +259,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect((await second.client.emailConfig.get()).data.useEmailService).toBe(false)
   })
 
-  test('[0.2.1] the domains of one key are not those of another', async () => {
+  test('[0.2.1] keys of two workspaces have separate domains', async () => {
     const one = await tenant()
     const other = await tenant()
     await one.client.domains.add({ domains: ['a.dev'] })

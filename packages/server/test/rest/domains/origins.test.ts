@@ -12,7 +12,7 @@ const denied = {
   },
 }
 
-describe.each(stores)('allowed domains of browsers on %s', (store) => {
+describe.each(stores)('allowed domains for browsers on %s', (store) => {
   const server = useServer(store)
   const tenant = async () => {
     const found = await given.tenant(server)
@@ -22,7 +22,7 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     }
   }
 
-  test('[2.0.1] a page of an allowed domain may call, at whatever port and with or without TLS', async () => {
+  test('[2.0.1] the server accepts calls from a page of an allowed domain, on any port and with or without TLS', async () => {
     const { client, from } = await tenant()
     await client.domains.add({ domains: ['example.com'] })
     for (const origin of [
@@ -41,7 +41,7 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     }
   })
 
-  test('[2.0.1] a page of any other domain may not', async () => {
+  test('[2.0.1] the server refuses calls from a page of any other domain', async () => {
     const { client, from } = await tenant()
     await client.domains.add({ domains: ['example.com'] })
     for (const origin of [
@@ -57,13 +57,13 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     }
   })
 
-  test('[2.0.3] the page that is refused can read why', async () => {
+  test('[2.0.3] a refused page can read the reason', async () => {
     const { from } = await tenant()
     const { headers } = await from('https://evil.test')
     expect(headers.get('access-control-allow-origin')).toBe('https://evil.test')
   })
 
-  test('[2.0.1] *. allows any depth below a domain, but not the domain itself', async () => {
+  test('[2.0.1] *. allows every subdomain of a domain, but not the domain itself', async () => {
     const { client, from } = await tenant()
     await client.domains.add({ domains: ['*.example.com'] })
     expect(await from('https://a.example.com')).toMatchObject({ status: 200 })
@@ -72,7 +72,7 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     expect(await from('https://aexample.com')).toMatchObject({ status: 403, body: denied })
   })
 
-  test('[2.0.1] a change of the list counts from the next call on', async () => {
+  test('[2.0.1] a changed list applies from the next call', async () => {
     const { client, from } = await tenant()
     expect(await from('https://a.dev')).toMatchObject({ status: 403, body: denied })
     await client.domains.add({ domains: ['a.dev'] })
@@ -81,13 +81,13 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     expect(await from('https://a.dev')).toMatchObject({ status: 403, body: denied })
   })
 
-  test('[2.0.1] an empty list restricts nobody', async () => {
+  test('[2.0.1] an empty list allows every domain', async () => {
     const { client, from } = await tenant()
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     expect(await from('https://anywhere.test')).toMatchObject({ status: 200 })
   })
 
-  test('[2.0.2] a foreign domain that resolves to the server is no page of the server', async () => {
+  test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server', async () => {
     const { headers } = await tenant()
     const statusOf = async (host: string, origin: string) => {
       const connection = open(server.url)
@@ -102,14 +102,14 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     expect(await statusOf('192.0.2.7:4000', 'http://192.0.2.7:4000')).toBe(200)
   })
 
-  test('[2.0.1] the list of one key says nothing about another', async () => {
+  test('[2.0.1] the list of one key does not apply to another key', async () => {
     const one = await tenant()
     const other = await tenant()
     await one.client.domains.add({ domains: ['a.dev'] })
     expect(await other.from('https://a.dev')).toMatchObject({ status: 403, body: denied })
   })
 
-  test('[2.0.1] a refused write changes nothing', async () => {
+  test('[2.0.1] a write refused for its origin changes nothing', async () => {
     const { client, headers } = await tenant()
     const data = { organizations: [{ organizationId: 'o1' }] }
     const sent = { ...headers, origin: 'https://evil.test' }
@@ -120,20 +120,20 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     expect((await client.organizations.get()).data).toEqual([])
   })
 
-  test('[2.0.1] servers send no Origin and are not asked for one', async () => {
+  test('[2.0.1] the server accepts calls without an Origin header', async () => {
     const { client, headers } = await tenant()
     await client.organizations.get()
     const answer = await server.post(get, { data: {} }, headers)
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('[2.0.1] wrong credentials are answered before the origin', async () => {
+  test('[2.0.1] the server checks the credentials before the origin', async () => {
     const { headers } = await tenant()
     const sent = { ...headers, 'x-svc-auth-token': 'wrong', origin: 'https://evil.test' }
     expect(await server.post(get, { data: {} }, sent)).toMatchObject({ status: 401 })
   })
 
-  test('[2.0.3] a preflight is answered to every page, for the call itself is checked', async () => {
+  test('[2.0.3] the server answers a preflight from every page, because it checks the call itself', async () => {
     const response = await fetch(`${server.url}${get}`, {
       method: 'OPTIONS',
       headers: {
@@ -153,7 +153,7 @@ describe.each(stores)('allowed domains of browsers on %s', (store) => {
     expect(response.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  test('[0.1.1] OPTIONS that is no preflight is a wrong method', async () => {
+  test('[0.1.1] the server answers OPTIONS without preflight headers with 405', async () => {
     const response = await fetch(`${server.url}${get}`, { method: 'OPTIONS' })
     expect(response.status).toBe(405)
   })

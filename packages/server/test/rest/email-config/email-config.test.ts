@@ -28,7 +28,7 @@ describe.each(stores)('email config on %s', (store) => {
     }
   }
 
-  test('[3.1] [0.1.2] get answers the defaults when nothing was set, without a body', async () => {
+  test('[3.1] [0.1.2] get returns the defaults when nothing is stored and the request has no body', async () => {
     const { headers } = await tenant()
     expect(await server.post('/v2/workspace/emailconfig/get', '', headers)).toMatchObject({ status: 200 })
     const { body } = await server.post('/v2/workspace/emailconfig/get', { data: {} }, headers)
@@ -50,7 +50,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[4.2] update stores the configuration and answers null', async () => {
+  test('[4.2] update stores the configuration and returns null', async () => {
     const { change, config } = await tenant()
     const triggers = {
       'comment_annotation.add': true,
@@ -81,7 +81,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[4.2] update takes either of its fields alone', async () => {
+  test('[4.2] update accepts each of its fields alone', async () => {
     const { change, config } = await tenant()
     expect(await change({ emailServiceConfig: { fromCompany: 'Acme' } })).toMatchObject({ status: 200 })
     expect(await change({ useEmailService: true })).toMatchObject({ status: 200 })
@@ -91,7 +91,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[4.2] update needs one of its fields', async () => {
+  test('[4.2] update requires at least one of its fields', async () => {
     const { change } = await tenant()
     for (const data of [{}, { unknown: true }]) {
       expect(await change(data)).toMatchObject({
@@ -107,22 +107,22 @@ describe.each(stores)('email config on %s', (store) => {
   })
 
   test.each<[fault: string, config: unknown]>([
-    ['a configuration that is no object', 'on'],
+    ['a configuration that is not an object', 'on'],
     ['no configuration', null],
     ['an unknown type', { type: 'pigeon' }],
-    ['a credential that is no text', { apiKey: 5 }],
+    ['a credential that is not text', { apiKey: 5 }],
     ['a credential of two lines', { apiKey: 'SG.1\nX-Injected: 1' }],
-    ['a sender that is no address', { fromEmail: 'nobody' }],
+    ['a sender that is not an address', { fromEmail: 'nobody' }],
     ['a sender of two lines', { fromEmail: 'a@example.com\nBcc: b@example.com' }],
     ['a company of two lines', { fromCompany: 'Acme\r\nBcc: b@example.com' }],
     ['a long company', { fromCompany: 'x'.repeat(201) }],
-    ['a template id that is no text', { commentTemplateId: 5 }],
+    ['a template id that is not text', { commentTemplateId: 5 }],
     ['triggers that are a list', { triggers: ['comment.add'] }],
-    ['a trigger that is no boolean', { triggers: { 'comment.add': 'yes' } }],
+    ['a trigger that is not a boolean', { triggers: { 'comment.add': 'yes' } }],
     ['a trigger that is null', { triggers: { 'comment.add': null } }],
-    ['the trigger of no event', { triggers: { 'comment.explode': true } }],
-    ['the grouped trigger of no event', { triggers: { comment: { exploded: true } } }],
-    ['a group of no event', { triggers: { weather: { changed: true } } }],
+    ['a trigger of an unknown event', { triggers: { 'comment.explode': true } }],
+    ['a grouped trigger of an unknown event', { triggers: { comment: { exploded: true } } }],
+    ['an unknown group of triggers', { triggers: { weather: { changed: true } } }],
     ['a trigger named as a method of objects', { triggers: { toString: true } }],
   ])('[4.2] update refuses %s', async (_fault, emailServiceConfig) => {
     const { client, change, config } = await tenant()
@@ -132,7 +132,7 @@ describe.each(stores)('email config on %s', (store) => {
     expect(await config()).toEqual(before)
   })
 
-  test('[3.2] useEmailService must be a boolean', async () => {
+  test('[3.2] update refuses a useEmailService that is not a boolean', async () => {
     const { change } = await tenant()
     expect(await change({ useEmailService: 'yes' })).toMatchObject({
       status: 400,
@@ -140,7 +140,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[3.2] update merges into what is stored, also inside triggers', async () => {
+  test('[3.2] update merges into the stored configuration, also inside triggers', async () => {
     const { client, config } = await tenant()
     await client.emailConfig.update({
       emailServiceConfig: { fromEmail: 'a@example.com', fromCompany: 'A', triggers: { 'comment.add': true } },
@@ -161,7 +161,7 @@ describe.each(stores)('email config on %s', (store) => {
     expect(await config()).toMatchObject({ emailServiceConfig: { fromEmail: '', fromCompany: '' } })
   })
 
-  test('[0.1.3] keys that the configuration does not know are ignored', async () => {
+  test('[0.1.3] update ignores unknown keys of the configuration', async () => {
     const { change, config } = await tenant()
     expect(await change({ emailServiceConfig: { fromCompany: 'A', colour: 'red' } })).toMatchObject({
       status: 200,
@@ -172,7 +172,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[24.3] triggers may be spelled by group, and are stored dotted', async () => {
+  test('[24.3] update accepts triggers by group and stores them with dots', async () => {
     const { change, config } = await tenant()
     const triggers = {
       comment: { newlyAdded: true, statusChanged: false },
@@ -190,8 +190,8 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  describe('first start', () => {
-    test('[3.2.1] switching the service on sets the type and the usual triggers', async () => {
+  describe('when the service is first enabled', () => {
+    test('[3.2.1] enabling the email service sets the type and the default triggers', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true })
       expect(await config()).toEqual({
@@ -200,7 +200,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2.1] the type custom switches the service on', async () => {
+    test('[3.2.1] setting the type custom enables the email service', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ emailServiceConfig: { type: 'custom' } })
       expect(await config()).toEqual({
@@ -218,25 +218,28 @@ describe.each(stores)('email config on %s', (store) => {
       ['grouped', { comment: { added: true } }, { 'comment.add': true }],
       ['grouped with a dot', { 'comment.added': true }, { 'comment.add': true }],
       ['empty', {}, {}],
-    ])('[4.2] [3.2.1] %s triggers of the call that first enables email are the only ones', async (...row) => {
-      const [, triggers, stored] = row
-      for (const start of [
-        { useEmailService: true, emailServiceConfig: { triggers } },
-        { emailServiceConfig: { type: 'custom' as const, triggers } },
-      ]) {
-        const { client, config } = await tenant()
-        await client.emailConfig.update(start)
-        expect(await config()).toEqual({
-          useEmailService: true,
-          emailServiceConfig: { ...unset, type: 'custom', triggers: stored },
-        })
-        await client.emailConfig.update({ useEmailService: false })
-        await client.emailConfig.update({ useEmailService: true })
-        expect((await config()).emailServiceConfig.triggers).toEqual(stored)
-      }
-    })
+    ])(
+      '[4.2] [3.2.1] %s triggers of the call that first enables email replace the default triggers',
+      async (...row) => {
+        const [, triggers, stored] = row
+        for (const start of [
+          { useEmailService: true, emailServiceConfig: { triggers } },
+          { emailServiceConfig: { type: 'custom' as const, triggers } },
+        ]) {
+          const { client, config } = await tenant()
+          await client.emailConfig.update(start)
+          expect(await config()).toEqual({
+            useEmailService: true,
+            emailServiceConfig: { ...unset, type: 'custom', triggers: stored },
+          })
+          await client.emailConfig.update({ useEmailService: false })
+          await client.emailConfig.update({ useEmailService: true })
+          expect((await config()).emailServiceConfig.triggers).toEqual(stored)
+        }
+      },
+    )
 
-    test('[3.2.1] other values of the same call win over the defaults', async () => {
+    test('[3.2.1] other values of the enabling call override the defaults', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true, emailServiceConfig: { type: 'default' } })
       expect(await config()).toEqual({
@@ -254,7 +257,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2.1] a type and triggers that were stored before stay', async () => {
+    test('[3.2.1] enabling the service keeps a type and triggers stored earlier', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({
         emailServiceConfig: { type: 'sendgrid', apiKey: 'SG.1234567890abc' },
@@ -270,7 +273,7 @@ describe.each(stores)('email config on %s', (store) => {
       expect((await other.config()).emailServiceConfig.triggers).toEqual({ 'comment.add': true })
     })
 
-    test('[3.2.1] triggers of the enabling call are merged into those of an earlier call', async () => {
+    test('[3.2.1] triggers of the enabling call are merged into the triggers of an earlier call', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({
         emailServiceConfig: { triggers: { 'comment.add': true, 'comment.delete': true } },
@@ -286,7 +289,7 @@ describe.each(stores)('email config on %s', (store) => {
       })
     })
 
-    test('[3.2.1] switching off and on again changes no trigger', async () => {
+    test('[3.2.1] disabling and enabling the service again changes no trigger', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true })
       await client.emailConfig.update({ emailServiceConfig: { triggers: { 'comment.add': false } } })

@@ -5,14 +5,14 @@ import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
-/** As text, because an object literal would set the prototype instead. */
+/** JSON text, because an object literal would set the prototype instead. */
 const evil = (merge: boolean) =>
   `{"organizationId":"o1","documentId":"d1","liveStateDataId":"player","merge":${merge},"data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"nested":{"__proto__":{"polluted":1}},"toString":"x","ok":1}}`
 
 describe.each(stores)('live state on %s', (store) => {
   const server = useServer(store)
-  const place = { organizationId: 'o1', documentId: 'd1' }
-  const channel = { ...place, liveStateDataId: 'player' }
+  const documentRef = { organizationId: 'o1', documentId: 'd1' }
+  const channel = { ...documentRef, liveStateDataId: 'player' }
   const done = {
     status: 200,
     body: {
@@ -20,13 +20,13 @@ describe.each(stores)('live state on %s', (store) => {
     },
   }
 
-  /** Live state has no read operation: clients get it pushed. */
+  /** Live state has no read operation: the server pushes it to clients. */
   const find = async ({ apiKey }: given.Tenant, id = 'player') =>
     (await liveStates.find(server.database.read, apiKey, 'o1', 'd1', id))?.data
   const post = ({ headers }: given.Tenant, body: unknown, version = 'v1') =>
     server.post(`/${version}/livestate/broadcast`, body, headers)
 
-  test('[4.15] broadcast answers success and stores the value with its time and author', async () => {
+  test('[4.15] broadcast returns success and stores the value with its time and author', async () => {
     const { client, apiKey } = await given.tenant(server)
     const data = { isPlaying: true, nested: { list: [1, null, 'é😀'] } }
     const before = Date.now()
@@ -60,7 +60,7 @@ describe.each(stores)('live state on %s', (store) => {
     },
   )
 
-  test('[16.1] one routing field at the top level makes the body flat', async () => {
+  test('[16.1] one routing field at the top level makes the server read all fields from the top level', async () => {
     const tenant = await given.tenant(server)
     const inner = { ...channel, data: {} }
     const faults: [unknown, string][] = [
@@ -75,14 +75,14 @@ describe.each(stores)('live state on %s', (store) => {
         body: { error: { status: 'INVALID_ARGUMENT', message } },
       })
     }
-    // Beside `data`, anything that routes nothing is ignored.
+    // Next to `data`, every key that is not a routing field is ignored.
     expect(await post(tenant, { merge: true, data: { ...channel, data: { a: 1 } } })).toMatchObject(done)
-    // The payload may look like the request.
+    // The payload may have the shape of a request.
     expect(await post(tenant, { ...channel, data: inner })).toMatchObject(done)
     expect(await find(tenant)).toEqual(inner)
   })
 
-  test('[4.15] merge lays the sent keys over the stored ones, one level deep; without it the value is replaced', async () => {
+  test('[4.15] merge overwrites the sent keys one level deep, and without merge the value is replaced', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.liveState.broadcast({ ...channel, data: { a: { x: 1 }, b: 1 }, merge: true })
@@ -97,7 +97,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual({})
   })
 
-  test('[16.1.1] keys that name a prototype are harmless', async () => {
+  test('[16.1.1] keys named like a prototype are stored as ordinary keys', async () => {
     const tenant = await given.tenant(server)
     for (const merge of [false, true, true]) {
       expect(await post(tenant, evil(merge))).toMatchObject(done)
@@ -110,7 +110,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant, '__proto__')).toEqual({ a: 1 })
   })
 
-  test('[4.15] refuses what has the wrong shape, in either placement, and changes nothing', async () => {
+  test('[4.15] broadcast refuses an invalid body in both placements and changes nothing', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     const faults: [Record<string, unknown>, string][] = [
@@ -140,7 +140,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual({ a: 1 })
   })
 
-  test('[16.1.2] a value may grow to 1 MiB of JSON by merging, and no further', async () => {
+  test('[16.1.2] merging can grow a value to 1 MiB of JSON and not beyond', async () => {
     const tenant = await given.tenant(server)
     const refused = {
       status: 400,
@@ -156,7 +156,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(JSON.stringify(await find(tenant)).length).toBe(1024 * 1024 - 256 * 1024)
   })
 
-  test('[0.7.1] a body above 1 MiB is refused', async () => {
+  test('[0.7.1] the server refuses a body above 1 MiB', async () => {
     const tenant = await given.tenant(server)
     expect(await post(tenant, { ...channel, data: { a: 'x'.repeat(1024 * 1024) } })).toMatchObject({
       status: 413,
@@ -169,7 +169,7 @@ describe.each(stores)('live state on %s', (store) => {
     })
   })
 
-  test('[16.1.1] merges that arrive together are all kept, and so are first values', async () => {
+  test('[16.1.1] concurrent merges and first values are all stored', async () => {
     const tenant = await given.tenant(server)
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
     const client = server.client({ ...tenant, retries: 5 })
@@ -179,7 +179,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual(Object.fromEntries(keys.map((key) => [key, 1])))
   })
 
-  test('[16.1] [0.8] creates organization and document, and keeps channels, documents and API keys apart', async () => {
+  test('[16.1] [0.8] broadcast creates the organization and document, and channels, documents and API keys are separate', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     await one.client.liveState.broadcast({ ...channel, liveStateDataId: 'cursor', data: { b: 1 } })
@@ -199,7 +199,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await values(other, 'o1', 'd1')).toEqual([{ e: 1 }])
   })
 
-  test('[R21] changes of a document are numbered, and can be read from a number on', async () => {
+  test('[R21] changes of a document are numbered, and a reader can start from any number', async () => {
     const { client, apiKey } = await given.tenant(server)
     const readSince = (seq: number, documentId: string) =>
       liveStateLog.readSince(server.database.read, apiKey, { organizationId: 'o1', documentId }, seq)
@@ -221,7 +221,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await since(3)).toEqual([])
   })
 
-  test('[R21] changes that arrive together have numbers of their own', async () => {
+  test('[R21] concurrent changes get distinct numbers', async () => {
     const tenant = await given.tenant(server)
     const client = server.client({ ...tenant, retries: 5 })
     const names = Array.from({ length: 20 }, (_, index) => `s${index}`)
@@ -237,10 +237,10 @@ describe.each(stores)('live state on %s', (store) => {
     expect(rows.map((row) => row.seq)).toEqual(names.map((_, index) => index + 1))
   })
 
-  test('[R21] a document that was deleted and made anew has another epoch', async () => {
+  test('[R21] a deleted and recreated document has a new epoch', async () => {
     const { client, apiKey } = await given.tenant(server)
     const position = async () =>
-      (await liveStateLog.readSince(server.database.read, apiKey, place, 0))?.position
+      (await liveStateLog.readSince(server.database.read, apiKey, documentRef, 0))?.position
     await client.liveState.broadcast({ ...channel, data: {} })
     const before = await position()
     await client.documents.delete({ organizationId: 'o1', documentIds: ['d1'] })
@@ -252,7 +252,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('[R21] nothing is set in a document that is gone', async () => {
+  test('[R21] a live state cannot be set in a document that does not exist', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
     const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }

@@ -5,7 +5,7 @@ import { stores, useServer } from '../../support/harness.ts'
 
 const organizationId = 'o1'
 const count = 72
-/** Almost as much as one item may keep, in the form that takes longest to parse. */
+/** Almost the maximum data of one item, in the form that is slowest to parse. */
 const fields = Object.fromEntries(Array.from({ length: 1_500 }, (_, index) => [`k${index}`, 1]))
 const names = Array.from({ length: 200 }, (_, index) => ({
   userId: `named${index}`,
@@ -15,7 +15,7 @@ const batches = Array.from({ length: count / 6 }, (_, at) =>
   Array.from({ length: 6 }, (_, i) => `i${at * 6 + i}`),
 )
 
-describe.each(stores)('lists of items with much data on %s', (store) => {
+describe.each(stores)('lists of items with large data on %s', (store) => {
   const server = useServer(store)
   let tenant: given.Tenant
 
@@ -57,7 +57,7 @@ describe.each(stores)('lists of items with much data on %s', (store) => {
   ]
 
   test.each(lists)(
-    '[S2] [S5.2] %s does not hold the event loop, asked for six times at once',
+    '[S2] [S5.2] six concurrent calls of %s do not block the event loop',
     async (_, path, data) => {
       const held = await leastHeld(async () => {
         const answers = Array.from({ length: 6 }, async () => {
@@ -66,7 +66,7 @@ describe.each(stores)('lists of items with much data on %s', (store) => {
             headers: { 'content-type': 'application/json', ...tenant.headers },
             body: JSON.stringify({ data }),
           })
-          // The client is in the same process: it only counts the bytes.
+          // The client runs in the same process, so it only counts the bytes.
           let bytes = 0
           for await (const chunk of response.body ?? []) bytes += chunk.length
           return bytes
@@ -77,7 +77,7 @@ describe.each(stores)('lists of items with much data on %s', (store) => {
     },
   )
 
-  test('[S2] an update of 72 items with much data does not hold the event loop', async () => {
+  test('[S2] an update of 72 items with large data does not block the event loop', async () => {
     const { client } = tenant
     const ids = batches.flat()
     const updates = [

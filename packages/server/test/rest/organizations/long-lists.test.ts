@@ -23,7 +23,7 @@ describe.each(stores)('long lists on %s', (store) => {
     expect(nextPageToken).toBeUndefined()
   })
 
-  test('[0.5.2] a list of more than 64 MiB is refused with a message that names pageSize, and can be read in pages', async () => {
+  test('[0.5.2] a list of more than 64 MiB is refused with an error that names pageSize, and can be read in pages', async () => {
     const { client, apiKey } = await tenantWith(4_500)
     const data = JSON.stringify({ x: 'x'.repeat(16_000) })
     await server.database.write((db) =>

@@ -6,7 +6,7 @@ describe.each(stores)('organizations on %s', (store) => {
   const server = useServer(store)
   const id = expect.stringMatching(/^[0-9a-f]{32}$/)
 
-  test('[4.9] get returns the id, the name and the state of each organization', async () => {
+  test('[4.9] get returns the id, the name and the disabled state of each organization', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1', organizationName: 'Acme' }] })
     expect(await client.organizations.get({ organizationIds: ['o1'] })).toEqual({
@@ -23,7 +23,7 @@ describe.each(stores)('organizations on %s', (store) => {
     })
   })
 
-  test('[4.9] [8.2] an organization without a name has its id as name, in every read', async () => {
+  test('[4.9] [8.2] an organization without a name has its id as its name in every read', async () => {
     const { client, headers } = await given.tenant(server)
     await client.organizations.add({
       organizations: [{ organizationId: 'o1' }, { organizationId: 'o2', organizationName: 'Acme' }],
@@ -45,7 +45,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(await named()).toEqual({ o1: 'One', o2: '' })
   })
 
-  test('[4.9] get follows nextPageToken through every organization once', async () => {
+  test('[4.9] get returns every organization once when a caller follows nextPageToken', async () => {
     const { client } = await given.tenant(server)
     const ids = Array.from({ length: 25 }, (_, index) => `org ${index}`)
     await client.organizations.add({ organizations: ids.map((organizationId) => ({ organizationId })) })
@@ -60,7 +60,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(new Set(seen)).toEqual(new Set(ids))
   })
 
-  test('[4.12] delete answers per id and leaves the envelope a success', async () => {
+  test('[4.12] delete returns a result for each id and success for the call', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     expect(await client.organizations.delete({ organizationIds: ['o1', 'o2', 'o1'] })).toEqual({
@@ -73,7 +73,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect((await client.organizations.get()).data).toEqual([])
   })
 
-  test('[4.13] update changes the name and keeps what it does not name', async () => {
+  test('[4.13] update changes the name and keeps the other fields', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({
       organizations: [{ organizationId: 'o1', organizationName: 'A', plan: 'x', tier: 1 }],
@@ -91,7 +91,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(data[0]).not.toHaveProperty('tier')
   })
 
-  test('[4.13] update tells of an organization that does not exist and still updates the others', async () => {
+  test('[4.13] update reports a missing organization and updates the others', async () => {
     const { client } = await given.tenant(server)
     await given.organization({ client } as given.Tenant, 'o1')
     const { data } = await client.organizations.update({
@@ -109,7 +109,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(found.data.map((one) => [one.id, one.organizationName])).toEqual([['o1', 'first']])
   })
 
-  test('[8.3] update changes neither the state, nor the id, nor the times that the server keeps', async () => {
+  test('[8.3] update does not change the disabled state, the id or the timestamps of the server', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     const [before] = (await client.organizations.get()).data
@@ -121,7 +121,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(after?.lastUpdated).toBeGreaterThanOrEqual(before?.lastUpdated ?? 0)
   })
 
-  test('[8.1] add keeps further keys and leaves an organization that exists as it is', async () => {
+  test('[8.1] add stores custom keys and leaves an existing organization unchanged', async () => {
     const { client } = await given.tenant(server)
     const organizations = [{ organizationId: 'o1', organizationName: 'A', plan: { seats: 3 }, nothing: null }]
     expect(await client.organizations.add({ organizations })).toEqual({
@@ -138,7 +138,7 @@ describe.each(stores)('organizations on %s', (store) => {
     ])
   })
 
-  test('[8.5] the disable state is set for many, and an organization that does not exist is created', async () => {
+  test('[8.5] updateDisableState sets several organizations and creates those that do not exist', async () => {
     const { client } = await given.tenant(server)
     await given.organization({ client } as given.Tenant, 'o1')
     expect(
@@ -163,7 +163,7 @@ describe.each(stores)('organizations on %s', (store) => {
     ])
   })
 
-  test('[0.6.2] the id of an outcome is the same every time and differs between keys', async () => {
+  test('[0.6.2] the id in a result is stable and differs between API keys', async () => {
     const one = await given.tenant(server)
     const other = await given.tenant(server)
     const idFrom = async ({ client }: given.Tenant) =>
@@ -173,7 +173,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(await idFrom(other)).not.toBe(first)
   })
 
-  test('[8.4] delete takes everything inside, and users who belong nowhere else', async () => {
+  test('[8.4] delete removes everything inside the organization, and users without another organization', async () => {
     const { client, apiKey } = await given.tenant(server)
     const inside = { organizationId: 'o1', documentId: 'd1' }
     await client.documents.add({
@@ -227,12 +227,12 @@ describe.each(stores)('organizations on %s', (store) => {
       .where('api_key', '=', apiKey)
       .execute()
     expect(users.map((user) => user.user_id)).toEqual(['both'])
-    // Nothing of it comes back with a new organization of that name.
+    // A new organization with the same id has none of the old data.
     await given.organization({ client } as given.Tenant, 'o1')
     expect((await client.crdt.get(inside)).data).toEqual([])
   })
 
-  test('[4.9] [0.7.5] get takes at most 30 ids, pages of 1 to 1000 and no foreign page token', async () => {
+  test('[4.9] [0.7.5] get accepts at most 30 ids, pages of 1 to 1000 and only its own page tokens', async () => {
     const { client } = await given.tenant(server)
     const other = await given.tenant(server)
     for (const { client: each } of [{ client }, other]) {
@@ -258,7 +258,7 @@ describe.each(stores)('organizations on %s', (store) => {
     }
   })
 
-  test('[8.2] [0.5.1] v1 gives everything at once and knows no pages', async () => {
+  test('[8.2] [0.5.1] v1 get returns everything at once and ignores pages', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'a' }, { organizationId: 'b' }] })
     const all = await client.organizations.get({ pageSize: 1 }, { version: 'v1' })
@@ -266,7 +266,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(all.nextPageToken).toBeUndefined()
   })
 
-  test('[4.9] get pages through named organizations as well', async () => {
+  test('[4.9] get also pages through organizations requested by id', async () => {
     const { client } = await given.tenant(server)
     const ids = ['a', 'b', 'c', 'd', 'e']
     await client.organizations.add({ organizations: ids.map((organizationId) => ({ organizationId })) })
@@ -281,7 +281,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(seen).toEqual([['a', 'c'], ['e']])
   })
 
-  test('[0.4] batches that touch the same rows in opposite order all succeed', async () => {
+  test('[0.4] concurrent batches that touch the same rows in opposite order all succeed', async () => {
     const { client } = await given.tenant(server)
     const ids = Array.from({ length: 20 }, (_, index) => `o${index}`)
     await client.organizations.add({ organizations: ids.map((organizationId) => ({ organizationId })) })

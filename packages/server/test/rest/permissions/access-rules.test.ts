@@ -18,7 +18,7 @@ import {
 
 type Role = 'viewer' | 'editor'
 
-/** What `u1` may do with `d1`. */
+/** The access of `u1` to `d1`. */
 const accessOf = async (client: Client) =>
   (await permissionsOf(client, 'u1', { documentIds: ['d1'] }))?.documents?.d1
 
@@ -26,7 +26,7 @@ describe.each(stores)('access rules on %s', (store) => {
   const server = useServer(store)
   const scene = () => folderScene(server)
 
-  type Place = 'key' | 'folder' | 'document'
+  type Level = 'key' | 'folder' | 'document'
   type Type = 'public' | 'organizationPrivate' | 'restricted'
   interface Grants {
     organization?: Role
@@ -35,12 +35,12 @@ describe.each(stores)('access rules on %s', (store) => {
   }
   const everything = { organization: 'editor', folder: 'editor', document: 'editor' } as const
 
-  /** `d1` in `f1` of `o1`, with that type at that place, and the user's grants. */
-  async function accessScene(accessType: Type, place: Place, grants: Grants): Promise<Client> {
+  /** `d1` in `f1` of `o1`, with the access type set at the given level, and the user's grants. */
+  async function accessScene(accessType: Type, level: Level, grants: Grants): Promise<Client> {
     const tenant = await given.tenant(server)
     const { client } = tenant
-    const own = (at: Place) => (place === at ? { accessType } : {})
-    if (place === 'key') await client.apiKeyConfig.update({ defaultDocumentAccessType: accessType })
+    const own = (at: Level) => (level === at ? { accessType } : {})
+    if (level === 'key') await client.apiKeyConfig.update({ defaultDocumentAccessType: accessType })
     await given.organization(tenant, 'o1')
     await client.folders.add({ organizationId: 'o1', folders: [{ folderId: 'f1', ...own('folder') }] })
     await client.documents.add({
@@ -57,7 +57,7 @@ describe.each(stores)('access rules on %s', (store) => {
     return client
   }
 
-  test.each<[type: Type, place: Place, grants: Grants, role: Role | 'none']>([
+  test.each<[type: Type, level: Level, grants: Grants, role: Role | 'none']>([
     ['public', 'key', {}, 'editor'],
     ['public', 'key', { organization: 'viewer' }, 'viewer'],
     ['organizationPrivate', 'folder', {}, 'none'],
@@ -68,15 +68,18 @@ describe.each(stores)('access rules on %s', (store) => {
     ['restricted', 'folder', { folder: 'viewer' }, 'viewer'],
     ['restricted', 'key', { organization: 'editor' }, 'none'],
     ['restricted', 'document', { document: 'expired' }, 'none'],
-  ])('[25.9] %s by the %s with %j gives %s', async (accessType, place, grants, role) => {
-    const client = await accessScene(accessType, place, grants)
-    expect(await accessOf(client)).toEqual(
-      role === 'none' ? { ...denied('document'), accessType } : { accessRole: role, accessType },
-    )
-  })
+  ])(
+    '[25.9] a document that is %s by the %s, with the grants %j, gives %s',
+    async (accessType, level, grants, role) => {
+      const client = await accessScene(accessType, level, grants)
+      expect(await accessOf(client)).toEqual(
+        role === 'none' ? { ...denied('document'), accessType } : { accessRole: role, accessType },
+      )
+    },
+  )
 
   test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-    '[25.9] a %s document that is disabled, or whose organization is, lets nobody in',
+    '[25.9] a %s document refuses every user while it or its organization is disabled',
     async (accessType) => {
       const client = await accessScene(accessType, 'document', everything)
       const closed = { ...denied('document'), accessType }
@@ -101,7 +104,7 @@ describe.each(stores)('access rules on %s', (store) => {
     },
   )
 
-  test('[25.2] the type comes from the nearest that has one, and follows a move', async () => {
+  test('[25.2] the access type comes from the nearest resource that has one, and follows a move', async () => {
     const { client } = await scene()
     const types = async () => {
       const permissions = await permissionsOf(client, 'u1', {
@@ -137,7 +140,7 @@ describe.each(stores)('access rules on %s', (store) => {
     expect(await types()).toEqual(['restricted', 'organizationPrivate', 'restricted'])
   })
 
-  test('[25.4] under a restricted folder grants count from it downwards', async () => {
+  test('[25.4] under a restricted folder, only grants on that folder or below it apply', async () => {
     const { client } = await scene()
     await client.folders.updateAccess({
       organizationId: 'o1',
@@ -160,7 +163,7 @@ describe.each(stores)('access rules on %s', (store) => {
     })
   })
 
-  test('[25.4.1] the most specific grant gives the role, at any depth', async () => {
+  test('[25.4.1] the most specific grant determines the role, at any depth', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.organization(tenant, 'o1')
@@ -179,7 +182,7 @@ describe.each(stores)('access rules on %s', (store) => {
     expect(await accessOf(client)).toEqual({ accessRole: 'editor', accessType: 'public' })
   })
 
-  test('[25.8] a grant is void from its second on, without any call', async () => {
+  test('[25.8] a grant ends at the second of its expiry, without any call', async () => {
     const client = await accessScene('restricted', 'document', { organization: 'editor' })
     const expiresAt = nowSeconds() + 3600
     await grant(client, 'u1', { ...document('d1'), expiresAt })
@@ -192,7 +195,7 @@ describe.each(stores)('access rules on %s', (store) => {
     }
   })
 
-  test('[0.2.1] neither grants nor resources of another key are seen', async () => {
+  test('[0.2.1] grants and resources of another API key are invisible', async () => {
     const one = await scene()
     const other = await scene()
     await grant(one.client, 'u1', { ...organization, accessRole: 'viewer' }, document('flat'))
@@ -210,7 +213,7 @@ describe.each(stores)('access rules on %s', (store) => {
     })
   })
 
-  test('[25.3] more users are read at once than fit into one query', async () => {
+  test('[25.3] the server can load more users at once than fit into one query', async () => {
     const { client, apiKey } = await scene()
     await grant(client, 'u5999', { ...organization, accessRole: 'viewer' })
     const options = { ...(await client.apiKeyConfig.get()).data, enablePrivateComments: false }

@@ -26,7 +26,7 @@ describe.each(stores)('permissions on %s', (store) => {
     server.post(`/v2/auth/permissions/${verb}`, { data }, headers)
 
   describe('add', () => {
-    test('[7.3] grants roles on organization, folder and document', async () => {
+    test('[7.3] add grants roles on an organization, a folder and a document', async () => {
       const { client } = await scene()
       expect(
         await grant(
@@ -49,7 +49,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] a second call replaces role and expiry', async () => {
+    test('[7.3] a second add replaces the role and the expiry', async () => {
       const { client } = await scene()
       const expiresAt = nowSeconds() + 3600
       await grant(client, 'u1', { ...organization, accessRole: 'viewer', expiresAt })
@@ -60,7 +60,7 @@ describe.each(stores)('permissions on %s', (store) => {
       expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'editor' } } })
     })
 
-    test('[7.3] [0.6.4] an expiry in milliseconds is kept in seconds', async () => {
+    test('[7.3] [0.6.4] add stores an expiry in milliseconds as seconds', async () => {
       const { client } = await scene()
       await grant(client, 'u1', { ...organization, expiresAt: 4_102_444_800_999 })
       expect(await permissionsOf(client, 'u1')).toEqual({
@@ -68,7 +68,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] [0.6.4] a fraction of an expiry is rounded down', async () => {
+    test('[7.3] [0.6.4] add rounds a fractional expiry down', async () => {
       const { client } = await scene()
       await grant(client, 'u1', { ...organization, expiresAt: 4_102_444_800.9 })
       expect(await permissionsOf(client, 'u1')).toEqual({
@@ -76,14 +76,14 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] [0.4.2] of a resource that is named twice the first counts', async () => {
+    test('[7.3] [0.4.2] the first entry wins when a request names a resource twice', async () => {
       const { client } = await scene()
       const twice = { ...organization, organizationId: 'ignored' }
       await grant(client, 'u1', { ...twice, accessRole: 'viewer' }, { ...organization, accessRole: 'editor' })
       expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'viewer' } } })
     })
 
-    test('[7.3] [0.8] grants wait for resources that do not exist yet', async () => {
+    test('[7.3] [0.8] a grant on a resource that does not exist yet applies once the resource is created', async () => {
       const tenant = await given.tenant(server)
       const { client } = tenant
       await grant(client, 'u1', organization, { ...document('later'), accessRole: 'viewer' })
@@ -96,7 +96,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.3] [0.8] a user who is unknown is created, one who is known keeps the profile', async () => {
+    test('[7.3] [0.8] add creates an unknown user and keeps the profile of a known one', async () => {
       const { client } = await scene()
       await client.users.add({ organizationId: 'o1', users: [{ userId: 'u1', name: 'Ada' }] })
       await grant(client, 'u1', { ...organization, accessRole: 'viewer' })
@@ -108,13 +108,13 @@ describe.each(stores)('permissions on %s', (store) => {
       ])
     })
 
-    test('[7.3] the user may be named as remove names it', async () => {
+    test('[7.3] add accepts the user as userId, the form that remove uses', async () => {
       const { client } = await scene()
       await client.permissions.add({ userId: 'u1', permissions: { resources: [organization] } })
       expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'editor' } } })
     })
 
-    test('[7.3] takes 500 resources', async () => {
+    test('[7.3] add accepts 500 resources', async () => {
       const { client } = await scene()
       const resources = Array.from({ length: 500 }, (_, n) => document(`d${n}`))
       expect((await grant(client, 'u1', ...resources)).data).toBeNull()
@@ -146,7 +146,7 @@ describe.each(stores)('permissions on %s', (store) => {
         'permissions.resources[0].expiresAt must be at least 1.',
         { user: { userId: 'u1' }, permissions: { resources: [{ ...organization, expiresAt: -1 }] } },
       ],
-    ])('[7.3] %s', async (message, data) => {
+    ])('[7.3] add refuses a faulty body: %s', async (message, data) => {
       const tenant = await scene()
       expect(await raw('add', tenant, data)).toMatchObject(refused(message))
       expect(await permissionsOf(tenant.client, 'u1')).toEqual(stranger)
@@ -154,7 +154,7 @@ describe.each(stores)('permissions on %s', (store) => {
   })
 
   describe('get', () => {
-    test('[7.4] answers each user with what was asked for, and the organization', async () => {
+    test('[7.4] get returns the requested resources and the organization for each user', async () => {
       const { client } = await scene()
       await client.documents.updateAccess({
         organizationId: 'o1',
@@ -187,7 +187,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] leaves out folders and documents that nobody asked for', async () => {
+    test('[7.4] get leaves out folders and documents that were not requested', async () => {
       const { client } = await scene()
       expect(await permissionsOf(client, 'u1')).toEqual(stranger)
       expect(await permissionsOf(client, 'u1', { documentIds: ['flat'] })).toEqual({
@@ -196,7 +196,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] a folder that may not be entered is told with its type', async () => {
+    test('[7.4] get returns the access type of a folder that the user cannot access', async () => {
       const { client } = await scene()
       await client.folders.updateAccess({
         organizationId: 'o1',
@@ -213,7 +213,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] [0.4.1] a folder or document that does not exist fails the call, with all entries in the details', async () => {
+    test('[7.4] [0.4.1] get fails when a folder or document does not exist, with all entries in the details', async () => {
       const tenant = await scene()
       await grant(tenant.client, 'u1', organization)
       const asked = {
@@ -249,7 +249,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.4] resources of another organization do not exist in this one', async () => {
+    test('[7.4] get does not find resources of another organization', async () => {
       const { client } = await scene()
       await client.organizations.add({ organizations: [{ organizationId: 'o2' }] })
       await expect(
@@ -258,7 +258,7 @@ describe.each(stores)('permissions on %s', (store) => {
     })
 
     test.each([{}, { skipResourceExistenceValidation: true }])(
-      '[7.4] an organization that does not exist is not found, %j',
+      '[7.4] get does not find a missing organization, with %j',
       async (more) => {
         const tenant = await scene()
         expect(await raw('get', tenant, { organizationId: 'o9', userIds: ['u1'], ...more })).toMatchObject({
@@ -268,7 +268,7 @@ describe.each(stores)('permissions on %s', (store) => {
       },
     )
 
-    test('[7.4] ids that name properties of objects are ids like any other', async () => {
+    test('[7.4] get accepts ids that are names of object properties', async () => {
       const { client } = await scene()
       await client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'toString' }] })
       const { data } = await client.permissions.get({
@@ -309,13 +309,13 @@ describe.each(stores)('permissions on %s', (store) => {
         'skipResourceExistenceValidation must be a boolean.',
         { organizationId: 'o1', userIds: ['u1'], skipResourceExistenceValidation: 'yes' },
       ],
-    ])('[7.4] %s', async (message, data) => {
+    ])('[7.4] get refuses a faulty body: %s', async (message, data) => {
       expect(await raw('get', await given.tenant(server), data)).toMatchObject(refused(message))
     })
   })
 
   describe('remove', () => {
-    test('[7.5] takes the grant at that level and no other', async () => {
+    test('[7.5] remove deletes the grant at the requested level and no other', async () => {
       const { client } = await scene()
       await grant(client, 'u1', { ...organization, accessRole: 'viewer' }, folder('inner'), document('flat'))
       await grant(client, 'u2', { ...document('flat'), accessRole: 'viewer' })
@@ -336,7 +336,7 @@ describe.each(stores)('permissions on %s', (store) => {
       })
     })
 
-    test('[7.5] takes what Add Users granted, and leaves the profile', async () => {
+    test('[7.5] remove deletes a grant made by Add Users and keeps the profile', async () => {
       const { client } = await scene()
       await client.users.add({ organizationId: 'o1', users: [{ userId: 'u1', name: 'Ada' }] })
       await client.users.add({ organizationId: 'o1', documentId: 'flat', users: [{ userId: 'u1' }] })
@@ -348,7 +348,7 @@ describe.each(stores)('permissions on %s', (store) => {
       ])
     })
 
-    test('[7.5] whoever leaves an organization leaves its groups, and those of no other', async () => {
+    test('[7.5] a user removed from an organization leaves its groups, but not the groups of other organizations', async () => {
       const { client } = await scene()
       for (const organizationId of ['o1', 'o2']) {
         await client.users.add({ organizationId, users: [{ userId: 'u1' }, { userId: 'u2' }] })
@@ -363,7 +363,7 @@ describe.each(stores)('permissions on %s', (store) => {
         })
       }
       await client.permissions.remove({ userId: 'u1', permissions: { resources: [organization] } })
-      // Back in the organization, but not in the group.
+      // The user is back in the organization, but not in the group.
       await grant(client, 'u1', organization)
       const members = async (organizationId: string) => {
         const { data } = await client.users.get({ organizationId, organizationUserGroupIds: ['g'] })
@@ -373,7 +373,7 @@ describe.each(stores)('permissions on %s', (store) => {
       expect(await members('o2')).toEqual(['u1', 'u2'])
     })
 
-    test('[7.5] a grant that is not there is not an error', async () => {
+    test('[7.5] remove succeeds when the grant does not exist', async () => {
       const { client } = await given.tenant(server)
       expect(
         await client.permissions.remove({
@@ -397,7 +397,7 @@ describe.each(stores)('permissions on %s', (store) => {
         'permissions.resources[1].organizationId is required.',
         { userId: 'u1', permissions: { resources: [organization, { type: 'document', id: 'flat' }] } },
       ],
-    ])('[7.5] %s', async (message, data) => {
+    ])('[7.5] remove refuses a faulty body: %s', async (message, data) => {
       const tenant = await scene()
       await grant(tenant.client, 'u1', organization)
       expect(await raw('remove', tenant, data)).toMatchObject(refused(message))

@@ -5,7 +5,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const organizationId = 'org_1'
 const document = (id: string) => ({ type: 'document' as const, id, organizationId })
 
-/** What stays of a removed grant for the sake of older tokens shows nowhere. */
+/** A removed grant stays stored to override older tokens. No operation shows it. */
 describe.each(stores)('removed grants on %s', (store) => {
   const server = useServer(store)
 
@@ -16,7 +16,7 @@ describe.each(stores)('removed grants on %s', (store) => {
   const remove = ({ client }: given.Tenant, userId: string, id: string) =>
     client.permissions.remove({ userId, permissions: { resources: [document(id)] } })
 
-  test('[12.1] who comes back after a removal is added, at the end of the list', async () => {
+  test('[12.1] a user added again after a removal is listed last', async () => {
     const tenant = await given.tenant(server)
     for (const [index, userId] of ['u1', 'u2', 'u3'].entries()) {
       server.clock.offsetMs = index
@@ -35,7 +35,7 @@ describe.each(stores)('removed grants on %s', (store) => {
     }
   })
 
-  test('[8.4] the profile of a user who was removed before stays when the organization goes', async () => {
+  test('[8.4] deleting an organization keeps the profile of a user who was removed from it earlier', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.users.add({ organizationId, users: [{ userId: 'u1', name: 'Ada' }] })
@@ -46,12 +46,12 @@ describe.each(stores)('removed grants on %s', (store) => {
     expect((await client.users.get({ organizationId })).data).toMatchObject([{ name: 'Ada' }])
   })
 
-  test('[12.4] a user who was removed from elsewhere is nowhere else', async () => {
+  test('[12.4] a user removed from every other organization loses the profile when the last one removes the user', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.organization(tenant, 'org_2')
-    for (const place of [organizationId, 'org_2']) {
-      await client.users.add({ organizationId: place, users: [{ userId: 'u1', name: 'Ada' }] })
+    for (const id of [organizationId, 'org_2']) {
+      await client.users.add({ organizationId: id, users: [{ userId: 'u1', name: 'Ada' }] })
     }
     const resources = [{ type: 'organization' as const, id: 'org_2' }]
     await client.permissions.remove({ userId: 'u1', permissions: { resources } })
@@ -60,7 +60,7 @@ describe.each(stores)('removed grants on %s', (store) => {
     expect((await client.users.get({ organizationId })).data).not.toMatchObject([{ name: 'Ada' }])
   })
 
-  test('[10.8] a document takes its users along, also those who were removed from the target before', async () => {
+  test('[10.8] a migrated document keeps its users, also those removed earlier from the target', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.users(tenant, ['u1', 'u2', 'u3'], { documentId: 'd1' })

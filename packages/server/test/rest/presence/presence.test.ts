@@ -16,24 +16,24 @@ const invalid = (message: string) => ({
 
 describe.each(stores)('presence on %s', (store) => {
   const server = useServer(store)
-  const place = { organizationId: 'o1', documentId: 'd1' }
+  const documentRef = { organizationId: 'o1', documentId: 'd1' }
   const day = 24 * 60 * 60 * 1000
   const now = () => Date.now() + server.clock.offsetMs
 
-  /** Presence has no read operation: clients get it pushed. */
-  const present = ({ apiKey }: given.Tenant, { organizationId, documentId } = place, at = now()) =>
+  /** Presence has no read operation: the server pushes it to clients. */
+  const present = ({ apiKey }: given.Tenant, { organizationId, documentId } = documentRef, at = now()) =>
     presence.list(server.database.read, apiKey, organizationId, documentId, at)
   const call = (tenant: given.Tenant, verb: string, data: unknown) =>
     server.post(`/v2/presence/${verb}`, { data }, tenant.headers)
 
-  test('[4.10] add answers success and shows the users, online unless told otherwise', async () => {
+  test('[4.10] add returns success and shows the users, online by default', async () => {
     const tenant = await given.tenant(server)
     const users = [
       { userId: 'u1', name: 'Ada', email: 'ada@example.com', status: 'away' as const },
       { userId: 'u2', name: 'Bob', email: 'bob@example.com' },
       { userId: 'u3', status: 'offline' as const },
     ]
-    expect(await tenant.client.presence.add({ ...place, users })).toEqual({
+    expect(await tenant.client.presence.add({ ...documentRef, users })).toEqual({
       message: 'Presence added successfully.',
       data: { success: true },
     })
@@ -44,23 +44,23 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[4.10] add answers the whole envelope', async () => {
+  test('[4.10] add returns the complete response', async () => {
     const tenant = await given.tenant(server)
-    const { status, body } = await call(tenant, 'add', { ...place, users: [{ userId: 'u1' }] })
+    const { status, body } = await call(tenant, 'add', { ...documentRef, users: [{ userId: 'u1' }] })
     expect([status, body]).toEqual([
       200,
       { result: { status: 'success', message: 'Presence added successfully.', data: { success: true } } },
     ])
   })
 
-  test('[15.1] add creates the organization, the document and a profile, and leaves known profiles alone', async () => {
+  test('[15.1] add creates the organization, the document and missing profiles, and keeps existing profiles', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.users.add({ organizationId: 'o0', users: [{ userId: 'u1', name: 'Ada' }] })
     const users = [
       { userId: 'u1', name: 'Other' },
       { userId: 'u2', name: 'Bob', email: 'bob@example.com' },
     ]
-    await tenant.client.presence.add({ ...place, users })
+    await tenant.client.presence.add({ ...documentRef, users })
     const { data } = await tenant.client.organizations.get({ organizationIds: ['o1'] })
     expect(data).toMatchObject([{ id: 'o1', disabled: false }])
     const stored = await server.database.read
@@ -83,11 +83,14 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.1] [0.4.2] add overwrites who is present, and of a repeated user the first counts', async () => {
+  test('[15.1] [0.4.2] add overwrites present users, and the first entry of a repeated user wins', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1', name: 'Ada', status: 'away' }] })
     await tenant.client.presence.add({
-      ...place,
+      ...documentRef,
+      users: [{ userId: 'u1', name: 'Ada', status: 'away' }],
+    })
+    await tenant.client.presence.add({
+      ...documentRef,
       users: [
         { userId: 'u1', email: 'ada@example.com' },
         { userId: 'u1', name: 'Second', status: 'offline' },
@@ -98,30 +101,34 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.1] keeps documents, organizations and API keys apart', async () => {
+  test('[15.1] documents, organizations and API keys have separate presence', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
-    const places = [place, { ...place, documentId: 'd2' }, { ...place, organizationId: 'o2' }]
-    for (const [index, place] of places.entries()) {
-      await one.client.presence.add({ ...place, users: [{ userId: 'u1', name: `in ${index}` }] })
+    const documentRefs = [
+      documentRef,
+      { ...documentRef, documentId: 'd2' },
+      { ...documentRef, organizationId: 'o2' },
+    ]
+    for (const [index, documentRef] of documentRefs.entries()) {
+      await one.client.presence.add({ ...documentRef, users: [{ userId: 'u1', name: `in ${index}` }] })
     }
-    await other.client.presence.add({ ...place, users: [{ userId: 'u9' }] })
-    await other.client.presence.update({ ...place, users: [{ userId: 'u1', status: 'away' }] })
-    await other.client.presence.delete({ ...place, userIds: ['u1'] })
-    for (const [index, place] of places.entries()) {
-      expect(await present(one, place)).toEqual([
+    await other.client.presence.add({ ...documentRef, users: [{ userId: 'u9' }] })
+    await other.client.presence.update({ ...documentRef, users: [{ userId: 'u1', status: 'away' }] })
+    await other.client.presence.delete({ ...documentRef, userIds: ['u1'] })
+    for (const [index, documentRef] of documentRefs.entries()) {
+      expect(await present(one, documentRef)).toEqual([
         entry({ userId: 'u1', name: `in ${index}`, status: 'online' }),
       ])
     }
     expect(await present(other)).toEqual([entry({ userId: 'u9', status: 'online' })])
   })
 
-  test('[15.2] update changes the sent fields and ignores who is not present', async () => {
+  test('[15.2] update changes the sent fields and ignores users who are not present', async () => {
     const tenant = await given.tenant(server)
     const users = [{ userId: 'u1', name: 'Ada', email: 'ada@example.com' }, { userId: 'u2' }]
-    await tenant.client.presence.add({ ...place, users })
+    await tenant.client.presence.add({ ...documentRef, users })
     expect(
       await tenant.client.presence.update({
-        ...place,
+        ...documentRef,
         users: [
           { userId: 'u1', status: 'away' },
           { userId: 'u1', status: 'offline' },
@@ -136,24 +143,26 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.2] update and delete of an unknown organization succeed and create nothing', async () => {
+  test('[15.2] update and delete in an unknown organization succeed and create nothing', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.presence.update({ ...place, users: [{ userId: 'u1' }] })
-    await tenant.client.presence.delete({ ...place, userIds: ['u1'] })
+    await tenant.client.presence.update({ ...documentRef, users: [{ userId: 'u1' }] })
+    await tenant.client.presence.delete({ ...documentRef, userIds: ['u1'] })
     expect(await present(tenant)).toEqual([])
     expect((await tenant.client.organizations.get()).data).toEqual([])
   })
 
-  test('[4.14] delete answers success, removes those users only and ignores who is not present', async () => {
+  test('[4.14] delete returns success, removes only the named users and ignores users who are not present', async () => {
     const tenant = await given.tenant(server)
     const users = ['u1', 'u2', 'u3'].map((userId) => ({ userId }))
-    await tenant.client.presence.add({ ...place, users })
-    expect(await tenant.client.presence.delete({ ...place, userIds: ['u1', 'u3', 'u1', 'u4'] })).toEqual({
+    await tenant.client.presence.add({ ...documentRef, users })
+    expect(
+      await tenant.client.presence.delete({ ...documentRef, userIds: ['u1', 'u3', 'u1', 'u4'] }),
+    ).toEqual({
       message: 'Presence deleted successfully.',
       data: { success: true },
     })
     expect(await present(tenant)).toEqual([entry({ userId: 'u2', status: 'online' })])
-    expect(await call(tenant, 'delete', { ...place, userIds: ['u9'] })).toMatchObject({
+    expect(await call(tenant, 'delete', { ...documentRef, userIds: ['u9'] })).toMatchObject({
       status: 200,
       body: {
         result: { status: 'success', message: 'Presence deleted successfully.', data: { success: true } },
@@ -161,78 +170,75 @@ describe.each(stores)('presence on %s', (store) => {
     })
   })
 
-  test('[15] entries end 24 hours after their last update', async () => {
+  test('[15] a presence entry ends 24 hours after its last update', async () => {
     const tenant = await given.tenant(server)
     const users = ['kept', 'lost'].map((userId) => ({ userId, name: userId }))
-    await tenant.client.presence.add({ ...place, users })
+    await tenant.client.presence.add({ ...documentRef, users })
     server.clock.offsetMs += day / 2
-    await tenant.client.presence.update({ ...place, users: [{ userId: 'kept' }] })
+    await tenant.client.presence.update({ ...documentRef, users: [{ userId: 'kept' }] })
     server.clock.offsetMs += day / 2
     expect(await present(tenant)).toEqual([entry({ userId: 'kept', name: 'kept', status: 'online' })])
 
-    // Its row is still there, but an update does not bring it back.
-    await tenant.client.presence.update({ ...place, users: [{ userId: 'lost', status: 'away' }] })
+    // The row still exists, but an update does not revive it.
+    await tenant.client.presence.update({ ...documentRef, users: [{ userId: 'lost', status: 'away' }] })
     expect((await present(tenant)).map((one) => one.userId)).toEqual(['kept'])
     const [kept] = await present(tenant)
-    expect(await present(tenant, place, kept!.lastUpdated + day - 1)).toHaveLength(1)
-    expect(await present(tenant, place, kept!.lastUpdated + day)).toEqual([])
+    expect(await present(tenant, documentRef, kept!.lastUpdated + day - 1)).toHaveLength(1)
+    expect(await present(tenant, documentRef, kept!.lastUpdated + day)).toEqual([])
   })
 
-  test('[8.4] goes with its organization', async () => {
+  test('[8.4] presence is deleted with its organization', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] })
+    await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1' }] })
     await tenant.client.organizations.delete({ organizationIds: ['o1'] })
     expect(await present(tenant)).toEqual([])
   })
 
-  test.each(['add', 'update'])(
-    '[4.10] %s refuses what has the wrong shape and changes nothing',
-    async (verb) => {
-      const tenant = await given.tenant(server)
-      await tenant.client.presence.add({ ...place, users: [{ userId: 'u1', name: 'Ada' }] })
-      const users = [{ userId: 'u1', status: 'away' }]
-      const faults: [unknown, string][] = [
-        [{ documentId: 'd1', users }, 'organizationId is required.'],
-        [{ ...place, organizationId: ' ', users }, 'organizationId is required.'],
-        [{ organizationId: 'o1', users }, 'documentId is required.'],
-        [{ ...place, documentId: '', users }, 'documentId is required.'],
-        [{ ...place, documentId: 7, users }, 'documentId must be a string.'],
-        [place, 'users is required.'],
-        [{ ...place, users: {} }, 'users must be an array.'],
-        [{ ...place, users: [] }, 'users must not be empty.'],
-        [{ ...place, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
-        [
-          { ...place, users: [{ userId: 'a\nb' }] },
-          expect.stringMatching(/^users\[0\]\.userId must not contain/),
-        ],
-        [
-          { ...place, users: [...users, { userId: 'u2', status: 'active' }] },
-          'users[1].status must be one of: online, away, offline.',
-        ],
-        [{ ...place, users: [{ userId: 'u1', name: 1 }] }, 'users[0].name must be a string.'],
-        [{ ...place, users: [{ userId: 'u1', email: null }] }, 'users[0].email must be a string.'],
-        [
-          { ...place, users: Array.from({ length: 501 }, (_, i) => ({ userId: `u${i}` })) },
-          'users must have at most 500 items.',
-        ],
-      ]
-      for (const [data, message] of faults)
-        expect(await call(tenant, verb, data)).toMatchObject(invalid(message))
-      expect(await present(tenant)).toEqual([entry({ userId: 'u1', name: 'Ada', status: 'online' })])
-    },
-  )
+  test.each(['add', 'update'])('[4.10] %s refuses an invalid body and changes nothing', async (verb) => {
+    const tenant = await given.tenant(server)
+    await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1', name: 'Ada' }] })
+    const users = [{ userId: 'u1', status: 'away' }]
+    const faults: [unknown, string][] = [
+      [{ documentId: 'd1', users }, 'organizationId is required.'],
+      [{ ...documentRef, organizationId: ' ', users }, 'organizationId is required.'],
+      [{ organizationId: 'o1', users }, 'documentId is required.'],
+      [{ ...documentRef, documentId: '', users }, 'documentId is required.'],
+      [{ ...documentRef, documentId: 7, users }, 'documentId must be a string.'],
+      [documentRef, 'users is required.'],
+      [{ ...documentRef, users: {} }, 'users must be an array.'],
+      [{ ...documentRef, users: [] }, 'users must not be empty.'],
+      [{ ...documentRef, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
+      [
+        { ...documentRef, users: [{ userId: 'a\nb' }] },
+        expect.stringMatching(/^users\[0\]\.userId must not contain/),
+      ],
+      [
+        { ...documentRef, users: [...users, { userId: 'u2', status: 'active' }] },
+        'users[1].status must be one of: online, away, offline.',
+      ],
+      [{ ...documentRef, users: [{ userId: 'u1', name: 1 }] }, 'users[0].name must be a string.'],
+      [{ ...documentRef, users: [{ userId: 'u1', email: null }] }, 'users[0].email must be a string.'],
+      [
+        { ...documentRef, users: Array.from({ length: 501 }, (_, i) => ({ userId: `u${i}` })) },
+        'users must have at most 500 items.',
+      ],
+    ]
+    for (const [data, message] of faults)
+      expect(await call(tenant, verb, data)).toMatchObject(invalid(message))
+    expect(await present(tenant)).toEqual([entry({ userId: 'u1', name: 'Ada', status: 'online' })])
+  })
 
-  test('[4.14] delete refuses what has the wrong shape', async () => {
+  test('[4.14] delete refuses an invalid body', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1', userIds: ['u1'] }, 'organizationId is required.'],
       [{ organizationId: 'o1', userIds: ['u1'] }, 'documentId is required.'],
-      [place, 'userIds is required.'],
-      [{ ...place, userIds: 'u1' }, 'userIds must be an array.'],
-      [{ ...place, userIds: [] }, 'userIds must not be empty.'],
-      [{ ...place, userIds: [''] }, 'userIds[0] is required.'],
+      [documentRef, 'userIds is required.'],
+      [{ ...documentRef, userIds: 'u1' }, 'userIds must be an array.'],
+      [{ ...documentRef, userIds: [] }, 'userIds must not be empty.'],
+      [{ ...documentRef, userIds: [''] }, 'userIds[0] is required.'],
       [
-        { ...place, userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) },
+        { ...documentRef, userIds: Array.from({ length: 501 }, (_, i) => `u${i}`) },
         'userIds must have at most 500 items.',
       ],
     ]
@@ -240,12 +246,12 @@ describe.each(stores)('presence on %s', (store) => {
       expect(await call(tenant, 'delete', data)).toMatchObject(invalid(message))
   })
 
-  test('[4.10] takes 500 users at once, and many calls at the same time', async () => {
+  test('[4.10] add accepts 500 users in one call, and many concurrent calls', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
-    await tenant.client.presence.add({ ...place, users })
+    await tenant.client.presence.add({ ...documentRef, users })
     expect(await present(tenant)).toHaveLength(500)
-    const many = { ...place, documentId: 'd2' }
+    const many = { ...documentRef, documentId: 'd2' }
     const client = server.client({ ...tenant, retries: 5 })
     await Promise.all(
       users.slice(0, 20).map((user) => client.presence.add({ ...many, users: [user, { userId: 'same' }] })),
@@ -253,10 +259,11 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await present(tenant, many)).toHaveLength(21)
   })
 
-  test('[15.1.1] a document has at most 1,000 users that a backend added; those who are there can be set again', async () => {
+  test('[15.1.1] a document has at most 1,000 users added by a backend, and present users can still be set', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 1_001 }, (_, index) => ({ userId: `u${index}` }))
-    const add = (from: number, to: number) => call(tenant, 'add', { ...place, users: users.slice(from, to) })
+    const add = (from: number, to: number) =>
+      call(tenant, 'add', { ...documentRef, users: users.slice(from, to) })
     expect(await add(0, 500)).toMatchObject({ status: 200 })
     expect(await add(400, 900)).toMatchObject({ status: 200 })
     const full = {
@@ -273,14 +280,14 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await add(900, 1_000)).toMatchObject({ status: 200 })
     expect(await add(999, 1_001)).toMatchObject(full)
     expect(await add(500, 1_000)).toMatchObject({ status: 200 })
-    await tenant.client.presence.delete({ ...place, userIds: ['u0'] })
+    await tenant.client.presence.delete({ ...documentRef, userIds: ['u0'] })
     expect(await add(1_000, 1_001)).toMatchObject({ status: 200 })
     expect(await present(tenant)).toHaveLength(1_000)
   })
 
-  test('[4.10] v1 has no presence', async () => {
+  test('[4.10] v1 has no presence operations', async () => {
     const tenant = await given.tenant(server)
-    const data = { ...place, users: [{ userId: 'u1' }], userIds: ['u1'] }
+    const data = { ...documentRef, users: [{ userId: 'u1' }], userIds: ['u1'] }
     for (const verb of ['add', 'update', 'delete']) {
       expect(await server.post(`/v1/presence/${verb}`, { data }, tenant.headers)).toMatchObject({
         status: 404,

@@ -9,7 +9,7 @@ const invalid = (message: string) => ({ error: { status: 'INVALID_ARGUMENT', mes
 describe.each(stores)('workspace on %s', (store) => {
   const server = useServer(store)
 
-  test('[4.4] create answers the workspace with its first credentials', async () => {
+  test('[4.4] create returns the workspace with its first credentials', async () => {
     const data = {
       ownerEmail: 'Jane.Doe@Example.com',
       name: 'Jane Doe',
@@ -40,7 +40,7 @@ describe.each(stores)('workspace on %s', (store) => {
     })
   })
 
-  test('[4.4] what create returns opens the workspace, and through it the API key', async () => {
+  test('[4.4] the credentials from create give access to the workspace and to its API key', async () => {
     const { data: workspace } = await server.client().workspace.create({ ownerEmail: 'opens@example.com' })
     const credentials = { workspaceId: workspace.id, workspaceAuthToken: workspace.authToken }
     const [apiKey = ''] = Object.keys(workspace.apiKeyList)
@@ -60,7 +60,7 @@ describe.each(stores)('workspace on %s', (store) => {
     },
   )
 
-  test('[1.1] names and avatar may be left out', async () => {
+  test('[1.1] create does not require names or an avatar', async () => {
     expect((await server.client().workspace.create({ ownerEmail: 'bare@example.com' })).data).toMatchObject({
       name: 'bare@example.com workspace',
       owner: { email: 'bare@example.com', name: 'bare@example.com', avatar: '' },
@@ -73,7 +73,7 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(named.data).toMatchObject({ name: 'Bo workspace', owner: { name: 'Bo', avatar: '' } })
   })
 
-  test('[1.1] the first key allows the local machine and has the default options', async () => {
+  test('[1.1] the first API key allows the local machine and has the default options', async () => {
     const { client } = await given.tenant(server)
     expect((await client.domains.get()).data).toEqual({ allowedDomains: ['localhost', '127.0.0.1'] })
     expect((await client.apiKeyConfig.get()).data).toEqual({
@@ -114,7 +114,7 @@ describe.each(stores)('workspace on %s', (store) => {
       'workspaceName must have at most 200 characters.',
     ],
     [
-      'an avatar that is no URL',
+      'an avatar that is not a URL',
       { ownerEmail: 'a@example.com', avatar: 'me.png' },
       'avatar must be a valid http(s) URL.',
     ],
@@ -132,7 +132,7 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(await server.post(create, { data })).toMatchObject({ status: 400, body: invalid(message) })
   })
 
-  test('[1.1.1] [1.1.6] an owner has five workspaces, however the address is spelled', async () => {
+  test('[1.1.1] [1.1.6] an owner can create five workspaces, however the email address is spelled', async () => {
     for (let count = 0; count < 5; count++)
       await server.client().workspace.create({ ownerEmail: 'five@example.com' })
     expect(await server.post(create, { data: { ownerEmail: ' FIVE@Example.com' } })).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(stores)('workspace on %s', (store) => {
     await server.client().workspace.create({ ownerEmail: 'six@example.com' })
   })
 
-  test('[1.1.1] an owner has five workspaces also when more are asked for at once', async () => {
+  test('[1.1.1] an owner can create five workspaces, also when concurrent calls ask for more', async () => {
     const calls = Array.from({ length: 8 }, () =>
       server.post(create, { data: { ownerEmail: 'race@example.com' } }),
     )
@@ -156,14 +156,14 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(3)
   })
 
-  test('[1.1] a repeated Idempotency-Key answers the workspace that it created', async () => {
+  test('[1.1] create with a repeated Idempotency-Key returns the workspace that it created', async () => {
     const options = { idempotencyKey: 'the-same-workspace' }
     const first = await server.client().workspace.create({ ownerEmail: 'once@example.com' }, options)
     const second = await server.client().workspace.create({ ownerEmail: 'once@example.com' }, options)
     expect(second).toEqual(first)
   })
 
-  test('[1.1] workspaces exist under v2 only', async () => {
+  test('[1.1] workspace operations exist under v2 only', async () => {
     expect(
       await server.post('/v1/workspace/create', { data: { ownerEmail: 'v1@example.com' } }),
     ).toMatchObject({
@@ -172,7 +172,7 @@ describe.each(stores)('workspace on %s', (store) => {
     })
   })
 
-  test('[1.2] get answers the workspace as create did', async () => {
+  test('[1.2] get returns the same workspace as create', async () => {
     const { data: created } = await server
       .client()
       .workspace.create({ ownerEmail: 'reader@example.com', name: 'R' })
@@ -183,7 +183,7 @@ describe.each(stores)('workspace on %s', (store) => {
     })
   })
 
-  test('[1.2] get needs a data object', async () => {
+  test('[1.2] get requires a data object', async () => {
     const { workspaceId, workspaceAuthToken } = await given.tenant(server)
     const headers = { 'x-svc-workspace-id': workspaceId, 'x-svc-auth-token': workspaceAuthToken }
     expect(await server.post('/v2/workspace/get', {}, headers)).toMatchObject({

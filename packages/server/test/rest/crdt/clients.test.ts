@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const document = { organizationId: 'o1', documentId: 'd1' }
+const editorRef = { ...document, editorId: 'e1' }
+
+/** REST calls next to clients that write to the same log and do not declare the type of their content. */
+describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
+  const server = useServer(store)
+
+  const tenant = async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, 'o1')
+    await tenant.client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
+    return tenant
+  }
+  /** Stores the update of a client that typed this. */
+  const storeTyped = async (
+    { apiKey }: given.Tenant,
+    type: (doc: Y.Doc) => void,
+    create: editorLog.Entry['create'] = { type: null, contentKey: null },
+  ) => {
+    const doc = new Y.Doc()
+    const stored = await editorLog.read(server.database.read, apiKey, editorRef)
+    for (const { bytes } of stored?.updates ?? []) Y.applyUpdate(doc, bytes)
+    const known = Y.encodeStateVector(doc)
+    type(doc)
+    const update = Y.encodeStateAsUpdate(doc, known)
+    const entry = {
+      apiKey,
+      editor: editorRef,
+      update,
+      writer: { userId: 'user-123', sessionId: 's-1' },
+      create,
+      owners: [[doc.clientID, 'user-123'] as const],
+    }
+    const now = Date.now() + server.clock.offsetMs
+    await server.database.write((db) => editorLog.append(db, [entry], now))
+    return now
+  }
+  const get = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]
+  const stored = async ({ apiKey }: given.Tenant) => {
+    const { type, contentKey } = (await editorLog.read(server.database.read, apiKey, editorRef))!
+    return { type, contentKey }
+  }
+
+  test('[R4] get returns newly typed content with its time and author', async () => {
+    const one = await tenant()
+    const at = await storeTyped(one, (doc) => doc.getText('content').insert(0, 'Hello'))
+    expect(await get(one)).toEqual({
+      data: 'Hello',
+      id: 'e1',
+      lastUpdate: new Date(at).toISOString(),
+      lastUpdatedBy: 'user-123',
+      sessionId: 's-1',
+    })
+    await one.client.crdt.update({ ...editorRef, type: 'text', data: 'Hello you' })
+    expect(await get(one)).toMatchObject({ data: 'Hello you', lastUpdatedBy: 'rest-api', sessionId: null })
+    await storeTyped(one, (doc) => doc.getText('content').insert(5, ','))
+    expect(await get(one)).toMatchObject({
+      data: 'Hello, you',
+      lastUpdatedBy: 'user-123',
+      sessionId: 's-1',
+    })
+  })
+
+  test('[R4.2] the stored editor has the type and content key of its content', async () => {
+    const cases: [type: (doc: Y.Doc) => void, data: unknown][] = [
+      [(doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]), '<p></p>'],
+      [(doc) => doc.getMap('settings').set('a', 1), { a: 1 }],
+      [(doc) => doc.getArray('list').push([1]), [1]],
+      [() => {}, ''],
+    ]
+    for (const [type, data] of cases) {
+      const one = await tenant()
+      await storeTyped(one, type)
+      expect(await get(one)).toMatchObject({ data })
+      expect(await stored(one)).toEqual({ type: null, contentKey: null })
+    }
+  })
+
+  test('[R4.2] get reads the root that a client declared for its editor', async () => {
+    const one = await tenant()
+    const create = { type: 'map', contentKey: 'b' } as const
+    await storeTyped(one, (doc) => [doc.getMap('a').set('a', 1), doc.getMap('b').set('b', 2)], create)
+    expect(await get(one)).toMatchObject({ data: { b: 2 } })
+    const two = await tenant()
+    await storeTyped(two, (doc) => doc.getText('other').insert(0, 'x'), { type: null, contentKey: 'other' })
+    expect(await get(two)).toMatchObject({ data: 'x' })
+  })
+
+  test('[R4.1] update writes to the existing root and stores its type', async () => {
+    const one = await tenant()
+    await storeTyped(one, (doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]))
+    const update = (fields: object) =>
+      server.post('/v2/crdt/update', { data: { ...editorRef, ...fields } }, one.headers)
+    expect(await update({ type: 'text', data: 'x' })).toMatchObject({
+      status: 400,
+      body: { error: { message: 'Type does not match the stored data: "default" holds xml.' } },
+    })
+    expect(await update({ type: 'xml', data: '<p>x</p>', contentKey: 'content' })).toMatchObject({
+      status: 400,
+      body: { error: { message: expect.stringContaining('"default" holds xml') } },
+    })
+    expect(await stored(one)).toEqual({ type: null, contentKey: null })
+    expect(await update({ type: 'xml', data: '<p>x</p>' })).toMatchObject({ status: 200 })
+    expect(await stored(one)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(await get(one)).toMatchObject({ data: '<p>x</p>' })
+    await storeTyped(one, (doc) => doc.getXmlFragment('default').push([new Y.XmlElement('hr')]))
+    expect(await get(one)).toMatchObject({ data: '<p>x</p><hr></hr>' })
+  })
+
+  test('[R4] an editor without content accepts any type and the content key of the request', async () => {
+    const one = await tenant()
+    await storeTyped(one, () => {})
+    await one.client.crdt.update({ ...editorRef, type: 'array', data: [1], contentKey: 'list' })
+    expect(await stored(one)).toEqual({ type: 'array', contentKey: 'list' })
+    expect(await get(one)).toMatchObject({ data: [1] })
+    const two = await tenant()
+    await storeTyped(two, () => {})
+    await two.client.crdt.update({ ...editorRef, type: 'map', data: {} })
+    expect(await stored(two)).toEqual({ type: 'map', contentKey: 'content' })
+    expect(await get(two)).toMatchObject({ data: {} })
+  })
+
+  test('[17.1] add refuses an editor that a client created', async () => {
+    const one = await tenant()
+    await storeTyped(one, (doc) => doc.getText('content').insert(0, 'Hello'))
+    await expect(one.client.crdt.add({ ...editorRef, type: 'text', data: 'x' })).rejects.toMatchObject({
+      status: 'ALREADY_EXISTS',
+    })
+  })
+
+  test('[R7] concurrent writes by REST and by clients lose no data', async () => {
+    const one = await tenant()
+    const client = server.client({ ...one, retries: 5 })
+    await client.crdt.add({ ...editorRef, type: 'map', data: {} })
+    const marks = Array.from({ length: 15 }, (_, index) => index)
+    await Promise.all([
+      ...marks.map((mark) => storeTyped(one, (doc) => doc.getMap('other').set(`m${mark}`, mark))),
+      ...marks.map((mark) => client.crdt.update({ ...editorRef, type: 'map', data: { mark } })),
+    ])
+    const log = (await editorLog.read(server.database.read, one.apiKey, editorRef))!
+    expect(log.complete).toBe(true)
+    const doc = new Y.Doc()
+    for (const { bytes } of log.updates) Y.applyUpdate(doc, bytes)
+    expect(Object.values(doc.getMap('other').toJSON()).sort((a, b) => a - b)).toEqual(marks)
+    expect(doc.store.pendingStructs).toBeNull()
+    expect(doc.getMap('content').toJSON()).toEqual((await get(one))?.data)
+  })
+})

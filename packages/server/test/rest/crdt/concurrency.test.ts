@@ -1,0 +1,136 @@
+import { ApiError } from '@plenum/client'
+import { describe, expect, test } from 'vitest'
+import * as given from '../../support/given.ts'
+import { startServer, stores, useServer } from '../../support/harness.ts'
+import { converged, synced, tokenFor, yjsClient } from '../../support/live.ts'
+
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const paragraph = (i: number) => `<p>${'lorem ipsum '.repeat(4)}${i}</p>`
+
+describe.each(stores)('concurrent writes of CRDT data on %s', (store) => {
+  const server = useServer(store)
+
+  test('[17.3] [S4] other writes continue while an update reorders 20,000 paragraphs', async () => {
+    const tenant = await given.tenant(server)
+    const inOrder = Array.from({ length: 20_000 }, (_, i) => paragraph(i))
+    await tenant.client.crdt.add({ ...editorRef, type: 'xml', data: inOrder.join('') })
+    const shuffled = inOrder.map((_, i) => paragraph((i * 7_919) % inOrder.length)).join('')
+    let isOver = false
+    let writes = 0
+    const update = tenant.client.crdt
+      .update({ ...editorRef, type: 'xml', data: shuffled })
+      .finally(() => (isOver = true))
+    while (!isOver) {
+      await tenant.client.users.add({
+        organizationId: 'org_1',
+        users: [{ userId: `u${writes++}` }],
+      })
+    }
+    await update
+    expect(writes).toBeGreaterThan(5)
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe(shuffled)
+  })
+
+  test('[17.3] concurrent writes to one editor all succeed, and the last one remains', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first' })
+    const texts = Array.from({ length: 30 }, (_, i) => `text ${i} `.repeat(2_000))
+    await Promise.all(texts.map((data) => tenant.client.crdt.update({ ...editorRef, type: 'text', data })))
+    const [record] = (await tenant.client.crdt.get(editorRef)).data
+    expect(texts).toContain(record?.data)
+  })
+
+  test('[17.3] text that a client types while a REST write is prepared is merged like that of two clients', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(300_000) })
+    const typist = yjsClient(server, await tokenFor(tenant))
+    await synced(typist)
+    let isOver = false
+    const update = tenant.client.crdt
+      .update({ ...editorRef, type: 'text', data: 'y'.repeat(300_000) })
+      .finally(() => (isOver = true))
+    let typed = 0
+    while (!isOver) {
+      typist.doc.getMap('typed').set(String(typed++), true)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await update
+    await expect.poll(() => typist.text.toString()).toBe('y'.repeat(300_000))
+    const reader = yjsClient(server, await tokenFor(tenant, 'bob'))
+    await synced(reader)
+    await converged(typist.doc, reader.doc)
+    expect(reader.doc.getMap('typed').size).toBe(typed)
+  })
+
+  test('[17.1] one of two concurrent calls that add the same editor succeeds', async () => {
+    const tenant = await given.tenant(server)
+    const adding = ['one', 'two'].map((data) =>
+      tenant.client.crdt.add({ ...editorRef, type: 'text', data }).then(
+        () => 'added',
+        (error: ApiError) => error.status,
+      ),
+    )
+    expect((await Promise.all(adding)).sort()).toEqual(['ALREADY_EXISTS', 'added'])
+  })
+
+  test('[17.4] an editor deleted while its version is captured has no version', async () => {
+    const tenant = await given.tenant(server)
+    for (let round = 0; round < 5; round++) {
+      await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(50_000) })
+      const adding = tenant.client.crdtVersions.add({ ...editorRef, name: 'v' }).then(
+        () => undefined,
+        (error: ApiError) => error,
+      )
+      await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
+      const error = await adding
+      if (error) expect(error).toMatchObject({ status: 'NOT_FOUND' })
+      expect((await tenant.client.crdtVersions.get(editorRef)).data).toEqual([])
+    }
+  })
+
+  test('[S4.1] the server answers 429 with Retry-After when one API key has too many writes in progress', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'first' })
+    const calls = Array.from({ length: 150 }, (_, i) =>
+      server.post(
+        '/v2/crdt/update',
+        { data: { ...editorRef, type: 'text', data: `text ${i}` } },
+        tenant.headers,
+      ),
+    )
+    const answers = await Promise.all(calls)
+    const refused = answers.filter(({ status }) => status !== 200)
+    for (const { status, headers, body } of refused) {
+      expect({ status, retryAfter: headers.get('retry-after'), ...body }).toEqual({
+        status: 429,
+        retryAfter: '1',
+        error: {
+          status: 'RESOURCE_EXHAUSTED',
+          message: 'Too many writes of CRDT data are in progress for this API key.',
+        },
+      })
+    }
+    expect(answers.length - refused.length).toBeGreaterThanOrEqual(100)
+  })
+})
+
+describe('writes of CRDT data through two servers', () => {
+  test('[17.3] concurrent writes through two servers succeed or are aborted, and one of the written texts remains', async () => {
+    const first = await startServer('postgres')
+    const second = await startServer('postgres', { data: first.data })
+    const tenant = await given.tenant(first)
+    const other = await given.keyOf(second, tenant, tenant.apiKey)
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'start' })
+    const clients = [tenant.client, other.client]
+    const texts = Array.from({ length: 12 }, (_, i) => `text ${i} `.repeat(1_000))
+    const updates = texts.map((data, i) => clients[i % 2]!.crdt.update({ ...editorRef, type: 'text', data }))
+    const outcomes = await Promise.allSettled(updates)
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ status: 'ABORTED' })
+    }
+    expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeGreaterThan(1)
+    expect(texts).toContain((await tenant.client.crdt.get(editorRef)).data[0]?.data)
+    await second.stop()
+    await first.stop()
+  })
+})

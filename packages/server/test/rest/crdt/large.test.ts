@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest'
+import * as documents from '../../../src/store/documents/documents.ts'
+import * as editorLog from '../../../src/store/editors/log.ts'
+import * as versions from '../../../src/store/editors/versions.ts'
+import { expectFreeLoop, heldDuring, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { converged, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { slowDocument } from '../../support/updates/scenes.ts'
+
+const document = { organizationId: 'org_1', documentId: 'doc_1' }
+const editorRef = { ...document, editorId: 'large' }
+
+/** About 1 KB each. */
+const paragraphs = (word: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `<p id="${i}">${`${word} ipsum `.repeat(90)}${i}</p>`).join('')
+
+describe.each(stores)('large documents on %s', (store) => {
+  const server = useServer(store)
+
+  /** Requests with a body encoded in advance and a response that is not parsed, so the measured time is the server’s. */
+  const requests =
+    ({ headers }: given.Tenant) =>
+    (path: string, data: unknown) => {
+      const body = Buffer.from(JSON.stringify({ data }))
+      const send = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body }
+      return async () => {
+        const response = await fetch(`${server.url}/v2/crdt/${path}`, send)
+        await response.arrayBuffer()
+        expect(response.status).toBe(200)
+      }
+    }
+
+  test('[V5] the event loop stays responsive while 2 MB are read, written and restored', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    const [one, other] = ['lorem', 'dolor'].map((word) => paragraphs(word, 2_000)) as [string, string]
+    expect(one.length).toBeGreaterThan(2_000_000)
+    await client.crdt.add({ ...editorRef, type: 'xml', data: one })
+    const { versionId } = (await client.crdtVersions.add({ ...editorRef, name: 'first' })).data
+    const request = requests(tenant)
+    const write = request('update', { ...editorRef, type: 'xml', data: other })
+    const restore = request('versions/restore', { ...editorRef, versionId })
+    const lags = {
+      get: await leastHeld(request('get', editorRef)),
+      getVersion: await leastHeld(request('versions/get', { ...editorRef, versionId })),
+      addVersion: await leastHeld(request('versions/add', { ...editorRef, name: 'again' })),
+      update: await leastHeld(write, restore),
+      restore: await leastHeld(restore, write),
+    }
+    // oxlint-disable-next-line no-console -- the numbers are part of the result
+    console.log(`the event loop waits at most, on ${store}:`, lags)
+    for (const lag of Object.values(lags)) expectFreeLoop(lag)
+    expect((await client.crdt.get(editorRef)).data[0]?.data).toBe(one)
+  })
+
+  /** An editor that Yjs needs 18 s to decode, and a version of it. */
+  async function givenSlowEditor({ apiKey }: given.Tenant, slow: typeof editorRef): Promise<string> {
+    const contents = { type: 'text', contentKey: 'r' } as const
+    const writer = { userId: 'u1', sessionId: null }
+    const bytes = slowDocument()
+    const version = { ...contents, versionId: 'ver_slow', name: 'slow', createdAt: Date.now(), bytes }
+    await server.database.write(async (db) => {
+      const entry = { apiKey, editor: slow, update: bytes, writer, create: contents, owners: [] }
+      await documents.ensure(db, apiKey, slow.organizationId, slow.documentId, Date.now())
+      await editorLog.append(db, [entry], Date.now())
+      await versions.add(db, apiKey, slow, version)
+    })
+    return version.versionId
+  }
+
+  test('[V5] [S1] an update built to be slow fails alone and within its timeout, while other calls read and write', async () => {
+    const tenant = await given.tenant(server)
+    const slow = { ...document, editorId: 'slow' }
+    const versionId = await givenSlowEditor(tenant, slow)
+    const medium = { ...document, editorId: 'medium' }
+    const data = 'x'.repeat(20_000)
+    await tenant.client.crdt.add({ ...medium, type: 'text', data })
+    const token = await tokenFor(tenant)
+    const [a, b] = [yjsClient(server, token), yjsClient(server, token)]
+    await synced(a, b)
+
+    const failure = async (path: string, data: object) => {
+      const startedAt = performance.now()
+      const { status, body } = await server.post(`/v2/crdt/${path}`, { data }, tenant.headers)
+      return { status, ...body.error, isInTime: performance.now() - startedAt < 15_000 }
+    }
+    const tooSlow = (details: object) => ({
+      status: 'DEADLINE_EXCEEDED',
+      message: 'The CRDT data takes too long to process.',
+      details,
+      isInTime: true,
+    })
+    const unreadableEditorIds = ['slow']
+    const pairs = [
+      {
+        run: [() => failure('get', slow), () => failure('update', { ...slow, type: 'text', data: 'new' })],
+        expected: [tooSlow({ unreadableEditorIds, data: [] }), tooSlow({ unreadableEditorIds })],
+      },
+      {
+        run: ['get', 'restore'].map((verb) => () => failure(`versions/${verb}`, { ...slow, versionId })),
+        expected: [tooSlow({ unreadableVersionIds: [versionId] }), tooSlow({ unreadableEditorIds })],
+      },
+    ]
+    for (const { run, expected } of pairs) {
+      let rounds = 0
+      const held = await heldDuring(async () => {
+        let isOver = false
+        const failing = Promise.all(run.map((one) => one())).finally(() => (isOver = true))
+        for (; !isOver; rounds++) {
+          expect((await tenant.client.crdt.get(medium)).data[0]?.data).toBe(data)
+          a.text.insert(0, 'x')
+          await converged(a.doc, b.doc)
+          await tenant.client.crdt.update({ ...medium, type: 'text', data })
+        }
+        expect(await failing).toEqual(expected)
+      })
+      expect(rounds).toBeGreaterThan(3)
+      expectFreeLoop(held)
+      await converged(a.doc, b.doc)
+    }
+    await tenant.client.crdt.update({ ...medium, type: 'text', data: 'new' })
+  })
+
+  test('[17.3] a long write succeeds while clients type in the same editor', async () => {
+    const tenant = await given.tenant(server)
+    await tenant.client.crdt.add({ ...editorRef, type: 'xml', data: paragraphs('lorem', 400) })
+    const { versionId } = (await tenant.client.crdtVersions.add({ ...editorRef, name: 'v' })).data
+    const name = `${editorRef.organizationId}/${editorRef.documentId}/${editorRef.editorId}`
+    const typist = yjsClient(server, await tokenFor(tenant), { name })
+    await synced(typist)
+    let typed = 0
+    const typing = setInterval(() => typist.doc.getMap('typed').set('count', ++typed), 50)
+    await tenant.client.crdt.update({ ...editorRef, type: 'xml', data: paragraphs('dolor', 400) })
+    await tenant.client.crdtVersions.restore({ ...editorRef, versionId })
+    clearInterval(typing)
+    expect(typed).toBeGreaterThan(2)
+    const reader = yjsClient(server, await tokenFor(tenant), { name })
+    await synced(reader)
+    await converged(typist.doc, reader.doc)
+    expect(reader.doc.getMap('typed').get('count')).toBe(typed)
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe(paragraphs('lorem', 400))
+  })
+})

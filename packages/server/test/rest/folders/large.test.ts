@@ -1,0 +1,282 @@
+import { sql } from 'kysely'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import type { Folder } from '@plenum/protocol'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+/** The maximum number of folders in one response (spec 9.2). */
+const maxFolders = 100_000
+const depth = 32
+/** An id of the maximum length, with three bytes per character. */
+const longId = (name: string) => name.padEnd(256, '頁')
+
+type Row = [folderId: string, parentFolderId: string | null]
+
+const names = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`)
+const inside = (parent: string | null, ids: readonly string[]) => ids.map((id): Row => [id, parent])
+
+/** Folders by organization id. */
+const scenes: Record<string, Row[]> = {
+  /** More folders inside one folder, and more at the top level, than one page holds. */
+  wide: [...inside(null, ['top', ...names('t', 2_500)]), ...inside('top', names('c', 2_500)), ['d', 'c2499']],
+  /** The maximum of one response, almost all in one folder. */
+  most: [...inside(null, names('t', 500)), ...inside('t0', names('c', maxFolders - 500))],
+  /** Few folders, but 15 KB each, because each includes the ids of all its ancestors. */
+  tooLong: Array.from({ length: depth }, (_, level) =>
+    names('f', 160).map((name): Row => [
+      longId(`${name}-${level}`),
+      level === 0 ? null : longId(`${name}-${level - 1}`),
+    ]),
+  ).flat(),
+}
+
+describe.each(stores)('many folders on %s', (store) => {
+  // A busy machine may need long for 100,000 rows.
+  const server = useServer(store, { env: { DATABASE_TIMEOUT_SECONDS: '600' } })
+  let tenant: given.Tenant
+
+  async function insert({ apiKey }: given.Tenant, organizationId: string, rows = scenes[organizationId]!) {
+    for (let at = 0; at < rows.length; at += 1000) {
+      const values = rows.slice(at, at + 1000).map(([folder_id, parent_folder_id], index) => ({
+        api_key: apiKey,
+        organization_id: organizationId,
+        folder_id,
+        folder_name: folder_id,
+        parent_folder_id,
+        access_type: null,
+        created_at: 1_700_000_000_000 + at + index,
+        last_updated: 1_700_000_000_000,
+      }))
+      await server.database.write(async (db) => {
+        await db.insertInto('folders').values(values).execute()
+        // PostgreSQL would analyze within a minute; until then it may scan all rows for each parent.
+        if (store === 'postgres' && (at === 0 || at + 1000 >= rows.length)) {
+          await sql`analyze folders`.execute(db)
+        }
+      })
+    }
+  }
+
+  beforeAll(async () => {
+    tenant = await given.tenant(server)
+    for (const organizationId of Object.keys(scenes)) {
+      await given.organization(tenant, organizationId)
+      await insert(tenant, organizationId)
+    }
+  })
+
+  /** The raw bytes of the response: joining and parsing them would block the event loop that is measured. */
+  async function fetchFolders(
+    input: object,
+    version = 'v2',
+    headers = tenant.headers,
+  ): Promise<Uint8Array[]> {
+    const response = await fetch(`${server.url}/${version}/organizations/folders/get`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({ data: input }),
+    })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of response.body!) chunks.push(chunk)
+    return chunks
+  }
+  async function get(input: object, version?: string) {
+    const { result, error } = JSON.parse(Buffer.concat(await fetchFolders(input, version)).toString()) as {
+      result?: { data: Folder[]; nextPageToken?: string }
+      error?: { status: string; message: string }
+    }
+    return { folders: result?.data ?? [], nextPageToken: result?.nextPageToken, error }
+  }
+  const idsOf = (folders: readonly Folder[] = []) => folders.map(({ folderId }) => folderId)
+  const expected = (organizationId: string, parent?: string | null) =>
+    scenes[organizationId]!.filter((row) => parent === undefined || row[1] === parent).map(([id]) => id)
+  const tooLarge = {
+    status: 'INVALID_ARGUMENT',
+    message:
+      'The answer would have more than 100,000 folders or 64 MiB. Read it in parts with pageSize or maxDepth, under v2.',
+  }
+
+  test('[4.3] [9.2.1] [0.5.1] get without pageSize returns every folder, under v1 and v2', async () => {
+    for (const [organizationId, version] of [
+      ['wide', 'v1'],
+      ['most', 'v2'],
+    ] as const) {
+      const { folders, nextPageToken } = await get({ organizationId }, version)
+      expect(idsOf(folders)).toEqual(expected(organizationId))
+      expect(nextPageToken).toBeUndefined()
+      const [top] = (await get({ organizationId: 'wide', folderId: 'top' }, version)).folders
+      expect(idsOf(top?.subFolders)).toEqual(expected('wide', 'top'))
+    }
+  })
+
+  test('[4.3] [9.2.1] a nested get without pageSize returns every folder of its levels', async () => {
+    const wide = await get({ organizationId: 'wide', maxDepth: 2 })
+    expect(idsOf(wide.folders)).toEqual(expected('wide', null))
+    const [top] = wide.folders
+    expect(idsOf(top?.subFolders)).toEqual(expected('wide', 'top'))
+    expect(top?.subFolders?.at(-1)?.subFolders?.[0]).toMatchObject({
+      folderId: 'd',
+      ancestors: ['root', 'top', 'c2499'],
+    })
+    expect(wide.nextPageToken).toBeUndefined()
+
+    const roots = await get({ organizationId: 'wide', rootFoldersOnly: true })
+    expect(idsOf(roots.folders)).toEqual(expected('wide', null))
+    expect(roots.folders.filter(({ subFolders }) => subFolders)).toEqual([])
+
+    const most = await get({ organizationId: 'most', maxDepth: depth })
+    expect(idsOf(most.folders)).toEqual(expected('most', null))
+    expect(idsOf(most.folders[0]?.subFolders)).toEqual(expected('most', 't0'))
+  })
+
+  async function pages(input: object, pageSize: number, read: (folders: Folder[]) => readonly Folder[]) {
+    const found: string[] = []
+    let pageToken: string | undefined
+    do {
+      const page = await get({ ...input, pageSize, pageToken })
+      expect(page.error).toBeUndefined()
+      const folders = read(page.folders)
+      expect(folders.length).toBeLessThanOrEqual(pageSize)
+      found.push(...idsOf(folders))
+      pageToken = page.nextPageToken
+      if (pageToken !== undefined) expect(folders).toHaveLength(pageSize)
+    } while (pageToken !== undefined)
+    return found
+  }
+
+  test('[9.2.1] [9.2.2] pages contain all folders, also when one response would be too large', async () => {
+    expect(await pages({ organizationId: 'wide' }, 700, (all) => all)).toEqual(expected('wide'))
+    expect(await pages({ organizationId: 'wide', maxDepth: 1 }, 700, (all) => all)).toEqual(
+      expected('wide', null),
+    )
+    for (const input of [
+      { organizationId: 'most', pageSize: 1000 },
+      { organizationId: 'tooLong', pageSize: 1000 },
+      { organizationId: 'tooLong', maxDepth: depth, pageSize: 50 },
+    ]) {
+      const page = await get(input)
+      expect(page.folders).toHaveLength(input.pageSize)
+      expect(page.nextPageToken).toBeDefined()
+    }
+  })
+
+  test('[9.2.1] get with folderId returns one page of its direct subfolders', async () => {
+    const input = { organizationId: 'wide', folderId: 'top', maxDepth: 2 }
+    const subFoldersOf = (folders: Folder[]) => {
+      expect(folders).toHaveLength(1)
+      return folders[0]?.subFolders ?? []
+    }
+    expect(await pages(input, 700, subFoldersOf)).toEqual(expected('wide', 'top'))
+    const large = await get({ organizationId: 'most', folderId: 't0', pageSize: 1000 })
+    expect(idsOf(large.folders[0]?.subFolders)).toEqual(expected('most', 't0').slice(0, 1000))
+    const first = await get({ ...input, pageSize: 1000 })
+    const rest = await get({ ...input, pageToken: first.nextPageToken })
+    expect(idsOf(rest.folders[0]?.subFolders)).toEqual(expected('wide', 'top').slice(1000))
+    expect(idsOf(rest.folders[0]?.subFolders?.at(-1)?.subFolders)).toEqual(['d'])
+    expect(rest.nextPageToken).toBeUndefined()
+    for (const other of [{ folderId: 't1' }, { maxDepth: 3 }, { organizationId: 'most', folderId: 't0' }]) {
+      const { error } = await get({ ...input, ...other, pageToken: first.nextPageToken })
+      expect(error?.message).toBe('Invalid page token.')
+    }
+  })
+
+  test('[S2] no response blocks the event loop for more than 50 ms, alone or with many at a time', async () => {
+    for (const input of [
+      { organizationId: 'most', maxDepth: depth },
+      { organizationId: 'tooLong' },
+      { organizationId: 'tooLong', maxDepth: depth, pageSize: 60 },
+    ]) {
+      expectFreeLoop(await leastHeld(() => fetchFolders(input)), { during: input })
+    }
+    const other = await given.tenant(server)
+    const many = () =>
+      Promise.all([
+        ...Array.from({ length: 30 }, () => fetchFolders({ organizationId: 'wide' })),
+        ...Array.from({ length: 10 }, () => fetchFolders({ organizationId: 'wide' }, 'v1', other.headers)),
+        fetchFolders({ organizationId: 'tooLong', pageSize: 1000 }),
+      ])
+    expectFreeLoop(await leastHeld(many))
+  })
+
+  test('[S2] reading the ancestors of many folders does not block the event loop', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, 'deep')
+    const chains = Array.from({ length: depth }, (_, level) =>
+      names('f', 1000).map((name): Row => [`${name}-${level}`, level === 0 ? null : `${name}-${level - 1}`]),
+    )
+    await insert(tenant, 'deep', chains.flat())
+    const documents = names('d', 1000).map((document_id, index) => ({
+      api_key: tenant.apiKey,
+      organization_id: 'deep',
+      document_id,
+      folder_id: `f${index}-${depth - 1}`,
+      access_type: null,
+      disabled: 0,
+      data: '{}',
+      event_seq: 0,
+      created_at: 1_700_000_000_000 + index,
+      last_updated: 1_700_000_000_000,
+    }))
+    await server.database.write(async (db) => {
+      await db.insertInto('documents').values(documents).execute()
+    })
+    const { client } = tenant
+    const get = () => client.documents.get({ organizationId: 'deep' })
+    expect((await get()).data).toHaveLength(1000)
+    expectFreeLoop(await leastHeld(get))
+    let added = 0
+    const add = () => {
+      const folders = names(`new ${added++} `, 500).map((folderId, index) => ({
+        folderId,
+        parentFolderId: `f${index}-${depth - 2}`,
+      }))
+      return client.folders.add({ organizationId: 'deep', folders })
+    }
+    expectFreeLoop(await leastHeld(add))
+  })
+
+  test('[S1] [9.2.3] clients that do not read their large responses delay only responses of their own key', async () => {
+    const other = await given.tenant(server)
+    await given.organization(other, 'wide')
+    await insert(other, 'wide')
+    /** A client that receives its first bytes and reads no more. */
+    const stalled = async () => {
+      const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+      const body = JSON.stringify({ data: { organizationId: 'most' } })
+      const headers = Object.entries({ ...tenant.headers, host: 'x', 'content-length': body.length })
+      const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+      socket.write(
+        `POST /v2/organizations/folders/get HTTP/1.1\r\ncontent-type: application/json\r\n${lines}\r\n${body}`,
+      )
+      await once(socket, 'readable')
+      return socket
+    }
+    const [first, second] = [await stalled(), await stalled()]
+    let isAnswered = false
+    const third = fetchFolders({ organizationId: 'wide' }).then(() => (isAnswered = true))
+    // Small responses of the same key, and large ones of another key, still arrive.
+    expect((await get({ organizationId: 'wide', folderId: 'd' })).folders).toHaveLength(1)
+    await fetchFolders({ organizationId: 'wide' }, 'v2', other.headers)
+    expect(isAnswered).toBe(false)
+    first.destroy()
+    await third
+    second.destroy()
+  })
+
+  test('[9.2.2] get fails with an error that names pageSize and maxDepth when the response would be too large', async () => {
+    await insert(tenant, 'most', inside('t0', names('more', 500)))
+    for (const [input, version] of [
+      [{ organizationId: 'most' }, 'v1'],
+      [{ organizationId: 'most', maxDepth: 1, pageSize: 1 }, 'v2'],
+      [{ organizationId: 'tooLong' }, 'v2'],
+    ] as const) {
+      expect([input, (await get(input, version)).error]).toEqual([input, tooLarge])
+    }
+    expect((await get({ organizationId: 'most', rootFoldersOnly: true })).folders).toHaveLength(500)
+    expect((await get({ organizationId: 'most', folderId: 't1' })).folders).toHaveLength(1)
+  })
+})

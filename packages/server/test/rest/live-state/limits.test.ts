@@ -1,0 +1,145 @@
+import { once } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { eventually, tokenFor } from '../../support/live.ts'
+import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
+const full = {
+  status: 'RESOURCE_EXHAUSTED',
+  message:
+    'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
+}
+/** JSON that is slow to parse. */
+const dense = (bytes: number) => Array.from({ length: bytes / 2 }, () => 1)
+
+describe.each(stores)('limits of live state on %s', (store) => {
+  const server = useServer(store)
+  const connect = async (tenant: given.Tenant) =>
+    RealtimeClient.connect(server, await tokenFor(tenant, 'ada'))
+  const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
+    client.liveState.broadcast({ ...documentRef, liveStateDataId, data })
+  /** The value as a client receives it when it opens the document. */
+  const valueOf = async (tenant: given.Tenant, liveStateDataId: string) => {
+    const client = await connect(tenant)
+    const { liveStates = [] } = await client.open()
+    client.socket.close()
+    return liveStates.find((one) => one.liveStateDataId === liveStateDataId) ?? { data: {} }
+  }
+  const fill = async (tenant: given.Tenant) => {
+    for (let index = 0; index < 16; index++) await broadcast(tenant, `s${index}`, { x: dense(1_000_000) })
+  }
+
+  test('[R13.3] [16.1.2] a backend cannot set more than 1,000 live states in a document', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open()
+    await Promise.all(Array.from({ length: 1000 }, (_, index) => client.set(`s${index}`, { index })))
+    await expect(broadcast(tenant, 'more', {})).rejects.toMatchObject(full)
+    await broadcast(tenant, 's999', { by: 'backend' })
+    expect(await client.set('more', {})).toMatchObject({ type: 'error', ...full })
+  })
+
+  test('[R13.3] [16.1.2] a backend cannot set more than 16 MiB in a document, and can always set a smaller value', async () => {
+    const tenant = await given.tenant(server)
+    await fill(tenant)
+    await expect(broadcast(tenant, 'more', { x: dense(1_000_000) })).rejects.toMatchObject(full)
+    await broadcast(tenant, 's1', { x: 1 })
+    await broadcast(tenant, 'more', { x: dense(1_000_000) })
+  })
+
+  test('[S2] opening a document with 16 MiB of live state does not block the event loop', async () => {
+    const tenant = await given.tenant(server)
+    await fill(tenant)
+    const token = await tokenFor(tenant, 'ada', { role: 'viewer' })
+    const open = async () => {
+      const socket = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime?token=${token}`)
+      await once(socket, 'message')
+      socket.send(JSON.stringify({ type: 'open', ref: 1, ...documentRef, topics: ['liveState'] }))
+      const [opened] = (await once(socket, 'message')) as [Buffer]
+      expect(opened.length).toBeGreaterThan(16_000_000)
+      socket.terminate()
+    }
+    expectFreeLoop(await leastHeld(open))
+  })
+
+  test('[R13.1] large values set at the same time each arrive once', async () => {
+    const tenant = await given.tenant(server)
+    const [ada, bob] = [await connect(tenant), await connect(tenant)]
+    const view = new View(bob)
+    await ada.open()
+    await bob.open()
+    const names = Array.from({ length: 6 }, (_, index) => `s${index}`)
+    const outcomes = await Promise.all(
+      names.map((name) => ada.set(name, { name, x: dense(500_000) }, { merge: true })),
+    )
+    expect(outcomes).toMatchObject(names.map(() => ({ type: 'done' })))
+    await eventually(() => names.map((name) => view.data(name)?.name)).toEqual(names)
+  })
+
+  test('[R13] large values that several clients merge at the same time keep the keys of all clients', async () => {
+    const tenant = await given.tenant(server)
+    const clients = await Promise.all(Array.from({ length: 4 }, () => connect(tenant)))
+    await Promise.all(clients.map((client) => client.open('doc_1', { topics: [] })))
+    await broadcast(tenant, 's', { stored: dense(200_000), number: 1.5, text: 'é"\\' })
+    const outcomes = await Promise.all(
+      clients.map((client, i) => client.set('s', { [`k${i}`]: dense(100_000) }, { merge: true })),
+    )
+    expect(outcomes).toMatchObject(clients.map(() => ({ type: 'done' })))
+    const { data } = await valueOf(tenant, 's')
+    expect(Object.keys(data).sort()).toEqual(['k0', 'k1', 'k2', 'k3', 'number', 'stored', 'text'])
+    expect(data).toMatchObject({ number: 1.5, text: 'é"\\', k3: dense(100_000) })
+  })
+
+  test('[R13] a client that merges a value beyond 1 MiB gets an error and can continue', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: [] })
+    const [first, second, third] = await Promise.all([
+      client.set('s', { x: dense(700_000) }),
+      client.set('s', { y: dense(700_000) }, { merge: true }),
+      client.set('s', { x: 1 }, { merge: true }),
+    ])
+    expect(first).toMatchObject({ type: 'done' })
+    expect(second).toMatchObject({ type: 'error', status: 'INVALID_ARGUMENT' })
+    expect(third).toMatchObject({ type: 'done' })
+    expect((await valueOf(tenant, 's')).data).toEqual({ x: 1 })
+  })
+
+  test('[R10.5] messages before and after a large message are applied in order, even if the client disconnects', async () => {
+    const tenant = await given.tenant(server)
+    const client = await connect(tenant)
+    await client.open('doc_1', { topics: [] })
+    const set = (data: Record<string, unknown>) =>
+      client.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 's', data, merge: true })
+    set({ a: 1, b: 1 })
+    set({ b: 2, c: 2, x: dense(500_000) })
+    set({ c: 3, x: 3 })
+    client.socket.close()
+    await eventually(async () => (await valueOf(tenant, 's')).data).toEqual({ a: 1, b: 2, c: 3, x: 3 })
+  })
+
+  test.each([
+    ['is not JSON', (json: string) => json.slice(0, -1), 4400],
+    ['lacks a field', (json: string) => json.replace('"ref":1,', ''), 4400],
+  ])('[R10.1] a large message that %s closes the connection', async (_name, change, code) => {
+    const client = await connect(await given.tenant(server))
+    const message = { type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 's', data: { x: dense(100_000) } }
+    client.socket.send(change(JSON.stringify(message)))
+    expect(await client.closed).toMatchObject({ code })
+  })
+
+  test('[R13] the server refuses a large message whose text cannot be stored', async () => {
+    const client = await connect(await given.tenant(server))
+    await client.open('doc_1', { topics: [] })
+    expect(await client.set('s', { x: dense(100_000), y: '\0' })).toMatchObject({
+      type: 'error',
+      status: 'INVALID_ARGUMENT',
+      message: 'data.y must not contain the NUL character.',
+    })
+    expect(await client.set('s', { y: 1 })).toMatchObject({ type: 'done' })
+  })
+})

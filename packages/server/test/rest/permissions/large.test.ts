@@ -1,0 +1,52 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+
+const depth = 31
+const chains = 60
+const organizationId = 'org_1'
+const folderId = (chain: number, level: number) => `f${chain}_${level}`.padEnd(250, 'x')
+const numbered = <T>(count: number, make: (index: number) => T) =>
+  Array.from({ length: count }, (_, i) => make(i))
+
+describe.each(stores)('permissions of many users in deep folders on %s', (store) => {
+  const server = useServer(store)
+  let tenant: given.Tenant
+
+  beforeAll(async () => {
+    tenant = await given.tenant(server)
+    const { client } = tenant
+    await given.organization(tenant)
+    for (let chain = 0; chain < chains; chain += 16) {
+      const folders = numbered(Math.min(16, chains - chain), (i) => chain + i).flatMap((c) =>
+        numbered(depth, (level) => ({
+          folderId: folderId(c, level),
+          ...(level > 0 && { parentFolderId: folderId(c, level - 1) }),
+        })),
+      )
+      await client.folders.add({ organizationId, folders })
+    }
+    for (let chain = 0; chain < 30; chain++) {
+      const documents = [{ documentId: `d${chain}` }]
+      await client.documents.add({ organizationId, folderId: folderId(chain, depth - 1), documents })
+    }
+    const grant = { type: 'folder', id: folderId(3, 0), organizationId, accessRole: 'viewer' } as const
+    await client.permissions.add({ user: { userId: 'u7' }, permissions: { resources: [grant] } })
+  })
+
+  test('[S2] Get Permissions for 30 users and 60 resources, 31 folders deep, does not block the event loop', async () => {
+    const input = {
+      organizationId,
+      userIds: numbered(30, (i) => `u${i}`),
+      documentIds: numbered(30, (i) => `d${i}`),
+      folderIds: numbered(30, (i) => folderId(30 + i, depth - 1)),
+    }
+    const get = () => tenant.client.permissions.get(input)
+    expect((await get()).data).toMatchObject({
+      u6: { documents: { d3: { accessRole: 'editor' } } },
+      u7: { documents: { d2: { accessRole: 'editor' }, d3: { accessRole: 'viewer' } } },
+    })
+    expectFreeLoop(await leastHeld(() => Promise.all(numbered(10, get))))
+  })
+})
