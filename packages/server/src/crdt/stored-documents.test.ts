@@ -31,7 +31,7 @@ describe.each([
     ['map', { a: [1, { b: null }], c: 'é' }],
     ['array', [1, 'two', { three: 3 }]],
     ['xml', '<p a="1">é</p>text'],
-  ] as const)('[17.2] and reads what was written as %s', async (type, data) => {
+  ] as const)('[17.2] and reads content that was written as %s', async (type, data) => {
     const parts = await stored(documents, type, data)
     expect(parsed(await documents.render(parts, { type, contentKey: 'k' }))).toEqual(data)
     expect(parsed(await documents.render(parts, undeclared))).toEqual(data)

@@ -5,16 +5,16 @@ import { measure } from '../../../../attack/measure.ts'
 import { createPostgresDatabase, stores } from '../support/harness.ts'
 import { buildServer, serverProgram } from '../support/processes/process.ts'
 
-/** `npm run attack` holds delays against the promise. Here a busy machine must not fail, and an unprotected server must. */
+/** `npm run attack` checks the promised delays. This bound passes on a busy machine and fails for an unprotected server. */
 const maxDelayMs = 10_000
 
 beforeAll(buildServer)
 
-// Twice more, if another test took the processor just then: an unprotected server fails every time.
+// Retried because another test may use the processor at that moment; an unprotected server fails every time.
 describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
   const [, ...real] = attacks
   const tried = store === 'sqlite' ? real : real.filter(({ withoutDatabase }) => !withoutDatabase)
-  test.each(tried)('[S1] [S2] another tenant works on during: $name', async (attack) => {
+  test.each(tried)('[S1] [S2] another tenant keeps working during the attack: $name', async (attack) => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const measured = await measure(attack, { main: serverProgram, databaseUrl, size: 'short' })
     expect(measured.failures).toEqual([])

@@ -26,7 +26,7 @@ const addWorkspace = (database: Database, workspaceId: string, bytes: number) =>
     ),
   )
 
-test('[P3] a thread that cannot copy is told of, replaced, and hangs nobody', async () => {
+test('[P3] a checkpoint thread that cannot copy is reported and replaced, and blocks no caller', async () => {
   const failures: unknown[] = []
   const checkpoints = new Checkpoints({
     file: join(folder, 'no such folder', 'plenum.db'),
@@ -43,7 +43,7 @@ test('[P3] a thread that cannot copy is told of, replaced, and hangs nobody', as
   await checkpoints.close()
 })
 
-test('[P3] after a copy that failed, the next one that succeeds puts the limits of the log in force again', async () => {
+test('[P3] the first successful copy after a failed one enforces the limits of the log again', async () => {
   const dataDir = join(folder, 'later')
   const file = join(dataDir, 'plenum.db')
   let frames = 1
@@ -73,7 +73,7 @@ test('[P3] after a copy that failed, the next one that succeeds puts the limits 
   database.close()
 })
 
-test('[P3] the log is copied and begins anew, so it does not grow with the number of writes', async () => {
+test('[P3] the log is copied and restarted, so it does not grow with the number of writes', async () => {
   const dataDir = join(folder, 'few')
   const database = await openDatabase({ dataDir, durability: 'relaxed', poolSize: 1 })
   const write = (id: number) => addWorkspace(database, `w${id}`, 1000)
@@ -85,12 +85,12 @@ test('[P3] the log is copied and begins anew, so it does not grow with the numbe
     return statSync(log).size - size
   }
   expect(await growth()).toBeGreaterThan(100_000)
-  // Until a copy is complete the log grows, once for each round.
+  // The log grows once per round until a copy is complete.
   await expect.poll(growth, { timeout: 30_000, interval: 500 }).toBe(0)
   await database.close()
 })
 
-test('[P3] the log begins anew although a reader of the server began during the copy', async () => {
+test('[P3] the log restarts even if a reader of the server began during the copy', async () => {
   const file = join(mkdtempSync(join(folder, 'reader-')), 'plenum.db')
   const writer = new DatabaseSync(file)
   writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table t (x)')
@@ -117,7 +117,7 @@ test('[P3] the log begins anew although a reader of the server began during the 
 const MiB = 1024 * 1024
 
 describe('[P3] the log under load', () => {
-  /** Writes 160 MiB from several callers at once; gives the largest size that the log had. */
+  /** Writes 160 MiB from several concurrent callers. Returns the largest size of the log. */
   async function writeMuch(database: Database, log: string): Promise<number> {
     let largest = 0
     let next = 0
@@ -131,7 +131,7 @@ describe('[P3] the log under load', () => {
     return largest
   }
 
-  test('[P3] it stays below 64 MiB while writers and readers leave no pause', async () => {
+  test('[P3] the log stays below 64 MiB under writers and readers that never pause', async () => {
     const dataDir = join(folder, 'many')
     const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
     let isReading = true
@@ -147,7 +147,7 @@ describe('[P3] the log under load', () => {
     await database.close()
   })
 
-  test('[P3.1] a program that reads the file all the time makes it grow, but holds no writer', async () => {
+  test('[P3.1] a program that keeps a read transaction open makes the log grow, but blocks no writer', async () => {
     const dataDir = join(folder, 'read from outside')
     const database = await openDatabase({ dataDir, durability: 'full', poolSize: 1 })
     const outside = new DatabaseSync(join(dataDir, 'plenum.db'))
@@ -157,7 +157,7 @@ describe('[P3] the log under load', () => {
     expect(await writeMuch(database, log)).toBeGreaterThan(150 * MiB)
     outside.close()
     let id = 0
-    // The next copies are complete, and the one after them finds a log that has begun anew.
+    // The next copies are complete, and the copy after them finds a restarted log.
     await expect
       .poll(() => addWorkspace(database, `later ${id++}`, 1).then(() => statSync(log).size), {
         timeout: 30_000,

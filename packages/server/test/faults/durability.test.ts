@@ -8,7 +8,7 @@ import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
 
-/** One number decides when the kills come; printed, so that a failing run can be repeated. */
+/** Decides when the kills happen. It is printed, so that a failing run can be repeated. */
 const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000)
 function* randomNumbers(state: number): Generator<number, never> {
   for (;;) {
@@ -30,7 +30,7 @@ interface Trial {
   kills: number
 }
 
-/** A workspace and its first key; the control answers before either is there, so this waits until it is. */
+/** Creates a workspace with its first key. The control server answers before they are stored, so this waits for them. */
 async function createTenant(url: string) {
   const { data: workspace } = await createClient({ url }).workspace.create({ ownerEmail: 'kill@example.com' })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
@@ -44,7 +44,7 @@ async function createTenant(url: string) {
   return { apiKey, authToken: (await tokens())[0]?.token ?? '' }
 }
 
-/** Kills the server again and again under concurrent writes; counts what was answered, and what of that is gone. */
+/** Kills the server repeatedly under concurrent writes. Counts acknowledged writes, and how many of them are lost. */
 async function killRepeatedly({ program, env, kills }: Trial) {
   const random = randomNumbers(seed)
   const acknowledged: string[] = []
@@ -69,13 +69,13 @@ async function killRepeatedly({ program, env, kills }: Trial) {
           await client.organizations.add({ organizations: [{ organizationId }] })
           round.push(organizationId)
         } catch (error) {
-          // Without an answer, the cause is that of the network.
+          // Without an answer, the error has the network error as its cause.
           if (error instanceof ApiError && error.cause === undefined) throw error
           return
         }
       }
     })
-    // Killed at a random moment after a random number of answers, so that slow machines write as much as fast ones.
+    // The kill waits for a random number of answers, so that slow machines write as much as fast ones.
     const enough = 10 + random.next().value * 60
     while (round.length < enough) await new Promise((later) => setTimeout(later, random.next().value * 5))
     await server.kill()
@@ -91,7 +91,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
     acknowledged.push(...round)
   }
 
-  // Nothing that was there once has gone since.
+  // Writes that survived one kill have also survived the later ones.
   const client = await clientOf(server)
   const found = new Set<string>()
   for (let pageToken: string | undefined, more = true; more; more = pageToken !== undefined) {
@@ -116,7 +116,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
   const SECRET_KEY = 'a secret key that only these tests use'
 
   test(
-    '[P1] SQLite: 12 kills under concurrent writes lose nothing, and the file stays sound',
+    '[P1] a server on SQLite loses no acknowledged write in 12 kills under load, and its file stays intact',
     { timeout: 900_000 },
     async () => {
       const DATA_DIR = newFolder()
@@ -133,15 +133,19 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
     },
   )
 
-  test('[P1] PostgreSQL: 6 kills under concurrent writes lose nothing', { timeout: 900_000 }, async () => {
-    const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
-    const { acknowledged, lost } = await killRepeatedly({ program: 'server', env, kills: 6 })
-    expect(lost).toBe(0)
-    expect(acknowledged).toBeGreaterThan(60)
-  })
+  test(
+    '[P1] a server on PostgreSQL loses no acknowledged write in 6 kills under load',
+    { timeout: 900_000 },
+    async () => {
+      const env = { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL: await createPostgresDatabase() }
+      const { acknowledged, lost } = await killRepeatedly({ program: 'server', env, kills: 6 })
+      expect(lost).toBe(0)
+      expect(acknowledged).toBeGreaterThan(60)
+    },
+  )
 
   test(
-    '[P1] control: a server that answers before it commits is seen to lose',
+    '[P1] the test detects lost writes of a control server that answers before it commits',
     { timeout: 900_000 },
     async () => {
       const env = { DATA_DIR: newFolder(), SECRET_KEY }
@@ -152,7 +156,7 @@ describe('[P1] an answered write survives SIGKILL at any moment', () => {
 })
 
 describe('[P2] an answer waits for the sync of the log', () => {
-  test('[P2] no answer is written before the sync that covers its commit has returned', async () => {
+  test('[P2] the server answers a write only after the sync that covers its commit has returned', async () => {
     const held: (() => void)[] = []
     let hold = false
     const server = await startServer('sqlite', {
@@ -188,7 +192,7 @@ describe('[P2] an answer waits for the sync of the log', () => {
     await server.stop()
   })
 
-  test('[P2] a failed sync is never answered with success, and nothing is accepted after it', async () => {
+  test('[P2] the server refuses the write whose sync fails and all later writes', async () => {
     let fail = false
     const server = await startServer('sqlite', {
       sync: (_fd, done) => done(fail ? Object.assign(new Error('EIO'), { code: 'EIO' }) : null),

@@ -8,7 +8,7 @@ import * as workspaces from '../../src/store/workspaces.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
 
-describe.each(stores)('[P2] transactions that have ended on %s', (store) => {
+describe.each(stores)('[P2] ended transactions on %s', (store) => {
   const server = useServer(store)
   const entry = {
     apiKey: 'none',
@@ -18,7 +18,7 @@ describe.each(stores)('[P2] transactions that have ended on %s', (store) => {
     create: null,
     owners: [],
   }
-  /** One of each way in which a query reaches the database. */
+  /** One query for each way to reach the database. */
   const queries: [way: string, run: (db: Db) => Promise<unknown>][] = [
     ['a built query', (db) => workspaces.isEmpty(db)],
     ['a prepared query', (db) => apiKeys.find(db, 'none')],
@@ -46,14 +46,14 @@ describe.each(stores)('[P2] transactions that have ended on %s', (store) => {
     await expect((async () => run(kept))()).rejects.toThrow(EndedTransactionError)
   })
 
-  test('[P2] a query that was built inside the transaction is rejected when it runs after it', async () => {
+  test('[P2] a query built inside a transaction is rejected when it runs after the commit', async () => {
     const query = await server.database.write(async (db) => ({
       late: db.selectFrom('workspaces').select('workspace_id').limit(1),
     }))
     await expect(query.late.execute()).rejects.toThrow(EndedTransactionError)
   })
 
-  test('[P2] a query that nobody awaits cannot slip into the transaction of another caller', async () => {
+  test('[P2] a query that is not awaited does not run in the transaction of another caller', async () => {
     const tenant = await given.tenant(server)
     const rename = (db: Db) => apiKeys.rename(db, tenant.workspaceId, tenant.apiKey, 'too late')
     let late: Promise<unknown> | undefined

@@ -18,7 +18,7 @@ function collide(client: ReturnType<typeof createClient>, organizationId: string
       }
     }),
   )
-  // Those of a server that stands still, or is killed, never come back.
+  // Calls to a frozen or killed server never return.
   done.catch(() => {})
   onTestFinished(() => void (isRunning = false))
   return { latencies, stop: () => ((isRunning = false), done) }
@@ -35,25 +35,25 @@ async function tenantOf({ url }: ServerProcess, ownerEmail: string) {
   return clientAt
 }
 
-test('[O2.5] [S1] a server that stands still in the middle of its transactions holds no other tenant up', async () => {
+test('[O2.5] [S1] a server that freezes in the middle of its transactions does not block other tenants on another server', async () => {
   const env = {
     SECRET_KEY: 'a secret key that only these tests use',
     DATABASE_URL: await createPostgresDatabase(),
   }
-  const [still, healthy] = await Promise.all([startProcess('server', env), startProcess('server', env)])
-  const one = await tenantOf(still, 'one@example.com')
+  const [frozen, healthy] = await Promise.all([startProcess('server', env), startProcess('server', env)])
+  const one = await tenantOf(frozen, 'one@example.com')
   const other = await tenantOf(healthy, 'other@example.com')
-  const frozen = collide(one(still), 'o')
-  await expect.poll(() => frozen.latencies.length).toBeGreaterThan(50)
+  const frozenLoad = collide(one(frozen), 'o')
+  await expect.poll(() => frozenLoad.latencies.length).toBeGreaterThan(50)
 
-  // What the server is doing at that moment is chance.
+  // What the server is doing at the moment of the freeze is random.
   for (let round = 0; round < 5; round++) {
-    still.child.kill('SIGSTOP')
+    frozen.child.kill('SIGSTOP')
     const load = collide(other(healthy), 'o')
     await expect.poll(() => load.latencies.length, { timeout: 10_000 }).toBeGreaterThan(100)
     await load.stop()
-    still.child.kill('SIGCONT')
-    const before = frozen.latencies.length
-    await expect.poll(() => frozen.latencies.length).toBeGreaterThan(before + 20)
+    frozen.child.kill('SIGCONT')
+    const before = frozenLoad.latencies.length
+    await expect.poll(() => frozenLoad.latencies.length).toBeGreaterThan(before + 20)
   }
 })

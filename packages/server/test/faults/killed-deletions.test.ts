@@ -11,7 +11,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'plenum-killed-'))
 beforeAll(buildServer)
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }))
 
-/** Runs the work on the data of a server that does not run. */
+/** Runs the work on the data folder while no server runs. */
 async function onDisk<T>(
   work: (database: Awaited<ReturnType<typeof openDatabase>>) => Promise<T>,
 ): Promise<T> {
@@ -23,7 +23,7 @@ async function onDisk<T>(
   }
 }
 
-/** The credentials of a new tenant. */
+/** Creates a tenant and returns its credentials. */
 async function newTenant(env: Record<string, string>) {
   const server = await startProcess('server', env)
   const { data } = await createClient({ url: server.url }).workspace.create({ ownerEmail: 'o@example.com' })
@@ -34,7 +34,7 @@ async function newTenant(env: Record<string, string>) {
   return { apiKey, authToken: tokens.data.authTokens[0]?.token ?? '', retries: 0 }
 }
 
-test('[8.4.6] [8.4.3] [P1] of a deletion that is killed in the middle nothing is seen, and the next start finishes it', async () => {
+test('[8.4.6] [8.4.3] [P1] a deletion whose server is killed in the middle hides the remaining rows, and the next start finishes it', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const { apiKey } = credentials
@@ -51,7 +51,7 @@ test('[8.4.6] [8.4.3] [P1] of a deletion that is killed in the middle nothing is
     })
 
   let inTheMiddle = 0
-  // At which moment the kill arrives is chance; from here on it comes later and later.
+  // The moment of the kill is random; every round delays it more.
   for (let round = 0; inTheMiddle < 1 && round < 40; round++) {
     const organizationId = `o${round}`
     const server = await startProcess('server', env)
@@ -84,7 +84,7 @@ test('[8.4.6] [8.4.3] [P1] of a deletion that is killed in the middle nothing is
   expect(inTheMiddle).toBeGreaterThan(0)
 })
 
-test('[18.1.3] [P1] of a notification whose server is killed while it writes the recipients nothing is seen, and nothing is left', async () => {
+test('[18.1.3] [P1] a notification whose server is killed while it writes the recipients is never shown and leaves no rows', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'members'
@@ -116,7 +116,7 @@ test('[18.1.3] [P1] of a notification whose server is killed while it writes the
       () => (isAnswered = true),
       () => undefined,
     )
-  // The first transaction makes the document.
+  // The first transaction creates the document.
   await expect
     .poll(async () => (await client.documents.get({ organizationId })).data.length, { interval: 1 })
     .toBe(1)
@@ -135,7 +135,7 @@ test('[18.1.3] [P1] of a notification whose server is killed while it writes the
   }
 })
 
-test('[10.8.1] [10.9] [P1] of a migration that is killed in the middle no grant is lost, and the next start finishes it', async () => {
+test('[10.8.1] [10.9] [P1] a migration whose server is killed in the middle loses no grant, and the next start finishes it', async () => {
   const env = { DATA_DIR: dataDir }
   const credentials = await newTenant(env)
   const organizationId = 'migrated'

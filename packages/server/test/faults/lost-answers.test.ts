@@ -8,7 +8,7 @@ afterEach(closeClients)
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
 const editor = { ...document, editorId: 'note' }
 
-/** A server whose next commit arrives at the database, but whose answer does not come back. */
+/** A server that can lose the answer to a commit: the commit reaches the database, but its answer does not return. */
 async function withLostAnswer() {
   const road = await roadToPostgres()
   const { server, tenant } = await withPostgres(road.url)
@@ -22,8 +22,8 @@ async function withLostAnswer() {
   }
 }
 
-describe('operations that were committed, but whose answer from PostgreSQL was lost', () => {
-  test('[R4.1] [O2.4] open editors get what was written', async () => {
+describe('a committed operation whose answer from PostgreSQL is lost', () => {
+  test('[R4.1] [O2.4] open editors receive a committed write whose answer is lost', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     await tenant.client.crdt.add({ ...editor, type: 'text', contentKey: 'content', data: 'one' })
     const ada = yjsClient(server, await tokenFor(tenant))
@@ -32,7 +32,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(() => ada.text.toString()).toBe('two')
   })
 
-  test('[O2.4] [R9] open sessions lose the access that was taken away', async () => {
+  test('[O2.4] [R9] open sessions of a disabled document are closed when the answer of the commit is lost', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const ada = yjsClient(server, await tokenFor(tenant))
     const codes: (number | undefined)[] = []
@@ -48,7 +48,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(() => codes).toContain(4403)
   })
 
-  test('[O2.4] [R9] who is in a deleted document is sent away, and who opens it next makes it anew', async () => {
+  test('[O2.4] [R9] open editors of a deleted document are closed when the answer is lost, and the next open creates an empty one', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -71,7 +71,7 @@ describe('operations that were committed, but whose answer from PostgreSQL was l
     await eventually(async () => (await tenant.client.crdt.get(editor)).data[0]?.data).toBe('new')
   })
 
-  test('[O2.4] [R20] live states are told that were set', async () => {
+  test('[O2.4] [R20] subscribers receive a live state whose commit answer is lost', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
     const reader = await RealtimeClient.connect(server, await tokenFor(tenant))
     await reader.open()

@@ -40,13 +40,16 @@ const frame = (type: number, bytes: Uint8Array) =>
     encoding.writeVarUint8Array(encoder, bytes)
   })
 
-/** What was sent before is with the server, unless it reads no more: both are in this process, and take turns. */
+/**
+ * Waits until the server has read all messages sent so far, unless it has stopped reading: server and clients take turns
+ * on the event loop of this process.
+ */
 async function manyTurns(tenant: given.Tenant): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await tokenFor(tenant)
 }
 
-describe('the database fails', () => {
-  test('[R7] what was sent after an update that could not be stored is not stored without it', async () => {
+describe('a failing database', () => {
+  test('[R7] an update is not stored if the update before it could not be stored', async () => {
     const { server, tenant, block, blocked, terminate } = await withPostgres()
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
@@ -57,10 +60,10 @@ describe('the database fails', () => {
     ada.text.insert(1, 'b')
     await eventually(blocked).toHaveLength(1)
     ada.text.insert(2, 'c')
-    // Until the server has it: what is sent on the same socket is read in order.
+    // Waits until the server has the update: messages on one socket are read in order.
     ada.provider.awareness.setLocalStateField('read', true)
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
-    await eventually(() => [...bob.provider.awareness.getStates().values()].some((one) => one.read)).toBe(
+    await eventually(() => [...bob.provider.awareness.getStates().values()].some((state) => state.read)).toBe(
       true,
     )
     const [pid] = await blocked()
@@ -79,7 +82,7 @@ describe('the database fails', () => {
     expect(carol.text.toString()).toBe('abc')
   })
 
-  test('[R7] a commit of which nobody heard reaches those who were there before it', async () => {
+  test('[R7] an update whose commit was not confirmed reaches the clients that were already connected', async () => {
     const road = await roadToPostgres()
     const { server, tenant } = await withPostgres(road.url)
     const ada = yjsClient(server, await tokenFor(tenant))
@@ -87,14 +90,14 @@ describe('the database fails', () => {
     await synced(ada, bob)
     ada.text.insert(0, 'a')
     await converged(ada.doc, bob.doc)
-    // Only the server knows what was sent last.
+    // Only the server has the last update: its sender disconnects.
     ada.provider.on('status', () => ada.provider.disconnect())
     road.delayNextCommit(400)
     ada.text.insert(1, 'b')
     await eventually(() => bob.text.toString()).toBe('ab')
   })
 
-  test('[R7] while it is away clients are asked to come back, and when it is back they go on', async () => {
+  test('[R7] the server closes connections with 4503 while the database is unreachable, and clients continue afterwards', async () => {
     const road = await roadToPostgres()
     const { server, tenant } = await withPostgres(road.url)
     const token = await tokenFor(tenant)
@@ -120,7 +123,7 @@ describe('the database fails', () => {
     await eventually(() => late.text.length).toBe(ada.text.length)
   })
 
-  test('[R7] what waits for a document that was deleted is not stored in another one with its id', async () => {
+  test('[R7] an update waiting for a deleted document is not stored in a new document with the same id', async () => {
     const road = await roadToPostgres()
     const { server, tenant } = await withPostgres(road.url)
     const [ada, bob] = [
@@ -134,11 +137,11 @@ describe('the database fails', () => {
     const carol = yjsClient(server, await tokenFor(tenant, 'carol'))
     await synced(carol)
 
-    // The server stores what bob types; what ada types has to wait for that.
+    // The server stores the text of bob; the text of ada has to wait for that.
     const pass = await road.holdCommit(() => bob.text.insert(1, 'b'))
     ada.text.insert(1, 'b')
     ada.provider.awareness.setLocalStateField('read', true)
-    const isRead = () => [...carol.provider.awareness.getStates().values()].some((one) => one.read)
+    const isRead = () => [...carol.provider.awareness.getStates().values()].some((state) => state.read)
     await eventually(isRead).toBe(true)
     ada.provider.disconnect()
     carol.provider.destroy()
@@ -148,7 +151,7 @@ describe('the database fails', () => {
     expect((await rowsOf(server)).map((row) => row.document_id)).toEqual(['doc_2', 'doc_1'])
     pass()
     await eventually(() => rowsOf(server)).toHaveLength(3)
-    // What is typed now is stored after what had to wait.
+    // New text is stored after the waiting updates.
     bob.text.insert(2, 'c')
     await eventually(() => rowsOf(server)).toHaveLength(4)
     expect((await rowsOf(server)).filter((row) => row.document_id === 'doc_1')).toHaveLength(1)
@@ -157,7 +160,7 @@ describe('the database fails', () => {
     expect(dora.text.toString()).toBe('new')
   })
 
-  test('[R14] an editor that somebody else is writing keeps the others waiting for nothing', async () => {
+  test('[R14] an editor locked by another writer does not delay other editors', async () => {
     const { server, tenant, block, blocked } = await withPostgres()
     const other = await given.tenant(server)
     const [ada, bob] = [
@@ -170,7 +173,7 @@ describe('the database fails', () => {
     bob.text.insert(0, 'a')
     await eventually(() => rowsOf(server)).toHaveLength(2)
 
-    // As a REST write of a large document would.
+    // Locks the rows like a REST write of a large document.
     const unblock = await block(`select * from editors where api_key = '${tenant.apiKey}' for update`)
     ada.text.insert(1, 'b')
     bob.text.insert(1, 'b')
@@ -187,7 +190,7 @@ describe('the database fails', () => {
     await eventually(() => dora.text.toString()).toBe('abc')
   })
 
-  test('[R14] an editor that is made in a document that is being deleted keeps nobody else waiting', async () => {
+  test('[R14] an editor created in a document that is being deleted does not delay other editors', async () => {
     const { server, tenant, block, blocked } = await withPostgres()
     const other = await given.tenant(server)
     const ada = yjsClient(server, await tokenFor(tenant))
@@ -209,7 +212,7 @@ describe('the database fails', () => {
     await eventually(() => dora.text.toString()).toBe('a')
   })
 
-  test('[R16.1] who has said who it is waits for a slow database, and is not told to go away', async () => {
+  test('[R16.1] a client that has sent its token waits for a slow database and stays connected', async () => {
     const { server, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)
     const unblock = await block('lock table api_keys in access exclusive mode')
@@ -217,14 +220,14 @@ describe('the database fails', () => {
     const codes: number[] = []
     hal.socket.on('close', ({ event }: { event: { code: number } }) => codes.push(event.code))
     await eventually(() => hal.socket.status).toBe('connected')
-    // It has as long as a client that says nothing.
+    // By now the authentication timeout of a silent client has passed.
     expect(await closed(new WebSocket(socketUrl(server, '/realtime')))).toMatchObject({ code: 4401 })
     await unblock()
     await synced(hal)
     expect(codes).toEqual([])
   })
 
-  test('[R16.4] connections count from the beginning, however long it takes to find out who they are', async () => {
+  test('[R16.4] LIMIT_CONNECTIONS includes connections whose token is still being checked', async () => {
     const { databaseUrl, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)
     const limited = await startServer('postgres', {
@@ -252,8 +255,8 @@ describe('the database fails', () => {
   })
 })
 
-describe('thousands come at once', () => {
-  test('[R16.5] on PostgreSQL all are let in, and somebody else need not wait for all of them', async () => {
+describe('many documents opened at once', () => {
+  test('[R16.5] a client on PostgreSQL opens 600 documents at once, and another tenant does not wait for all of them', async () => {
     const { server, tenant } = await withPostgres()
     const other = await given.tenant(server)
     const token = await tokenFor(other)
@@ -270,7 +273,7 @@ describe('thousands come at once', () => {
     expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([])
   })
 
-  test('[R9] [R9.1] who crowds in is still sent away at once when it loses access', async () => {
+  test('[R9] [R9.1] a client that is opening 600 documents loses an open one at once when its access is removed', async () => {
     const { server, tenant } = await withPostgres()
     const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
@@ -284,8 +287,8 @@ describe('thousands come at once', () => {
   })
 })
 
-describe('what is not durable yet', () => {
-  test('[R1.2] is seen by nobody: not by those who join, and not with what others have stored', async () => {
+describe('an update that is not durable yet', () => {
+  test('[R1.2] an update that is not durable yet is sent neither to joining clients nor together with other stored updates', async () => {
     const disk = heldDisk()
     const server = await startServer('sqlite', { sync: disk.sync })
     stops.push(() => server.stop())
@@ -301,7 +304,7 @@ describe('what is not durable yet', () => {
     const document = { organizationId: 'org_1', documentId: 'doc_1' }
     const added = tenant.client.crdt.add({ ...document, editorId: 'other', type: 'text', data: 'new' })
     await eventually(() => rowsOf(server)).toHaveLength(3)
-    // As after a REST write that was durable just before.
+    // The message of a REST write that has just become durable.
     server.bus.publish({ kind: 'editor', apiKey: tenant.apiKey, ...document, editorId: 'note' })
     const joining = yjsClient(server, bobs, { name: 'org_1/doc_1/other' })
     await eventually(() => joining.provider.wsconnected).toBe(true)
@@ -317,7 +320,7 @@ describe('what is not durable yet', () => {
 describe('many documents on one connection', () => {
   const server = useServer('sqlite')
 
-  test('[R9] one that is deleted before what was sent is stored does not keep the others waiting', async () => {
+  test('[R9] a document deleted before its updates are stored does not delay other documents on the connection', async () => {
     const tenant = await given.tenant(server)
     const socket = hocuspocusSocket(server)
     const token = await tokenFor(tenant)
@@ -330,7 +333,7 @@ describe('many documents on one connection', () => {
     const busy = server.database.write(() => new Promise<void>((resolve) => (release = resolve)))
     const deleted = tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
     await manyTurns(tenant)
-    // More than may wait in a room before its senders are not read any more.
+    // More bytes than may wait in a room before the server stops reading from its senders.
     for (let part = 0; part < 3; part++) first.text.insert(0, `${part}`.repeat(200_000))
     await manyTurns(tenant)
     release()
@@ -341,12 +344,12 @@ describe('many documents on one connection', () => {
     expect(hasClosed).toBe(false)
   })
 
-  test('[R9] [R9.1] a backend whose token was reset opens nothing more on its connection', async () => {
+  test('[R9] [R9.1] a backend whose token was reset cannot open documents on its open connection', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, '/hocuspocus'), { headers: tenant.headers })
     await once(socket, 'open')
-    const heard: string[] = []
-    socket.on('message', (data: Buffer) => heard.push(data.toString('latin1')))
+    const received: string[] = []
+    socket.on('message', (data: Buffer) => received.push(data.toString('latin1')))
     const ask = (name: string) =>
       socket.send(
         encoding.encode((encoder) => {
@@ -357,20 +360,20 @@ describe('many documents on one connection', () => {
         }),
       )
     ask('org_1/doc_1/note')
-    await eventually(() => heard.some((one) => one.includes('read-write'))).toBe(true)
+    await eventually(() => received.some((message) => message.includes('read-write'))).toBe(true)
     await tenant.client.authTokens.reset({ apiKey: tenant.apiKey })
-    heard.length = 0
+    received.length = 0
     ask('org_1/doc_2/note')
-    await eventually(() => heard.join()).toContain('token_invalid')
-    expect(heard.join()).not.toContain('read-write')
+    await eventually(() => received.join()).toContain('token_invalid')
+    expect(received.join()).not.toContain('read-write')
     socket.terminate()
   })
 })
 
-describe('a client that asks too much', () => {
+describe('a client that sends too much', () => {
   const server = useServer('sqlite')
 
-  test('[R14] is answered once when it asks a thousand times and takes nothing', async () => {
+  test('[R14] a client that requests the document a thousand times without reading gets few answers', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -397,7 +400,7 @@ describe('a client that asks too much', () => {
     greedy.terminate()
   })
 
-  test('[R8] large updates of many editors are not all stored at once', async () => {
+  test('[R8] large updates of many editors are stored in several transactions', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     let release = () => {}
@@ -413,7 +416,7 @@ describe('a client that asks too much', () => {
     await manyTurns(tenant)
     release()
     await busy
-    // Not the log: editors of this size are soon compacted.
+    // Not from the log: editors of this size are soon compacted.
     const stored = () =>
       server.database.read
         .selectFrom('editors')
@@ -426,7 +429,7 @@ describe('a client that asks too much', () => {
     expect(Math.max(...editorsAt.values())).toBeLessThanOrEqual(5)
   })
 
-  test('[R8] thousands of tiny updates at once are stored a few hundred at a time', async () => {
+  test('[R8] thousands of small concurrent updates are stored a few hundred at a time', async () => {
     const tenant = await given.tenant(server)
     const doc = new Y.Doc()
     const updates: Uint8Array[] = []
@@ -443,8 +446,8 @@ describe('a client that asks too much', () => {
   })
 })
 
-describe('the end of a server', () => {
-  test('[R15] does not wait for clients who go on sending, nor for those who are just arriving', async () => {
+describe('a server that stops', () => {
+  test('[R15] a server that stops waits neither for clients that keep sending nor for clients that are connecting', async () => {
     const { server, tenant, block } = await withPostgres()
     const token = await tokenFor(tenant)
     const raw = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))

@@ -24,7 +24,7 @@ afterAll(async () => {
   await postgres?.stop()
 })
 
-/** Freezes the database, runs the work, and lets the database go on whatever happened. */
+/** Freezes the database, runs the work, and thaws the database also after an error. */
 async function whileSilent<T>(work: () => Promise<T>): Promise<T> {
   await postgres.freeze()
   try {
@@ -41,23 +41,23 @@ const add = (tenant: given.Tenant, organizationId: string, key: string) =>
     { ...tenant.headers, 'idempotency-key': key },
   )
 
-describe('a PostgreSQL that falls silent', () => {
-  test('[O2] [O2.1] reads and writes are answered DEADLINE_EXCEEDED in time, and go on when it is back', async () => {
+describe('a PostgreSQL that stops responding', () => {
+  test('[O2] [O2.1] the server answers reads and writes with DEADLINE_EXCEEDED in time while PostgreSQL is silent, and serves them again afterwards', async () => {
     const tenant = await given.tenant(server)
     const beganAt = performance.now()
     const answers = await whileSilent(() =>
       Promise.all([
         server.post('/v2/organizations/get', { data: {} }, tenant.headers),
         add(tenant, 'silent', 'key'),
-        // More than there are connections: these wait for one in vain, and nothing was sent for them.
+        // More writes than connections: these never get a connection, so nothing is sent for them.
         ...Array.from({ length: 30 }, (_, index) => add(tenant, `more ${index}`, `key ${index}`)),
       ]),
     )
-    // Credentials are read first; a connection that is made new has a timeout of its own.
+    // Credentials are read first; a new connection has its own timeout.
     expect(performance.now() - beganAt).toBeLessThan(3 * (timeoutSeconds + 5) * 1000)
     const [read, write] = answers
-    for (const one of [read, write]) {
-      expect(one).toMatchObject({
+    for (const answer of [read, write]) {
+      expect(answer).toMatchObject({
         status: 504,
         body: { error: { status: 'DEADLINE_EXCEEDED', message } },
       })
@@ -69,9 +69,9 @@ describe('a PostgreSQL that falls silent', () => {
     expect((await tenant.client.organizations.get({})).data.map(({ id }) => id)).toContain('silent')
   })
 
-  test('[O2] a write that was committing when it fell silent is found again by its Idempotency-Key', async () => {
+  test('[O2] a write that was committing when PostgreSQL fell silent is applied once when it is retried with its Idempotency-Key', async () => {
     const tenant = await given.tenant(server)
-    // Which statement the silence meets is chance: begin, insert or commit.
+    // Whether the freeze hits begin, insert or commit is random.
     for (let round = 0; round < 4; round++) {
       const writing = Array.from({ length: 6 }, (_, index) =>
         add(tenant, `${round}-${index}`, `${round}-${index}`),
@@ -81,20 +81,20 @@ describe('a PostgreSQL that falls silent', () => {
       for (const [index, answer] of answers.entries()) {
         const again = await add(tenant, `${round}-${index}`, `${round}-${index}`)
         expect(again.status).toBe(200)
-        // Written once: a second run would say that it exists.
+        // Written once: a second run would report that the organization exists.
         expect(again.body.result.data[`${round}-${index}`].success).toBe(true)
         if (answer.status !== 200) expect([503, 504]).toContain(answer.status)
       }
     }
   })
 
-  test('[O2.2] the server says that it is not ready', async () => {
+  test('[O2.2] /readyz answers 503 while PostgreSQL is silent', async () => {
     const status = await whileSilent(async () => (await fetch(`${server.url}/readyz`)).status)
     expect(status).toBe(503)
     await eventually(async () => (await fetch(`${server.url}/readyz`)).status).toBe(200)
   })
 
-  test('[O2.3] [R7] what editors type meanwhile is stored when it is back, and everybody has it', async () => {
+  test('[O2.3] [R7] text typed while PostgreSQL is silent is stored afterwards and reaches all clients', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
@@ -108,7 +108,7 @@ describe('a PostgreSQL that falls silent', () => {
     await whileSilent(async () => {
       ada.text.insert(7, 'meanwhile ')
       bob.text.insert(0, 'bob ')
-      // The server gives up on the update, and sends its clients away to come back.
+      // The server gives up on the update and closes the connections, so that the clients reconnect.
       await eventually(() => server.logged.some((line) => line.includes('could not be stored'))).toBe(true)
     })
     ada.text.insert(0, 'after ')

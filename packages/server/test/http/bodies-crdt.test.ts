@@ -7,7 +7,7 @@ const refused = (message: string, status = 400) => ({
   body: { error: { status: 'INVALID_ARGUMENT', message } },
 })
 
-/** Larger than what is parsed at once. */
+/** Larger than a body that is parsed in one step. */
 const padding = 'x'.repeat(100_000)
 
 describe.each(stores)('large bodies with CRDT data on %s', (store) => {
@@ -27,7 +27,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     return { client, headers, send, stored }
   }
 
-  test('[17.1] [17.3] what was sent is stored, of every type', async () => {
+  test('[17.1] [17.3] the server stores large data of every type unchanged', async () => {
     for (const [type, first, second] of [
       ['text', `${padding} é😀"\\\n`, 'short'],
       ['xml', `<p>${padding}</p>`, `<p>${padding}</p><p>é</p>`],
@@ -61,7 +61,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     }
   })
 
-  test('[0.7.10] keys that would reach a prototype are dropped', async () => {
+  test('[0.7.10] the server drops keys that would reach a prototype from CRDT data', async () => {
     const { send, stored } = await scene()
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":2,"constructor":{"prototype":{"polluted":3}}'
     expect(await send('add', 'map', `{"a":"${padding}",${poison},"b":{${poison},"c":1}}`)).toMatchObject({
@@ -70,7 +70,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual({ a: padding, b: { c: 1 } })
   })
 
-  test('[0.1.1] [0.7.2] [0.7.7] what is no JSON, too deep or cannot be stored is refused', async () => {
+  test('[0.1.1] [0.7.2] [0.7.7] the server refuses data that is not JSON, is nested too deep or cannot be stored', async () => {
     const { send, stored } = await scene()
     const notJson = refused('Request body is not valid JSON.')
     expect(await send('add', 'map', `{"a":"${padding}",}`)).toMatchObject(notJson)
@@ -90,7 +90,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toBeUndefined()
   })
 
-  test('[17.1] data of another kind than the type is refused', async () => {
+  test('[17.1] the server refuses data that does not match its type', async () => {
     const { send } = await scene()
     const string = `"${padding}"`
     const cases = [
@@ -104,7 +104,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
       expect(await send('add', type, data)).toMatchObject(refused(message))
   })
 
-  test('[0.7.10] of a repeated key the last counts', async () => {
+  test('[0.7.10] the last value of a repeated key applies', async () => {
     const { send, stored } = await scene()
     expect(await send('add', 'text', `"${padding}","data":"last"`)).toMatchObject({ status: 200 })
     expect(await stored()).toBe('last')
@@ -117,7 +117,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     )
   })
 
-  test('[0.7.1] [0.7.3] only the data may be larger than other bodies', async () => {
+  test('[0.7.1] [0.7.3] a CRDT body may exceed the ordinary limit only by its data', async () => {
     const { headers } = await scene()
     const megabyte = 'x'.repeat(1_100_000)
     const tooLarge = refused(
@@ -131,7 +131,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await send(`"data":"${megabyte}"`)).toMatchObject({ status: 200 })
   })
 
-  test('[I1] a large body with an Idempotency-Key is stored once, another one under the key is refused', async () => {
+  test('[I1] the server stores a large body with an Idempotency-Key once and refuses another body with the same key', async () => {
     const { send, stored } = await scene()
     const key = { 'idempotency-key': 'once' }
     const data = JSON.stringify(padding)

@@ -24,7 +24,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
     return { status: response.status, body: await response.json() }
   }
-  /** Adds an organization whose fields are this text, and reads it back without what every organization has. */
+  /** Adds an organization with these fields as JSON text, and reads it back without the fields of every organization. */
   async function stored(organizationId: string, fields: string) {
     const [one] = await storedTogether([[organizationId, fields]])
     return one
@@ -41,20 +41,20 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     )
   }
 
-  /** Twenty organizations that share what a body may have, as one may keep 16 KiB. */
+  /** Twenty organizations that share the limit of a body, because one organization may store only 16 KiB. */
   const shared = (prefix: string, fields: string) =>
     Array.from({ length: 20 }, (_, index): [string, string] => [`${prefix}${index + 10}`, fields])
 
-  test('[0.7.2] JSON may nest 64 levels deep and no deeper, and a million levels hurt nobody', async () => {
+  test('[0.7.2] the server accepts JSON of up to 64 levels and refuses a million levels without harm to other requests', async () => {
     const tooDeep = refused('Request body must not nest deeper than 64 levels.')
-    // Four levels are around the value.
+    // The value is inside four levels.
     expect(await stored('deep', `"x":${nested(60)}`)).toEqual({ x: JSON.parse(nested(60)) })
     const add = (value: string) =>
       send('/organizations/add', `{"data":{"organizations":[{"organizationId":"no","x":${value}}]}}`)
     expect(await add(nested(61))).toEqual(tooDeep)
     const { data } = await tenant.client.organizations.get({ organizationIds: ['no'] })
     expect(data).toEqual([])
-    // Brackets inside strings are no levels.
+    // Brackets inside strings are not levels.
     expect(await stored('text', `"x":"${'['.repeat(100)}\\"{"`)).toEqual({ x: `${'['.repeat(100)}"{` })
 
     const others = Array.from({ length: 5 }, () =>
@@ -67,7 +67,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     for (const { data } of await Promise.all(others)) expect(data).toHaveLength(1)
   })
 
-  test('[0.7.10] of a repeated key the last counts', async () => {
+  test('[0.7.10] the last value of a repeated key applies', async () => {
     expect(
       await stored('twice', '"organizationName":"first","x":1,"x":{"y":2,"y":3},"organizationName":"last"'),
     ).toEqual({
@@ -78,13 +78,13 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(body.result.data).toHaveLength(1)
   })
 
-  test('[0.7.10] keys that would reach a prototype are dropped, wherever they stand', async () => {
+  test('[0.7.10] the server drops keys that would reach a prototype at any depth', async () => {
     const poison = '"__proto__":{"polluted":1},"\\u005f_proto__":{"polluted":2}'
     const chain = '"constructor":{"prototype":{"polluted":3}}'
     expect(await stored('poison', `${poison},${chain},"x":{${poison},"list":[{${chain},"y":1}]}`)).toEqual({
       x: { list: [{ y: 1 }] },
     })
-    // Without a prototype in it, it is a name like others.
+    // `constructor` without `prototype` inside is an ordinary key.
     expect(
       await stored('builder', '"constructor":"Acme","toString":1,"hasOwnProperty":{"constructor":null}'),
     ).toEqual({
@@ -103,7 +103,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  /** In the order of lists: all are created in the same moment. */
+  /** In the order of lists: all are created at the same time. */
   const names = [
     '__defineGetter__',
     '__proto__',
@@ -114,7 +114,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     'valueOf',
   ]
   const organizationId = 'constructor'
-  /** What became of each id; entries, because comparing objects might look past such keys. */
+  /** The result of each id, as entries: comparing objects might ignore such keys. */
   const outcomes = async (call: Promise<{ data: unknown }>) =>
     Object.entries((await call).data as Record<string, { success: boolean }>).map(([id, { success }]) => [
       id,
@@ -122,7 +122,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     ])
   const all = (success: boolean) => names.map((name) => [name, success])
 
-  test('[0.6.3] names of JavaScript are ids like any other: organizations and folders', async () => {
+  test('[0.6.3] organizations and folders may have names of JavaScript as ids', async () => {
     const { client } = tenant
     const organizations = names.map((organizationId) => ({
       organizationId,
@@ -148,7 +148,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect((await client.organizations.get(ids)).data).toEqual([])
   })
 
-  test('[0.6.3] names of JavaScript are ids like any other: users, groups and documents', async () => {
+  test('[0.6.3] users, groups and documents may have names of JavaScript as ids', async () => {
     const { client } = tenant
     await given.organization(tenant, organizationId)
     const users = names.map((userId) => ({ userId, name: `n ${userId}` }))
@@ -180,7 +180,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     )
   })
 
-  test('[0.7.7] strings that cannot be stored are refused, and nothing is', async () => {
+  test('[0.7.7] the server refuses strings that cannot be stored, and stores nothing of the request', async () => {
     const nul = refused('Strings must not contain the NUL character.')
     const surrogate = refused('Strings must not contain unpaired surrogates.')
     const add = (fields: string) => send('/organizations/add', `{"data":{"organizations":[{${fields}}]}}`)
@@ -191,13 +191,13 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(await add('"organizationId":"n","x":{"\\udfff":1}')).toEqual(surrogate)
     expect(await add('"organizationId":"a\0b"')).toEqual(refused('Request body is not valid JSON.'))
     expect((await tenant.client.organizations.get({ organizationIds: ['n'] })).data).toEqual([])
-    // Escaped backslashes and whole pairs are neither.
+    // Escaped backslashes and complete surrogate pairs are accepted.
     expect(await stored('escapes', '"x":"\\\\u0000 \\\\ud800 \\ud83d\\ude00 \\u2028"')).toEqual({
       x: '\\u0000 \\ud800 😀 \u2028',
     })
   })
 
-  test('[0.7.2] nothing counts that stands in a string, however long it is and whatever is escaped in it', async () => {
+  test('[0.7.2] brackets inside a string are not levels, whatever the length and the escapes of the string', async () => {
     for (const letters of [0, 62, 63, 64, 65, 200]) {
       const x = `${'x'.repeat(letters)}"${'[:'.repeat(4_000)}\\${'x'.repeat(letters)}\\"\\`
       const all = await storedTogether(shared(`strings${letters}_`, `"x":${JSON.stringify(x)},"y":1`))
@@ -207,7 +207,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(await send('/organizations/add', unended)).toEqual(refused('Request body is not valid JSON.'))
   })
 
-  test('[0.1.5] a body is UTF-8, with or without a mark at its beginning', async () => {
+  test('[0.1.5] the server reads bodies as UTF-8, with or without a byte order mark', async () => {
     const body = (name: string) =>
       Buffer.from(
         `{"data":{"organizations":[{"organizationId":"utf","organizationName":"${name}"}]}}`,
@@ -226,7 +226,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect((await send('/organizations/get', Buffer.from('{"data":{}}', 'utf16le'))).status).toBe(400)
   })
 
-  test('[0.1.5] compressed bodies are refused by name', async () => {
+  test('[0.1.5] the server refuses compressed bodies and names Content-Encoding as the reason', async () => {
     const packed = gzipSync('{"data":{}}')
     for (const encoding of ['gzip', 'br', 'deflate, gzip']) {
       expect(await send('/organizations/get', packed, { 'content-encoding': encoding })).toEqual(
@@ -238,9 +238,9 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     )
   })
 
-  test('[0.7] numbers beyond all bounds are no fault of the server', async () => {
+  test('[0.7] numbers too large for a double cause no internal error', async () => {
     const digits = '9'.repeat(100_000)
-    // JSON knows no infinity.
+    // JSON has no infinity.
     expect(
       await stored('numbers', `"a":1e400,"b":-1e400,"c":1e-400,"d":${digits},"e":12345678901234567890`),
     ).toEqual({
@@ -256,13 +256,13 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     }
   })
 
-  test('[0.7.2] up to 10,000 keys are stored and read back, more are refused before they are parsed', async () => {
+  test('[0.7.2] the server stores a body with 10,000 keys and refuses one with more before it parses it', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
-    // Beside them stand the 22 keys that lead there.
-    const most = fields(498)
-    const all = await storedTogether(shared('keys', JSON.stringify(most).slice(1, -1)))
-    expect(all).toEqual(Array.from({ length: 20 }, () => most))
+    // The body also has the 22 keys around them.
+    const largest = fields(498)
+    const all = await storedTogether(shared('keys', JSON.stringify(largest).slice(1, -1)))
+    expect(all).toEqual(Array.from({ length: 20 }, () => largest))
     const { status, body } = await send('/organizations/get', JSON.stringify({ data: fields(10_000) }))
     expect({ status, body }).toEqual({
       status: 400,
@@ -272,7 +272,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
   })
 
-  test('[0.7.6] an organization, a document, a user or a notification keeps 16 KiB, also after an update', async () => {
+  test('[0.7.6] an organization, a document, a user or a notification stores at most 16 KiB, also after an update', async () => {
     const { client } = tenant
     const organizationId = await given.organization(tenant)
     const documentId = 'd1'
@@ -329,12 +329,12 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
   })
 
-  test('[0.7.2] up to 50,000 strings, arrays and objects are stored and read back; numbers do not count', async () => {
+  test('[0.7.2] the server stores a body with 50,000 strings, arrays and objects, and numbers are not limited', async () => {
     const list = (count: number) => Array.from({ length: count }, (_, index) => [[], 'x', {}][index % 3])
     const numbers = Array.from({ length: 3_000 }, (_, index) => index % 10)
-    const most = { x: list(2_490), numbers }
-    const all = await storedTogether(shared('values', JSON.stringify(most).slice(1, -1)))
-    expect(all).toEqual(Array.from({ length: 20 }, () => most))
+    const largest = { x: list(2_490), numbers }
+    const all = await storedTogether(shared('values', JSON.stringify(largest).slice(1, -1)))
+    expect(all).toEqual(Array.from({ length: 20 }, () => largest))
     expect(await send('/organizations/get', JSON.stringify({ data: { x: list(50_000) } }))).toEqual(
       refused('Request body must not have more than 50000 strings, arrays and objects.'),
     )

@@ -12,8 +12,8 @@ const retrieved = {
 }
 const added = (organizationId: string) => JSON.stringify({ data: { organizations: [{ organizationId }] } })
 
-/** Every answer names its request, whatever it answers. */
-function seen(answer: RawAnswer | undefined) {
+/** Checks that the answer has a request id, and returns its status and body. */
+function checkedAnswer(answer: RawAnswer | undefined) {
   expect(answer?.headers['x-request-id']).toMatch(/^[0-9a-f]{8}-[0-9a-z]+$/)
   return { status: answer?.status, body: answer?.text ? JSON.parse(answer.text) : undefined }
 }
@@ -31,15 +31,15 @@ describe('[0.1] HTTP', () => {
   })
   afterAll(async () => {
     expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
-    // Nothing that a client sends is a fault of ours.
+    // No request of a client causes an internal error.
     expect(server.logged.filter((line) => !/"level":"(info|debug|trace)"/.test(line))).toEqual([])
   })
-  const send = async (bytes: string | Uint8Array) => seen(await exchange(server.url, bytes))
+  const send = async (bytes: string | Uint8Array) => checkedAnswer(await exchange(server.url, bytes))
   const ask = (headers: Record<string, string> = {}, body = whole) =>
     send(post(get, { ...tenant.headers, ...headers }, body))
 
   test.each([
-    ['no HTTP at all', Buffer.from('160301020001000123', 'hex')],
+    ['bytes that are not HTTP', Buffer.from('160301020001000123', 'hex')],
     ['an unknown method', 'FETCH / HTTP/1.1\r\nhost: test\r\n\r\n'],
     ['a version of the future', 'GET / HTTP/7.3\r\nhost: test\r\n\r\n'],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
@@ -58,20 +58,20 @@ describe('[0.1] HTTP', () => {
       'chunks that are not the last encoding',
       post(get, { 'transfer-encoding': 'chunked, gzip' }, '0\r\n\r\n'),
     ],
-  ])('[0.1.5] [0.1.6] %s is refused in the envelope', async (_what, bytes) => {
+  ])('[0.1.5] [0.1.6] a request with %s is refused with a JSON error', async (_what, bytes) => {
     expect(await send(bytes)).toEqual(malformed)
   })
 
   test.each([
-    ['a size that is no number', `zz\r\n${whole}\r\n0\r\n\r\n`],
+    ['a size that is not a number', `zz\r\n${whole}\r\n0\r\n\r\n`],
     ['a size beyond all bounds', `fffffffffffffffff\r\n${whole}`],
     ['a chunk longer than its size', `5\r\n${whole}\r\n0\r\n\r\n`],
     ['an endless extension', `b;${'x'.repeat(20_000)}\r\n${whole}\r\n0\r\n\r\n`],
-  ])('[0.1.5] chunks with %s are refused in the envelope', async (_what, chunks) => {
+  ])('[0.1.5] a chunked body with %s is refused with a JSON error', async (_what, chunks) => {
     expect(await ask({ 'transfer-encoding': 'chunked' }, chunks)).toEqual(malformed)
   })
 
-  test('[0.1] what is unusual but allowed is answered', async () => {
+  test('[0.1] the server answers unusual but allowed requests', async () => {
     const expected = { status: 200, body: retrieved }
     expect(await ask({ 'transfer-encoding': 'chunked' }, `b\r\n${whole}\r\n0\r\n\r\n`)).toEqual(expected)
     expect(await ask({ expect: 'the unexpected' })).toEqual(expected)
@@ -84,11 +84,11 @@ describe('[0.1] HTTP', () => {
     const connection = open(server.url)
     connection.send(post(get, { ...tenant.headers, expect: '100-continue' }, whole))
     expect((await connection.answer())?.status).toBe(100)
-    expect(seen(await connection.answer())).toEqual(expected)
+    expect(checkedAnswer(await connection.answer())).toEqual(expected)
     connection.socket.destroy()
   })
 
-  test('[0.7.8] headers over 16 KiB are refused with 431', async () => {
+  test('[0.7.8] the server refuses headers over 16 KiB with 431', async () => {
     const expected = refused(431, 'Request headers are too large.')
     expect(await ask({ x: 'v'.repeat(20_000) })).toEqual(expected)
     expect(
@@ -98,15 +98,15 @@ describe('[0.1] HTTP', () => {
   })
 
   test.each(['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'])(
-    '[0.1.1] %s is no method of an operation',
+    '[0.1.1] an operation refuses the method %s with 405',
     async (method) => {
       const answer = await exchange(server.url, `${method} ${get} HTTP/1.1\r\nhost: test\r\n\r\n`)
-      expect(seen(answer)).toEqual(refused(405, 'Only POST is supported.'))
+      expect(checkedAnswer(answer)).toEqual(refused(405, 'Only POST is supported.'))
       expect(answer?.headers.allow).toBe('POST')
     },
   )
 
-  test('[0.1.1] HEAD is answered without a body: 405 at operations, 200 at pages', async () => {
+  test('[0.1.1] the server answers HEAD without a body: operations with 405, pages with 200', async () => {
     for (const [path, status] of [
       [get, 405],
       ['/healthz', 200],
@@ -114,17 +114,17 @@ describe('[0.1] HTTP', () => {
       const answer = await exchange(server.url, `HEAD ${path} HTTP/1.1\r\nhost: test\r\n\r\n`, {
         noBody: true,
       })
-      expect(seen(answer)).toEqual({ status, body: undefined })
+      expect(checkedAnswer(answer)).toEqual({ status, body: undefined })
     }
   })
 
-  test('[0.1.6] a browser may ask first, and gets a request id like everybody', async () => {
+  test('[0.1.6] the answer to a CORS preflight has a request id', async () => {
     const preflight = 'origin: http://localhost:3000\r\naccess-control-request-method: POST\r\n'
     const answer = await exchange(server.url, `OPTIONS ${get} HTTP/1.1\r\nhost: test\r\n${preflight}\r\n`)
-    expect(seen(answer)).toEqual({ status: 204, body: undefined })
+    expect(checkedAnswer(answer)).toEqual({ status: 204, body: undefined })
   })
 
-  test('[0.1.8] requests sent at once are answered in their order', async () => {
+  test('[0.1.8] the server answers pipelined requests in their order', async () => {
     const connection = open(server.url)
     const requests = [
       post('/v2/organizations/add', tenant.headers, added('pipelined')),
@@ -134,7 +134,7 @@ describe('[0.1] HTTP', () => {
     ]
     connection.send(requests.join(''))
     const answers = []
-    for (let i = 0; i < requests.length; i++) answers.push(seen(await connection.answer()).body)
+    for (let i = 0; i < requests.length; i++) answers.push(checkedAnswer(await connection.answer()).body)
     expect(answers).toMatchObject([
       { result: { message: 'Organization(s) added successfully.' } },
       { error: { status: 'NOT_FOUND' } },
@@ -146,19 +146,19 @@ describe('[0.1] HTTP', () => {
     connection.socket.destroy()
   })
 
-  test('[0.1.8] a write that is followed by nonsense gets its own answer first', async () => {
+  test('[0.1.8] a write is answered before the malformed request behind it', async () => {
     const connection = open(server.url)
     connection.send(`${post('/v2/organizations/add', tenant.headers, added('first'))}nonsense\r\n\r\n`)
-    expect(seen(await connection.answer())).toMatchObject({
+    expect(checkedAnswer(await connection.answer())).toMatchObject({
       status: 200,
       body: { result: { status: 'success' } },
     })
-    expect(seen(await connection.answer())).toEqual(malformed)
+    expect(checkedAnswer(await connection.answer())).toEqual(malformed)
     await connection.closed
     await tenant.client.organizations.delete({ organizationIds: ['first'] })
   })
 
-  test('[0.7.1] a body over 1 MiB is refused with 413 before it is parsed, and the connection can go on', async () => {
+  test('[0.7.1] the server refuses a body over 1 MiB with 413 before it parses it, and keeps the connection', async () => {
     const limit = 1024 * 1024
     const tooLarge = refused(
       413,
@@ -166,34 +166,34 @@ describe('[0.1] HTTP', () => {
     )
     const fits = whole.padEnd(limit)
     expect(await ask({}, fits)).toEqual({ status: 200, body: retrieved })
-    // Told by its length alone; what follows is not JSON and would be refused as such.
-    const told = open(server.url)
-    told.send(post(get, { ...tenant.headers, 'content-length': String(limit + 1) }))
-    expect(seen(await told.answer())).toEqual(tooLarge)
-    told.send('['.repeat(limit + 1))
-    told.send(post(get, tenant.headers, whole))
-    expect(seen(await told.answer())).toEqual({ status: 200, body: retrieved })
-    told.socket.destroy()
+    // Refused by its declared length; the body is not JSON, so parsing it would give another error.
+    const declared = open(server.url)
+    declared.send(post(get, { ...tenant.headers, 'content-length': String(limit + 1) }))
+    expect(checkedAnswer(await declared.answer())).toEqual(tooLarge)
+    declared.send('['.repeat(limit + 1))
+    declared.send(post(get, tenant.headers, whole))
+    expect(checkedAnswer(await declared.answer())).toEqual({ status: 200, body: retrieved })
+    declared.socket.destroy()
 
     const chunk = `10000\r\n${'['.repeat(65_536)}\r\n`
-    const untold = open(server.url)
-    untold.send(post(get, { ...tenant.headers, 'transfer-encoding': 'chunked' }))
-    for (let i = 0; i < 17; i++) untold.send(chunk)
-    expect(seen(await untold.answer())).toEqual(tooLarge)
-    for (let i = 0; i < 40; i++) untold.send(chunk)
-    untold.send(`0\r\n\r\n${post(get, tenant.headers, whole)}`)
-    expect(seen(await untold.answer())).toEqual({ status: 200, body: retrieved })
-    untold.socket.destroy()
+    const chunked = open(server.url)
+    chunked.send(post(get, { ...tenant.headers, 'transfer-encoding': 'chunked' }))
+    for (let i = 0; i < 17; i++) chunked.send(chunk)
+    expect(checkedAnswer(await chunked.answer())).toEqual(tooLarge)
+    for (let i = 0; i < 40; i++) chunked.send(chunk)
+    chunked.send(`0\r\n\r\n${post(get, tenant.headers, whole)}`)
+    expect(checkedAnswer(await chunked.answer())).toEqual({ status: 200, body: retrieved })
+    chunked.socket.destroy()
   })
 
-  test('[0.2] without credentials the body is not waited for', async () => {
+  test('[0.2] the server refuses a request without credentials before its body arrives', async () => {
     const connection = open(server.url)
     connection.send(post(get, { 'content-length': '100000' }))
-    expect(seen(await connection.answer())).toEqual(refused(400, 'Auth Token not found in headers.'))
+    expect(checkedAnswer(await connection.answer())).toEqual(refused(400, 'Auth Token not found in headers.'))
     connection.socket.destroy()
   })
 
-  test('[0.1] a client that goes away while it sends leaves nothing behind', async () => {
+  test('[0.1] a client that disconnects while it sends a request changes nothing', async () => {
     const before = await tenant.client.organizations.get()
     for (const bytes of [
       '',
@@ -216,7 +216,7 @@ describe('[0.7.9] requests that take too long to arrive', () => {
   })
   afterAll(() => server.stop())
 
-  test('[0.7.9] slow headers, slow bodies and slow refused bodies are cut after the time that is configured', async () => {
+  test('[0.7.9] the server stops slow headers, slow bodies and slow refused bodies after the configured time', async () => {
     const tenant = await given.tenant(server)
     const slowly = refused(408, 'The request took too long to arrive.')
     const begin = (bytes: string) => {
@@ -230,9 +230,9 @@ describe('[0.7.9] requests that take too long to arrive', () => {
     const headers = begin(`POST ${get} HTTP/1.1\r\nhost: test\r\nx: `)
     const body = begin(post(get, { ...tenant.headers, 'content-length': '1000' }, '{'))
     const discarded = begin(post(get, { ...tenant.headers, 'content-length': '9000000' }, '{'))
-    expect(seen(await headers.answer())).toEqual(slowly)
-    expect(seen(await body.answer())).toEqual(slowly)
-    expect(seen(await discarded.answer())).toEqual(
+    expect(checkedAnswer(await headers.answer())).toEqual(slowly)
+    expect(checkedAnswer(await body.answer())).toEqual(slowly)
+    expect(checkedAnswer(await discarded.answer())).toEqual(
       refused(413, 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).'),
     )
     expect(await discarded.answer()).toBeUndefined()
@@ -243,14 +243,14 @@ describe('[0.7.9] requests that take too long to arrive', () => {
 })
 
 describe('[0.1] localhost', () => {
-  test('[0.1] both of its addresses answer alike, also where no request was understood', async () => {
+  test('[0.1] both addresses of localhost give the same answers, also to malformed requests', async () => {
     const server = await startServer('sqlite', { env: { HOST: 'localhost' } })
     const { port } = new URL(server.url)
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all?.map(({ address }) => address))
     for (const host of addresses.includes('::1') ? ['127.0.0.1', '[::1]'] : ['127.0.0.1']) {
       const url = `http://${host}:${port}`
       expect((await fetch(`${url}/healthz`)).status).toBe(200)
-      expect(seen(await exchange(url, 'nonsense\r\n\r\n'))).toEqual(malformed)
+      expect(checkedAnswer(await exchange(url, 'nonsense\r\n\r\n'))).toEqual(malformed)
     }
     await server.stop()
     await expect(fetch(`http://[::1]:${port}/healthz`)).rejects.toThrow(TypeError)

@@ -6,7 +6,7 @@ import { open } from '../support/raw.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost:a\r\n\r\n`
 
-describe('requests that do not wait for answers', () => {
+describe('pipelined requests', () => {
   const server = useServer('sqlite')
 
   test('[S5.3] a connection with too many waiting requests gets its answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
@@ -26,7 +26,7 @@ describe('requests that do not wait for answers', () => {
     await connection.closed
   })
 
-  test('[S5.3] a connection that reads its answers may send requests ahead for as long as it likes', async () => {
+  test('[S5.3] a connection that reads its answers may pipeline requests without an end', async () => {
     const connection = open(server.url)
     connection.send(get('/x').repeat(4))
     for (let answered = 0; answered < 100; answered++) {
@@ -37,7 +37,7 @@ describe('requests that do not wait for answers', () => {
   })
 
   test('[S5.1] iterations of the event loop are short after a client has connected', async () => {
-    // The answer may take longer than the short time for which this is so.
+    // The answer may take longer than the time for which iterations stay short.
     await expect
       .poll(async () => {
         const connection = open(server.url)
@@ -51,7 +51,7 @@ describe('requests that do not wait for answers', () => {
   })
 
   test.each(['/x', '/metrics'])(
-    '[S2] thousands of GET %s in one write do not hold the event loop',
+    '[S2] thousands of GET %s in one write do not block the event loop',
     async (path) => {
       const held = await leastHeld(async () => {
         const connection = open(server.url)
@@ -62,11 +62,11 @@ describe('requests that do not wait for answers', () => {
     },
   )
 
-  test('[S5.4] requests for /metrics that come together share one rendering', async () => {
+  test('[S5.4] concurrent requests for /metrics share one rendering', async () => {
     const texts = await Promise.all(
       Array.from({ length: 20 }, async () => (await fetch(`${server.url}/metrics`)).text()),
     )
-    // Two, if half a second has just passed.
+    // Two renderings if half a second has just passed.
     expect(new Set(texts).size).toBeLessThanOrEqual(2)
   })
 })

@@ -53,7 +53,7 @@ const valueOf = (config: Config, key: Key) =>
     ? config.limits[key.slice('limits.'.length) as keyof Limits]
     : config[key as keyof Config]
 
-/** The sentence with which the settings are refused. */
+/** The message of the error for these settings. */
 function refusal(env: Record<string, string>): string {
   try {
     readConfig(env)
@@ -64,7 +64,7 @@ function refusal(env: Record<string, string>): string {
   return 'accepted'
 }
 
-const numbers: [name: string, key: Key, least: number, most: number][] = [
+const numbers: [name: string, key: Key, min: number, max: number][] = [
   ['PORT', 'port', 0, 65_535],
   ['DATABASE_POOL_SIZE', 'databasePoolSize', 1, 1000],
   ['DATABASE_TIMEOUT_SECONDS', 'databaseTimeoutSeconds', 1, 3600],
@@ -115,17 +115,17 @@ const lists: [name: string, key: Key][] = [
 ]
 
 describe('[C1] settings', () => {
-  test('[C1] every setting that cannot be used is named at once', () => {
+  test('[C1] readConfig reports all invalid settings in one error', () => {
     expect(() => readConfig({ PORT: 'abc', LOG_LEVEL: 'loud', SECRET_KEY: 'short' })).toThrow(
       /^SECRET_KEY must be [^\n]+\nPORT must be [^\n]+\nLOG_LEVEL must be [^\n]+$/,
     )
   })
 
-  test('[C1] without any, everything has its default', () => {
+  test('[C1] readConfig returns the defaults when no setting is given', () => {
     expect(readConfig({})).toEqual(defaults)
   })
 
-  test('[C1] an empty or blank value is none', () => {
+  test('[C1] readConfig treats an empty or blank value as not set', () => {
     const names = [...numbers, ...choices, ...addresses, ...texts, ...lists, publicUrl, noColor].map(
       ([name]) => name,
     )
@@ -133,12 +133,12 @@ describe('[C1] settings', () => {
     expect(readConfig(Object.fromEntries(names.map((name) => [name, ' \t'])))).toEqual(defaults)
   })
 
-  test.each(numbers)('[C1] [0.7] %s is a whole number within bounds', (name, key, least, most) => {
-    expect(valueOf(readConfig({ [name]: String(least) }), key)).toBe(least)
-    expect(valueOf(readConfig({ [name]: ` ${most} ` }), key)).toBe(most)
+  test.each(numbers)('[C1] [0.7] %s accepts only whole numbers within its bounds', (name, key, min, max) => {
+    expect(valueOf(readConfig({ [name]: String(min) }), key)).toBe(min)
+    expect(valueOf(readConfig({ [name]: ` ${max} ` }), key)).toBe(max)
     for (const value of [
-      least - 1,
-      most + 1,
+      min - 1,
+      max + 1,
       'many',
       '1.5',
       '1e3',
@@ -149,12 +149,12 @@ describe('[C1] settings', () => {
       'NaN',
     ].map(String)) {
       expect(refusal({ [name]: value })).toBe(
-        `${name} must be a whole number from ${least} to ${most}, but is "${value}".`,
+        `${name} must be a whole number from ${min} to ${max}, but is "${value}".`,
       )
     }
   })
 
-  test('[C1] PUBLIC_URL is one or more addresses of the web', () => {
+  test('[C1] PUBLIC_URL accepts one or more http or https addresses', () => {
     const { publicOrigins } = readConfig({ PUBLIC_URL: 'https://Collab.example.com/, http://intranet:8080' })
     expect(publicOrigins).toEqual(['https://collab.example.com', 'http://intranet:8080'])
     for (const value of ['collab.example.com', 'ftp://collab.example.com', 'https://']) {
@@ -164,11 +164,11 @@ describe('[C1] settings', () => {
     }
   })
 
-  test('[C1] NO_COLOR set to anything turns colors off', () => {
+  test('[C1] NO_COLOR with any value turns colors off', () => {
     for (const value of ['1', '0', 'false']) expect(readConfig({ NO_COLOR: value }).colors).toBe(false)
   })
 
-  test.each(choices)('[C1] %s is one of a few words', (name, key, accepted) => {
+  test.each(choices)('[C1] %s accepts only its listed values', (name, key, accepted) => {
     for (const value of accepted) expect(valueOf(readConfig({ [name]: value }), key)).toBe(value)
     for (const value of ['other', accepted[0]?.toUpperCase() ?? '', 'constructor']) {
       expect(refusal({ [name]: value })).toBe(
@@ -178,7 +178,7 @@ describe('[C1] settings', () => {
   })
 
   test.each(addresses)(
-    '[C1] %s is an address, and not repeated when it is refused',
+    '[C1] %s accepts only an address, and the error does not repeat the refused value',
     (name, key, accepted, protocols) => {
       const env = { SECRET_KEY: secretKey }
       for (const value of accepted) expect(valueOf(readConfig({ ...env, [name]: value }), key)).toBe(value)
@@ -196,11 +196,11 @@ describe('[C1] settings', () => {
     },
   )
 
-  test.each(texts)('[C1] %s is taken as it is', (name, key, accepted) => {
+  test.each(texts)('[C1] %s accepts any text and trims it', (name, key, accepted) => {
     expect(valueOf(readConfig({ [name]: ` ${accepted}\n` }), key)).toBe(accepted)
   })
 
-  test('[C1] SECRET_KEY is long, needed with DATABASE_URL, and never repeated', () => {
+  test('[C1] SECRET_KEY must be long and set with DATABASE_URL, and errors do not repeat it', () => {
     expect(refusal({ SECRET_KEY: 'canary'.padEnd(31, 'k') })).toBe(
       `SECRET_KEY must be at least 32 characters long; make one with: ${makeSecret}.`,
     )
@@ -209,7 +209,7 @@ describe('[C1] settings', () => {
     )
   })
 
-  test.each(lists)('[C1] %s is a list of words', (name, key) => {
+  test.each(lists)('[C1] %s accepts a list separated by commas or spaces', (name, key) => {
     expect(valueOf(readConfig({ [name]: ' a.example, b.example,,c.example\n d.example ' }), key)).toEqual([
       'a.example',
       'b.example',

@@ -45,7 +45,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
-  test('[15] presence that had no update for 24 hours is removed, of every tenant', async () => {
+  test('[15] housekeeping removes presence without an update for 24 hours, for every tenant', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
     for (const documentId of ['d1', 'd2', 'd3'])
@@ -61,7 +61,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await presentUsers(other)).toEqual(['fresh'])
   })
 
-  test('[10.9] migrations are kept for 30 days after they ended', async () => {
+  test('[10.9] housekeeping keeps migrations for 30 days after their end', async () => {
     const { client, apiKey } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     await server.database.write(async (db) => {
@@ -84,7 +84,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(found.map((migration) => migration?.status)).toEqual([undefined, 'completed', 'pending'])
   })
 
-  test('[25.3.2] removed and expired grants go when no token is left that is older, of every tenant', async () => {
+  test('[25.3.2] housekeeping removes ended grants when no older token can still be valid, for every tenant', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const resource = (id: string, more = {}) => ({ type: 'organization' as const, id, ...more })
     const seconds = Math.floor(Date.now() / 1000)
@@ -119,7 +119,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
     expect(await kept(other)).toEqual(['ever', 'late'])
   })
 
-  test('[I1.2] kept answers to idempotency keys are removed after 24 hours', async () => {
+  test('[I1.2] housekeeping removes kept answers to idempotency keys after 24 hours', async () => {
     const tenant = await given.tenant(server)
     const options = { idempotencyKey: randomUUID() }
     await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] }, options)

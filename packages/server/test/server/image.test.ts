@@ -42,7 +42,7 @@ function productionPackages(): Set<string> {
 }
 
 describe('[M2] the image', () => {
-  test('[M2] the server has no development package, no client and no editor in production', () => {
+  test('[M2] the production packages of the server include no development package, client or editor', () => {
     const packages = productionPackages()
     const unwanted =
       /^(vite|vitest|rolldown|esbuild|tsx|typescript|oxlint|oxfmt|playwright-core|fast-check|react|react-dom|codemirror|y-websocket|y-protocols|@scalar\/.*|@redocly\/.*|@tiptap\/.*|@hocuspocus\/.*|@types\/.*|@plenum\/(client|examples))$/

@@ -32,7 +32,7 @@ function openFile(path: string, flags: number): number {
   return fd
 }
 
-/** A pipe that is full, and whose reader does not read until it is told to. */
+/** A full pipe whose reader reads only when the test calls `read`. */
 function fullPipe() {
   const path = join(newFolder(), 'pipe')
   execFileSync('mkfifo', [path])
@@ -59,7 +59,7 @@ function fullPipe() {
   }
 }
 
-/** What arrived at the stream so far. */
+/** Returns a function that gives the text received from the stream so far. */
 function collect(stream: Readable | null): () => string {
   let text = ''
   stream?.setEncoding('utf8').on('data', (more: string) => void (text += more))
@@ -82,7 +82,7 @@ describe('[O10] a log that cannot be written', () => {
   beforeAll(buildServer)
   const env = () => ({ DATA_DIR: newFolder(), LOG_LEVEL: 'debug', SHUTDOWN_SECONDS: '10' })
 
-  test('[O10] [O10.1] the server says so, answers, and ends on SIGTERM when the reader of its log is gone', async () => {
+  test('[O10] [O10.1] a server whose log reader is gone reports it, answers requests and ends on SIGTERM', async () => {
     const server = await startProcess('server', env(), { stdout: 'pipe', stderr: 'pipe' })
     const says = collect(server.child.stderr)
     server.child.stdout?.destroy()
@@ -93,7 +93,7 @@ describe('[O10] a log that cannot be written', () => {
     expect(says().match(/cannot write its log/g)).toHaveLength(1)
   })
 
-  test('[O10] [O10.2] the server answers and ends on SIGTERM when the reader of its log does not read', async () => {
+  test('[O10] [O10.2] a server whose log reader does not read answers requests and ends on SIGTERM', async () => {
     const { path } = fullPipe()
     const server = await startProcess('server', env(), {
       stdout: openFile(path, constants.O_WRONLY),
@@ -103,7 +103,7 @@ describe('[O10] a log that cannot be written', () => {
     await expectToEndInOrder(server)
   })
 
-  test('[O10] [O10.1] the server says so, answers, and ends on SIGTERM when the disk of its log is full', async () => {
+  test('[O10] [O10.1] a server whose log disk is full reports it, answers requests and ends on SIGTERM', async () => {
     const stdout = openFile('/dev/full', constants.O_WRONLY)
     const server = await startProcess('server', env(), { stdout, stderr: 'pipe' })
     const says = collect(server.child.stderr)
@@ -112,7 +112,7 @@ describe('[O10] a log that cannot be written', () => {
     await expectToEndInOrder(server)
   })
 
-  test('[O10.2] a file or a pipe has every line once the server has ended', async () => {
+  test('[O10.2] a log file or pipe has every line after the server has ended', async () => {
     const file = join(newFolder(), 'log')
     const stdout = openFile(file, constants.O_WRONLY | constants.O_CREAT)
     const intoFile = await startProcess('server', env(), { stdout, stderr: 'pipe' })
@@ -153,7 +153,7 @@ describe('[O10] the destination of the log', () => {
     return { destination, clock, lost, failures }
   }
 
-  test('[O10.1] lines wait for a slow reader up to a bound; the lines beyond it are lost and counted', async () => {
+  test('[O10.1] the log buffers lines for a slow reader up to 1 MiB, and drops and counts further lines', async () => {
     const pipe = fullPipe()
     const { destination, clock, lost, failures } = openDestination(pipe.path)
     const lines = Array.from(
@@ -178,11 +178,11 @@ describe('[O10] the destination of the log', () => {
     await expect.poll(() => pipe.read()).toBe('after\n')
   })
 
-  test('[O10.2] at exit it writes what waits, and gives up when nobody reads', () => {
+  test('[O10.2] flushSync writes the buffered lines, and returns without writing while the pipe is full', () => {
     const pipe = fullPipe()
     const { destination } = openDestination(pipe.path)
     destination.write('last words\n')
-    // Nobody reads: it would wait forever.
+    // The pipe is full and has no reader: a blocking write would wait forever.
     destination.flushSync()
     pipe.read()
     destination.flushSync()
@@ -194,7 +194,7 @@ describe('[O11] the format of the log', () => {
   beforeAll(buildServer)
   const isoTime = String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`
 
-  /** What a server prints to a terminal from its start until Ctrl-C has stopped it. */
+  /** The output of a server in a terminal, from its start until Ctrl-C has stopped it. */
   async function runInTerminal(env: Record<string, string>): Promise<string> {
     const command = `exec ${process.execPath} ${serverProgram}`
     const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
@@ -211,7 +211,7 @@ describe('[O11] the format of the log', () => {
   }
 
   test.skipIf(process.platform !== 'linux')(
-    '[O11.1] [O11.2] in a terminal it is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
+    '[O11.1] [O11.2] the log in a terminal is readable text with colors, unless NO_COLOR or LOG_FORMAT=json is set',
     async () => {
       const colored = await runInTerminal({})
       const plain = await runInTerminal({ NO_COLOR: '1' })
@@ -228,7 +228,7 @@ describe('[O11] the format of the log', () => {
     },
   )
 
-  test('[O11] [O11.1] elsewhere it is JSON with the name of the level and an ISO time, and text with LOG_FORMAT=pretty', async () => {
+  test('[O11] [O11.1] the log outside a terminal is JSON with level names and ISO times, or text with LOG_FORMAT=pretty', async () => {
     const log = async (env: Record<string, string>) => {
       const server = await startProcess(
         'server',
@@ -252,7 +252,7 @@ describe('[O11] the format of the log', () => {
     }
   })
 
-  test('[O11.1] as text, fields follow the message, stacks of errors are below, and control characters are escaped', () => {
+  test('[O11.1] a readable log line has fields after the message and error stacks below, and escapes control characters', () => {
     let text = ''
     const log = createLog('info', readableLines({ write: (more) => void (text += more) }, { colors: false }))
     const cause = new Error('no \u001b[2Jroom')

@@ -33,7 +33,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     expect(named(({ name }) => /_(ms|milliseconds|kb|mb|percent)(_|$)/.test(name))).toEqual([])
   })
 
-  test('[M1] a request is counted by operation and HTTP status code, and timed by the class of that code', async () => {
+  test('[M1] /metrics counts requests by operation and HTTP status code, and times them by the class of the code', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.get()
     await client.organizations.get()
@@ -48,13 +48,13 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value(`${name}_sum`, { operation }).toBeGreaterThan(0)
   })
 
-  test('[M1] plenum_build_info says which version runs on which Node and which database', async () => {
+  test('[M1] plenum_build_info has the versions of Plenum and Node and the kind of database', async () => {
     const info = (await metricsOf(server)).find(({ name }) => name === 'plenum_build_info')
     const labels = { version, node_version: process.versions.node, database: store }
     expect(info?.samples).toEqual([{ name: 'plenum_build_info', labels, value: 1 }])
   })
 
-  test('[M1] statements, commits and the syncs of SQLite are timed, and the event loop', async () => {
+  test('[M1] /metrics times statements, commits, syncs of SQLite and the event loop', async () => {
     const before = (await metric(server, 'plenum_database_commit_duration_seconds_count')) ?? 0
     const tenant = await given.tenant(server)
     await given.organization(tenant)
@@ -66,13 +66,13 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('nodejs_eventloop_lag_p99_seconds').toBeGreaterThan(0)
   })
 
-  test('[M1] the size of the database is shown, of SQLite also that of its log', async () => {
+  test('[M1] /metrics shows the size of the database, and for SQLite also the size of its log', async () => {
     await value('plenum_database_size_bytes', { part: 'data' }).toBeGreaterThan(0)
     const log = value('plenum_database_size_bytes', { part: 'log' })
     await (store === 'sqlite' ? log.toBeGreaterThan(0) : log.toBe(undefined))
   })
 
-  test('[M1] connections are counted by dialect, closes by dialect and code', async () => {
+  test('[M1] /metrics counts connections by dialect, and closes by dialect and code', async () => {
     const token = await tokenFor(await given.tenant(server))
     const ada = yjsClient(server, token)
     const hal = hocuspocusClient(server, token)
@@ -95,7 +95,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_websocket_closes_total', { dialect: 'realtime', code: '1000' }).toBe(1)
   })
 
-  test('[M1] updates of editors are counted, those that are refused by reason', async () => {
+  test('[M1] /metrics counts updates of editors, and refused updates by reason', async () => {
     const tenant = await given.tenant(server)
     const writer = hocuspocusClient(server, await tokenFor(tenant))
     const reader = yjsClient(server, await tokenFor(tenant, 'rob', { role: 'viewer' }))
@@ -117,7 +117,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_editor_updates_refused_total', { reason: 'malformed' }).toBe(1)
   })
 
-  test('[M1] each kind of background job shows its runs, their time and its failures', async () => {
+  test('[M1] /metrics shows the runs, durations and failures of each kind of background job', async () => {
     const { client } = await given.tenant(server)
     const organizationId = 'o1'
     await client.documents.add({
@@ -133,7 +133,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_job_failures_total', { job: 'presence.prune' }).toBe(0)
   })
 
-  test('[M1.1] no label holds what a client sent, and clients cannot add label values', async () => {
+  test('[M1.1] labels contain no data of clients, and clients cannot add label values', async () => {
     const own = await startServer(store)
     const tenant = await given.tenant(own)
     const canary = 'canary7f3a'
@@ -171,7 +171,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await own.stop()
   })
 
-  test('[M1.2] a size that the database does not tell is missing; the other metrics do not wait for it', async () => {
+  test('[M1.2] /metrics omits a size that the database does not return, and does not wait for it', async () => {
     const silent = await startServer(store)
     silent.database.size = () => new Promise(() => {})
     expect(await metric(silent, 'plenum_database_size_bytes')).toBe(undefined)

@@ -53,7 +53,7 @@ async function idsIn(url: string, credentials: Credentials): Promise<Set<string>
   return ids
 }
 
-/** Adds organizations without pause until told to stop; counts what was answered. */
+/** Adds organizations without pause until `stop` is called, and records the answers. */
 function writeWithoutPause(url: string, credentials: Credentials, writers = 8) {
   const acknowledged: string[] = []
   const refusals: { status: number; code: string; retryAfter: string | null }[] = []
@@ -70,7 +70,7 @@ function writeWithoutPause(url: string, credentials: Credentials, writers = 8) {
             method: 'POST',
             headers: { 'content-type': 'application/json', ...headersOf(credentials) },
             body: newOrganization(organizationId),
-            // Nothing may hang.
+            // No request may hang.
             signal: AbortSignal.timeout(60_000),
           })
           const { error } = await response.json()
@@ -96,7 +96,7 @@ function writeWithoutPause(url: string, credentials: Credentials, writers = 8) {
 }
 
 describe('[O1] shutting down', () => {
-  test('[O1] on SIGTERM under load accepted requests are answered, the rest is refused, and the exit code is 0', async () => {
+  test('[O1] a server under load answers accepted requests after SIGTERM, refuses new ones and exits with code 0', async () => {
     const env = { DATA_DIR: newFolder() }
     const server = await startProcess('server', env)
     const credentials = await createTenant(server)
@@ -140,7 +140,7 @@ describe('[O1] shutting down', () => {
     expect(await again.terminate()).toBe(0)
   })
 
-  test('[O1] a request that does not end keeps the server no longer than SHUTDOWN_SECONDS', async () => {
+  test('[O1] a request that does not end delays the shutdown by at most SHUTDOWN_SECONDS', async () => {
     const server = await startProcess('server', { DATA_DIR: newFolder(), SHUTDOWN_SECONDS: '1' })
     const credentials = await createTenant(server)
     const connection = open(server.url)
@@ -152,7 +152,7 @@ describe('[O1] shutting down', () => {
 })
 
 describe('[O1] starting', () => {
-  test('[O1] a second server on the same folder, or on the same port, is told why it cannot start', async () => {
+  test('[O1] a second server on the same folder or port reports why it cannot start', async () => {
     const DATA_DIR = newFolder()
     const server = await startProcess('server', { DATA_DIR })
     const { port } = new URL(server.url)
@@ -165,12 +165,12 @@ describe('[O1] starting', () => {
       says: `Plenum cannot start: Port ${port} on 127.0.0.1 is in use. Set PORT to another one.\n`,
     })
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
-    // The lock ends with the process, however that ends.
+    // The lock ends with the process, even if the process is killed.
     await server.kill()
     expect(await (await startProcess('server', { DATA_DIR })).terminate()).toBe(0)
   })
 
-  test('[O1] the generated secret is readable by its owner alone, and used again', async () => {
+  test('[O1] the generated secret is readable only by its owner and is reused at the next start', async () => {
     const DATA_DIR = join(newFolder(), 'made/by/the/server')
     const first = await startProcess('server', { DATA_DIR })
     const credentials = await createTenant(first)
@@ -193,7 +193,7 @@ describe('[O1] starting', () => {
       says: `Plenum cannot start: ${file} is damaged. Restore it from your backup.\n`,
     })
 
-    // A restored database without its secret: making another one would only hide what is missing.
+    // A restored database without its secret: a newly generated secret would hide that the file is missing.
     rmSync(file)
     expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual({
       code: 1,
@@ -202,7 +202,7 @@ describe('[O1] starting', () => {
     expect(existsSync(file)).toBe(false)
   })
 
-  test('[C1] a folder, a host or a file that cannot be used is named', async () => {
+  test('[C1] a server that cannot start names the unusable folder, host or database file', async () => {
     const blocked = join(newFolder(), 'file')
     writeFileSync(blocked, '')
     expect(await failToStart({ DATA_DIR: blocked, PORT: '0' })).toEqual({
@@ -226,7 +226,7 @@ describe('[O1] starting', () => {
   })
 
   test.each(['sqlite', 'postgres'])(
-    '[O1.1] another SECRET_KEY does not open the database: %s',
+    '[O1.1] a server with another SECRET_KEY does not start on the same database: %s',
     async (store) => {
       const env: Record<string, string> = { DATA_DIR: newFolder(), SECRET_KEY }
       if (store === 'postgres') env.DATABASE_URL = await createPostgresDatabase()
@@ -245,10 +245,10 @@ describe('[O1] starting', () => {
     },
   )
 
-  test('[O1] a PostgreSQL that does not answer, or refuses, is named without its password', async () => {
+  test('[O1] a server that cannot connect to PostgreSQL reports why, without the password', async () => {
     const env = { DATA_DIR: newFolder(), SECRET_KEY, PORT: '0' }
-    const nobody = `postgres://plenum:canary-password@127.0.0.1:${await freePort()}/plenum`
-    const silent = await failToStart({ ...env, DATABASE_URL: nobody })
+    const unreachableUrl = `postgres://plenum:canary-password@127.0.0.1:${await freePort()}/plenum`
+    const silent = await failToStart({ ...env, DATABASE_URL: unreachableUrl })
     expect(silent).toEqual({
       code: 1,
       says: expect.stringMatching(/^Plenum cannot start: PostgreSQL does not answer: .+\n$/),
@@ -263,8 +263,8 @@ describe('[O1] starting', () => {
   })
 })
 
-describe('[O1] PostgreSQL dies and comes back', () => {
-  test('[O1] the server lives on, answers UNAVAILABLE meanwhile, and loses nothing it answered', async () => {
+describe('[O1] a PostgreSQL that is killed and restarted', () => {
+  test('[O1] the server keeps running while PostgreSQL is down, answers UNAVAILABLE, and loses no acknowledged write', async () => {
     const postgres = await startPostgres({ durable: true })
     const DATABASE_URL = await postgres.createDatabase()
     const server = await startProcess('server', { DATA_DIR: newFolder(), SECRET_KEY, DATABASE_URL })

@@ -7,7 +7,7 @@ import { useServer } from '../support/harness.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../../../README.md'), 'utf8')
 
-/** The code of a section, in order. */
+/** The code blocks of a section, in their order. */
 function codeIn(section: string, language: string): string[] {
   const [text = ''] = readme.split(`\n## ${section}\n`)[1]?.split('\n## ') ?? []
   const blocks = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)^ *\`\`\``, 'gm'))
@@ -27,7 +27,7 @@ describe('[E2] the README', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Starts a command on the lines of the README; only the address of the server differs. */
+  /** Starts a command of the README, only with another server address. */
   function start(command: string, args: string[], env: NodeJS.ProcessEnv = {}) {
     const child = spawn(command, args, { cwd: folder, env: { ...process.env, ...env } })
     running.add(child)
@@ -37,7 +37,7 @@ describe('[E2] the README', () => {
   }
   const here = (code: string) => code.replaceAll('localhost:4000', new URL(server.url).host)
 
-  test('[E2] the five minutes end with the text of an editor, and the user token connects to it', async () => {
+  test('[E2] the steps of the README print the text of an editor and a user token that connects to it', async () => {
     const steps = codeIn('Five minutes', 'sh')
     expect(steps).toHaveLength(5)
     const script = ['set -eu', ...steps, 'echo', 'echo "USER_TOKEN is $USER_TOKEN"'].join('\n')

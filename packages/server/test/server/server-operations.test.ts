@@ -14,14 +14,14 @@ import { exchange, post } from '../support/raw.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
 
-describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
+describe.each(stores)('[O1] the pages and the log for operators on %s', (store) => {
   const server = useServer(store, { env: { LOG_LEVEL: 'debug' } })
   const page = async (path: string) => {
     const response = await fetch(`${server.url}${path}`)
     return { status: response.status, text: await response.text() }
   }
 
-  test('[O1] at /healthz which database with which durability, at /readyz that it answers', async () => {
+  test('[O1] /healthz shows the database and its durability, and /readyz shows that the database answers', async () => {
     const health = await page('/healthz')
     expect({ ...health, text: JSON.parse(health.text) }).toEqual({
       status: 200,
@@ -33,7 +33,7 @@ describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
     await relaxed.stop()
   })
 
-  test('[O1] in the log each request, and of a fault its stack, which the caller does not', async () => {
+  test('[O1] the log has each request and the stack of each internal error, and the answer has no stack', async () => {
     const { client, headers } = await given.tenant(server)
     await breakTable('organizations')
     const response = await fetch(`${server.url}/v2/organizations/add`, {
@@ -67,7 +67,7 @@ describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
     expect((await client.organizations.get()).data).toEqual([])
   })
 
-  test('[O1] in the log no secret and no content, also of requests that fail', async () => {
+  test('[O1] the log contains no secret and no content, also for requests that fail', async () => {
     const tenant = await given.tenant(server)
     const canary = 'canary-7f3a'
     const secret = `SG.${canary}`
@@ -128,7 +128,7 @@ describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
       expect(log).not.toContain(hidden)
   })
 
-  /** From now on the database refuses new rows, in a way that PostgreSQL explains with the values of the row. */
+  /** Makes the database refuse new rows with an error in which PostgreSQL includes the values of the row. */
   const breakTable = (name: string) =>
     server.database.write(async (db) => {
       const table = sql.table(name)
@@ -146,15 +146,15 @@ describe.each(stores)('[O1] an operator sees, on %s,', (store) => {
     })
 })
 
-describe('[O1] PostgreSQL out of reach', () => {
-  test('[O1] a connection that breaks is unavailability, whenever it is noticed', async () => {
+describe('[O1] an unreachable PostgreSQL', () => {
+  test('[O1] a broken connection is reported as unavailable, whether the driver notices it at once or later', async () => {
     const server = await startServer('postgres')
     const { write } = server.database
     const end = sql`select pg_terminate_backend(pg_backend_pid())`
     const atOnce = await write((db) => end.execute(db)).catch((error: unknown) => error)
     const later = await write(async (db) => {
       await end.execute(db).catch(() => {})
-      // The driver learns of the end of the connection after the answer.
+      // The driver notices the end of the connection after the answer.
       await expect.poll(() => sql`select 1`.execute(db).catch(String)).toMatch(/not queryable/)
       await sql`select 1`.execute(db)
     }).catch((error: unknown) => error)
@@ -163,7 +163,7 @@ describe('[O1] PostgreSQL out of reach', () => {
     await server.stop()
   })
 
-  test('[O2.2] /readyz does not wait for a database that is silent', async () => {
+  test('[O2.2] /readyz does not wait for a database that does not respond', async () => {
     const databaseUrl = new URL(await createPostgresDatabase())
     const { port, hostname } = databaseUrl
     const sockets = new Set<Socket>()
@@ -190,7 +190,7 @@ describe('[O1] PostgreSQL out of reach', () => {
   })
 })
 
-/** A small disk, or the reason why there is none. */
+/** Mounts a small disk. Returns the reason if that is not possible. */
 function mountSmallDisk(): { folder: string; unmount(): void } | string {
   const folder = mkdtempSync(join(tmpdir(), 'plenum-disk-'))
   const { status, stderr, error } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder], {
@@ -203,7 +203,7 @@ function mountSmallDisk(): { folder: string; unmount(): void } | string {
   return {
     folder,
     unmount() {
-      // Lazily: the addon lets go of the files when its statements are collected.
+      // Lazily: the addon closes the files when its statements are garbage collected.
       execFileSync('umount', ['-l', folder])
       rmSync(folder, { recursive: true })
     },
@@ -211,7 +211,7 @@ function mountSmallDisk(): { folder: string; unmount(): void } | string {
 }
 
 describe('[P5] a full disk', () => {
-  test('[P5] SQLite: writes are refused, reads go on, nothing answered is lost, and writing resumes', async ({
+  test('[P5] a server on SQLite with a full disk refuses writes, serves reads, loses no acknowledged write, and accepts writes again later', async ({
     skip,
   }) => {
     const disk = mountSmallDisk()

@@ -28,7 +28,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Opens a session, and answers the error with which it will end. */
+/** Opens a session, and returns a promise of the error that ends it. */
 async function openSession(url: string): Promise<{ error: Promise<unknown> }> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -39,7 +39,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test('[T1] a PostgreSQL of its own listens on the loopback only, and its databases are empty and separate', async () => {
+test('[T1] a PostgreSQL started for tests listens only on the loopback, and its databases are empty and separate', async () => {
   const postgres = await start()
   const [one, other] = await Promise.all([postgres.createDatabase(), postgres.createDatabase('a "name"')])
   await query(one, 'create table thing (id int)')
@@ -61,7 +61,7 @@ test('[T1] a PostgreSQL of its own listens on the loopback only, and its databas
   await expect(query(one, 'select 1')).rejects.toThrow('ECONNREFUSED')
 })
 
-test('[T1] a durable PostgreSQL keeps what was committed through a kill of all its processes', async () => {
+test('[T1] a durable PostgreSQL keeps committed rows when all its processes are killed', async () => {
   const postgres = await start({ durable: true })
   const url = await postgres.createDatabase()
   await query(url, 'create table thing (id int)')
@@ -79,7 +79,7 @@ test('[T1] a durable PostgreSQL keeps what was committed through a kill of all i
   expect(await query(url, 'show fsync')).toEqual([{ fsync: 'on' }])
 })
 
-test('[T1] a given folder stays, and is the same cluster for the next server', async () => {
+test('[T1] a given folder is kept, and the next server uses the same cluster', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'plenum-given-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
   const first = await start({ dataDir })
@@ -94,7 +94,7 @@ test('[T1] a given folder stays, and is the same cluster for the next server', a
   expect(await query(url.href, 'select id from thing')).toEqual([{ id: 1 }])
 })
 
-test('[T1] TEST_POSTGRES_URL names the server that tests use instead of one of their own', async () => {
+test('[T1] tests use the server of TEST_POSTGRES_URL instead of starting one', async () => {
   vi.stubEnv('TEST_POSTGRES_URL', inject('postgresUrl'))
   const given = await postgresForTests()
   expect(given).toMatchObject({ url: inject('postgresUrl') })
@@ -104,7 +104,7 @@ test('[T1] TEST_POSTGRES_URL names the server that tests use instead of one of t
   expect(await query(await createDatabase(inject('postgresUrl')), 'select 1 as one')).toEqual([{ one: 1 }])
 })
 
-test('[T1] a TEST_POSTGRES_URL that does not answer is named as the reason', async () => {
+test('[T1] postgresForTests fails with a message that names a TEST_POSTGRES_URL that does not answer', async () => {
   const postgres = await start()
   await postgres.stop()
   vi.stubEnv('TEST_POSTGRES_URL', postgres.url)
@@ -112,7 +112,7 @@ test('[T1] a TEST_POSTGRES_URL that does not answer is named as the reason', asy
 })
 
 test.each(['SIGINT', 'SIGTERM', 'SIGKILL'] as const)(
-  '[T1] %s for the program that started it leaves neither PostgreSQL nor its folder behind',
+  '[T1] a program that is ended with %s leaves behind neither its PostgreSQL nor its folder',
   async (signal) => {
     const args = ['--import', 'tsx', 'packages/server/test/support/services.ts']
     const program = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'] })

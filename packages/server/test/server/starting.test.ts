@@ -15,7 +15,7 @@ function newFolder(): string {
   return folder
 }
 
-/** What a server prints and logs from its start to its end. */
+/** The output and the log of a server from its start to its end. */
 async function run(env: Record<string, string>, cwd?: string): Promise<{ printed: string; log: string }> {
   const server = await startProcess(
     'server',
@@ -30,7 +30,7 @@ async function run(env: Record<string, string>, cwd?: string): Promise<{ printed
 }
 
 describe('[C2] names that are not settings', () => {
-  test('[C2] [C2.1] a misspelled setting in .env or in the environment is a warning in the log and at start', async () => {
+  test('[C2] [C2.1] the server warns about misspelled settings in .env and the environment, in its log and its output', async () => {
     const cwd = newFolder()
     writeFileSync(
       join(cwd, '.env'),
@@ -52,7 +52,7 @@ describe('[C2] names that are not settings', () => {
     expect(printed + log).not.toContain('canary')
   })
 
-  test('[C2.1] a server that cannot start names misspelled settings beside the reason', async () => {
+  test('[C2.1] a server that cannot start reports misspelled settings together with the reason', async () => {
     const cwd = newFolder()
     writeFileSync(join(cwd, '.env'), 'SECRET_KYE=canary\nDATABASE_URL=postgres://localhost/plenum\n')
     const { code, says } = await failToStart({}, { cwd })
@@ -62,7 +62,7 @@ describe('[C2] names that are not settings', () => {
     )
   })
 
-  test('[C2.2] settings, names of other programs and distant names in the environment are left alone', () => {
+  test('[C2.2] the server does not warn about settings, variables of other programs and dissimilar names in the environment', () => {
     const others = {
       PORT: '1',
       NO_COLOR: '1',
@@ -92,7 +92,7 @@ describe('[C2] names that are not settings', () => {
     ['DURABILTY', 'DURABILITY'],
     ['LIMIT_JSON_DEPHT', 'LIMIT_JSON_DEPTH'],
     ['DISPOSABLE_DOMAIN', 'DISPOSABLE_DOMAINS'],
-  ])('[C2] %s is taken for %s', (name, setting) => {
+  ])('[C2] the warning about %s suggests %s', (name, setting) => {
     expect(unknownSettings({ [name]: '' }, {})).toEqual([
       `${name} in .env is not a setting. Did you mean ${setting}?`,
     ])
@@ -101,7 +101,7 @@ describe('[C2] names that are not settings', () => {
     ])
   })
 
-  test('[C2] a line of .env that may be a part of a secret is not shown', () => {
+  test('[C2] a warning does not show a line of .env that may be part of a secret', () => {
     expect(unknownSettings({ MIIEvgIBADANBgkq: '=', c2VjcmV0: '=' }, {})).toEqual([
       'A name with other characters than A-Z, 0-9 and _ in .env is not a setting.',
     ])
@@ -114,7 +114,7 @@ describe('[C1] a data folder that cannot be used', () => {
     says: `Plenum cannot start: DATA_DIR must be a folder that can be written, but ${folder} is not: ${reason}.\n`,
   })
 
-  test('[C1] the server does not start where folders cannot be made', async () => {
+  test('[C1] the server does not start where it cannot create folders', async () => {
     const reason = 'the file system does not allow new files there (ENOENT)'
     for (const DATA_DIR of ['/proc/x', '/proc/x/y', '/proc']) {
       expect(await failToStart({ DATA_DIR, PORT: '0' })).toEqual(refused(DATA_DIR, reason))
@@ -130,7 +130,7 @@ describe('[C1] a data folder that cannot be used', () => {
     expect(await failToStart({ DATA_DIR: below, PORT: '0' })).toEqual(refused(below, reason))
   })
 
-  test('[C1] a folder without permission is refused, and a folder that can be written is left as it was', () => {
+  test('[C1] a folder without write permission is refused, and a writable folder stays unchanged', () => {
     const folder = newFolder()
     prepareDataDir(join(folder, 'a/b'))
     expect(readdirSync(join(folder, 'a/b'))).toEqual([])
@@ -155,18 +155,18 @@ describe('[C1] a data folder that cannot be used', () => {
   })
 })
 
-describe('[1.1.4] what the server prints at start', () => {
+describe('[1.1.4] the output of the server at start', () => {
   const publicDocuments =
     'Documents of new API keys are public: every user of the key can open and edit them.'
   const openCreation = 'Anyone who can reach this server can create a workspace.'
 
-  test('[1.1.4] it says that documents are public and that anyone can create a workspace', async () => {
+  test('[1.1.4] the server prints at start that documents are public and that anyone can create a workspace', async () => {
     const { printed } = await run({})
     expect(printed).toContain(publicDocuments)
     expect(printed).toContain(openCreation)
   })
 
-  test('[1.1.4] it says neither when the settings are stricter', async () => {
+  test('[1.1.4] the server prints neither warning at start when the settings are stricter', async () => {
     const { printed } = await run({
       WORKSPACE_CREATION: 'closed',
       DEFAULT_DOCUMENT_ACCESS: 'organizationPrivate',

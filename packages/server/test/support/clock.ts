@@ -6,7 +6,7 @@ interface Timer {
   run: () => void
 }
 
-/** A clock that stands still until a test steps it. */
+/** A clock that advances only when a test steps it. */
 export class SteppedClock implements Clock {
   #now: number
   #elapsed = 0
@@ -29,7 +29,7 @@ export class SteppedClock implements Clock {
     return this.#timers.size
   }
 
-  /** Runs the timers that are due within `ms`, in the order of their times. What they start runs too if it is due. */
+  /** Runs the timers that are due within `ms`, in the order of their times, including timers that they start. */
   step(ms: number): void {
     const end = this.#elapsed + ms
     for (let next = this.#dueBefore(end); next; next = this.#dueBefore(end)) {

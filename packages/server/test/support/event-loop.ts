@@ -3,45 +3,46 @@ import { type PerformanceEntry, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextIteration, setTimeout as pause } from 'node:timers/promises'
 import { isLoopLate, maxIterationMs, usualIterationMs } from '../../src/platform/turns/loop-time.ts'
 
-/** How long this thread has worked, in milliseconds. Where the kernel tells, what others on the machine do is no part of it. */
+/** The time this thread has worked, in milliseconds. On Linux it does not include work of other processes. */
 function workedMs(): number {
   if (process.platform !== 'linux') return performance.now()
   return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ', 1)[0]) / 1e6
 }
 
-/** One look at the event loop: when it was, and what the thread had worked since the one before. */
-interface Look {
+/** A sample of the event loop: its time, and how long the thread has worked since the previous sample. */
+interface Sample {
   at: number
   worked: number
 }
 
 /**
- * For how long at most, in milliseconds, the event loop of this process was held while it ran. Garbage collections do not
- * count: most of what they walk over belongs to other tests in this process. `npm run attack` counts them.
+ * The longest time, in milliseconds, for which the event loop of this process was blocked during the run. Garbage
+ * collections are excluded: most of the objects they visit belong to other tests in this process. `npm run attack`
+ * includes them.
  */
 export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
   const found: PerformanceEntry[] = []
   const collections = new PerformanceObserver((list) => found.push(...list.getEntries()))
   collections.observe({ entryTypes: ['gc'] })
-  const looks: Look[] = []
+  const samples: Sample[] = []
   let last = workedMs()
-  const look = () => {
+  const sample = () => {
     const worked = workedMs()
-    looks.push({ at: performance.now(), worked: worked - last })
+    samples.push({ at: performance.now(), worked: worked - last })
     last = worked
   }
-  look()
-  const timer = setInterval(look, 1)
+  sample()
+  const timer = setInterval(sample, 1)
   await run()
-  look()
+  sample()
   clearInterval(timer)
-  // They are told a moment later.
+  // Garbage collections are reported a moment later.
   await pause(1)
   found.push(...collections.takeRecords())
   collections.disconnect()
   let longest = 0
-  for (const [index, { at, worked }] of looks.entries()) {
-    const before = looks[index - 1]?.at ?? at
+  for (const [index, { at, worked }] of samples.entries()) {
+    const before = samples[index - 1]?.at ?? at
     const collected = found.filter(({ startTime }) => startTime >= before && startTime < at)
     const collectedMs = collected.reduce((sum, { duration }) => sum + duration, 0)
     longest = Math.max(longest, worked - collectedMs)
@@ -50,53 +51,53 @@ export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
 }
 
 /**
- * The beginning of an iteration of the event loop in which work need not wait. The one after long work is none, and those
- * after a client of another test has connected to a server of this process are short.
+ * Resolves at the start of an iteration of the event loop in which work need not wait. The iteration after long work is
+ * late, and iterations after a client of another test has connected to a server of this process are short.
  */
 export async function freeIteration(): Promise<void> {
   do await nextIteration()
   while (isLoopLate() || maxIterationMs() < usualIterationMs)
 }
 
-/** The least of several attempts: what runs for the first time is slow. */
+/** The shortest blocked time of several attempts: code that runs for the first time is slow. */
 export async function leastHeld(
   run: () => Promise<unknown>,
   before: () => Promise<unknown> = async () => {},
 ): Promise<number> {
-  let least = Infinity
-  for (let attempt = 0; attempt < 3 && least >= 25; attempt++) {
+  let shortestMs = Infinity
+  for (let attempt = 0; attempt < 3 && shortestMs >= 25; attempt++) {
     await before()
-    least = Math.min(least, await heldDuring(run))
+    shortestMs = Math.min(shortestMs, await heldDuring(run))
   }
-  return least
+  return shortestMs
 }
 
-/** A text that a quiet machine reads and writes in about a millisecond. */
-const sample = JSON.stringify(
+/** A text that an idle machine parses and serializes in about a millisecond. */
+const referenceJson = JSON.stringify(
   Array.from({ length: 2000 }, (_, i) => ({ id: `d${i}`, name: 'x'.repeat(20), i })),
 )
 
-/** How many times as long as on a quiet machine work takes now: at least 1, at most 3. */
+/** How many times slower than idle the machine is now: from 1 to 3. */
 function slowness(): number {
   const rounds = 40
   const before = workedMs()
-  for (let round = 0; round < rounds; round++) JSON.stringify(JSON.parse(sample))
+  for (let round = 0; round < rounds; round++) JSON.stringify(JSON.parse(referenceJson))
   return Math.min(3, Math.max(1, (workedMs() - before) / rounds))
 }
 
-/** Others may have taken the processor just then: the test is tried again, as `vitest.config.ts` says. */
+/** Thrown when a time limit is exceeded. Other processes may be the cause, so `vitest.config.ts` retries the test. */
 export class TooSlow extends Error {
   constructor(what: string) {
     super(`Too slow: ${what}`)
   }
 }
 
-/** A second is promised. */
+/** Fails if the work took a second or longer, which is the promised limit. */
 export function expectWithinSecond(tookMs: number): void {
   if (tookMs >= 1_000) throw new TooSlow(`it took ${tookMs.toFixed(0)} ms, allowed are 1000`)
 }
 
-/** Fails if the event loop was held for longer than S2 promises. A machine that is slow now has more time. */
+/** Fails if the event loop was blocked for longer than S2 promises. The limit grows if the machine is slow now. */
 export function expectFreeLoop(heldMs: number, { promisedMs = 50, during = {} } = {}): void {
   const allowedMs = heldMs < promisedMs ? promisedMs : promisedMs * slowness()
   if (heldMs < allowedMs) return

@@ -16,7 +16,7 @@ export interface Tenant {
 
 let tenants = 0
 
-/** A workspace of its own with its first key: nothing of another test is in it. */
+/** Creates a workspace with its first key. No other test uses it. */
 export async function tenant(
   server: Pick<TestServer, 'client'>,
   ownerEmail = `owner${++tenants}@example.com`,
@@ -43,13 +43,13 @@ export async function keyOf(
   }
 }
 
-/** An organization with that id, and nothing in it. */
+/** Creates an empty organization with that id. */
 export async function organization({ client }: Tenant, organizationId = 'org_1'): Promise<string> {
   await client.organizations.add({ organizations: [{ organizationId }] })
   return organizationId
 }
 
-/** A document with that id in `org_1`, and nothing in it. */
+/** Creates an empty document with that id in `org_1`. */
 export async function document({ client }: Tenant, documentId = 'doc_1'): Promise<void> {
   await client.documents.add({
     organizationId: 'org_1',
@@ -77,8 +77,8 @@ export async function users(
 let notifications = 0
 
 /**
- * A notification for `u1` alone, unless the fields say otherwise; its document exists afterwards. Gives its id, which is
- * behind those before it, so that the order is known even when two are of one millisecond.
+ * Adds a notification and its document. Default recipient: `u1`. Returns its id. Ids are increasing, so the order is
+ * known even if two notifications are created in the same millisecond.
  */
 export async function notification(
   { client }: Tenant,
@@ -100,7 +100,7 @@ export async function notification(
   return data.id
 }
 
-/** The headers that an operation of this level takes. */
+/** The headers for an operation of this access level. */
 export const headersFor = (tenant: Tenant, access: Operation['access']): Record<string, string> =>
   access === 'apiKey'
     ? tenant.headers
@@ -108,7 +108,7 @@ export const headersFor = (tenant: Tenant, access: Operation['access']): Record<
       ? { 'x-svc-workspace-id': tenant.workspaceId, 'x-svc-auth-token': tenant.workspaceAuthToken }
       : {}
 
-/** The example of an operation; only credentials and the owner cannot be sent as they are printed. */
+/** The example of an operation, with the credentials and the owner replaced, which cannot be sent as they are. */
 export function exampleFor(tenant: Tenant, { example }: Operation): Record<string, unknown> {
   const own = { apiKey: tenant.apiKey, authToken: tenant.authToken, ownerEmail: 'example-owner@example.com' }
   const input = example.input as Record<string, unknown>

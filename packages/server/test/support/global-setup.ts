@@ -3,7 +3,7 @@ import { postgresForTests } from './services.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A server on which tests create databases of their own; never used for data itself. */
+    /** The PostgreSQL on which tests create their own databases. */
     postgresUrl: string
   }
 }

@@ -15,7 +15,7 @@ import type { Database } from '../../src/store/engine/db.ts'
 import { openDatabase } from '../../src/store/engine/open.ts'
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 
-/** Every test of behaviour runs on both. */
+/** Every test of behaviour runs on both databases. */
 export const stores = ['sqlite', 'postgres'] as const
 export type Store = (typeof stores)[number]
 
@@ -23,24 +23,24 @@ export interface TestServer {
   url: string
   database: Database
   secrets: Secrets
-  /** Where the server tells open sessions what has changed. */
+  /** The bus on which operations publish changes to open sessions. */
   bus: Bus
   server: Server
-  /** Set it to move the server's clock; it stands still otherwise only if a test makes it. */
+  /** The server's clock. Set `offsetMs` to move it. */
   clock: { offsetMs: number }
-  /** What the server logged, a JSON line each. */
+  /** The log of the server, one JSON line per entry. */
   logged: string[]
-  /** Where its data is, for a second server beside it. */
+  /** The location of the data, for a second server on it. */
   data: NonNullable<ServerOptions['data']>
   client(options?: Partial<ClientOptions>): Client
-  /** A raw call, for what a client would never send. */
+  /** A raw call, for requests that a client would never send. */
   post(
     path: string,
     body: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; headers: Headers; body: any }> // eslint-disable-line typescript/no-explicit-any
   stop(): Promise<void>
-  /** Stops it and starts another one on the same data. */
+  /** Stops the server and starts another one on the same data. */
   restart(): Promise<TestServer>
 }
 
@@ -48,9 +48,9 @@ export interface ServerOptions {
   /** Settings that differ from the defaults, as in the environment. */
   env?: Record<string, string>
   sync?: Sync
-  /** How often postponed jobs are looked for. */
+  /** The interval at which the server polls for postponed jobs. */
   jobPollMs?: number
-  /** Where the data of an earlier server is. */
+  /** The data of an earlier server. */
   data?: { dataDir: string; databaseUrl: string | undefined }
 }
 

@@ -1,6 +1,6 @@
 import type { Sync } from '../../src/store/engine/group-sync.ts'
 
-/** A disk on which syncs take as long as a test wants: `sync` goes to the server. */
+/** A simulated disk whose syncs wait between `hold` and `release`. Pass `sync` to the server. */
 export function heldDisk() {
   let isHeld = false
   const waiting: (() => void)[] = []
@@ -10,7 +10,7 @@ export function heldDisk() {
   }
   return {
     sync,
-    /** Syncs that have begun and do not end. */
+    /** The number of syncs that have started and not ended. */
     waiting: () => waiting.length,
     hold() {
       isHeld = true

@@ -3,9 +3,9 @@ import type { Database } from '../../src/store/engine/db.ts'
 
 const rowsTogether = 1000
 
-/** Rows as many as a large tenant has, written in few statements: through the interface it would take minutes. */
+/** Writes the rows of a large tenant in few statements; through the API it would take minutes. */
 export function seed({ write, dialect }: Database, apiKey: string, organizationId: string) {
-  /** Inserts a row for every number from 1 on; `i` is the number. */
+  /** Inserts a row for every number from 1; `i` is the number. */
   const insert = async (count: number, into: string, columns: string, select: string) => {
     for (let from = 1; from <= count; from += rowsTogether) {
       const to = Math.min(count, from + rowsTogether - 1)
@@ -15,7 +15,7 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
           insert into ${sql.raw(into)} (api_key, organization_id, ${sql.raw(columns)})
           select ${sql.lit(apiKey)}, ${sql.lit(organizationId)}, ${sql.raw(select)} from n`.execute(db)
       })
-      // PostgreSQL would do so itself within a minute; without it, it may look for each parent among all rows.
+      // PostgreSQL analyzes by itself within a minute. Until then it may scan all rows to find each parent.
       if (dialect === 'postgres' && from === 1)
         await write((db) => sql`analyze ${sql.table(into)}`.execute(db))
     }
@@ -40,7 +40,7 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
         'folder_id, folder_name, parent_folder_id, access_type, created_at, last_updated',
         `${text(prefix)}, 'name', '${parentFolderId}', null, i, 1`,
       ),
-    /** Spread over documents `d1` to `d<documents>`. */
+    /** Spread over the documents `d1` to `d<documents>`. */
     editors: (count: number, documents: number) =>
       insert(
         count,

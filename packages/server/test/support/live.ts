@@ -22,7 +22,7 @@ type Resource =
       expiresAt?: number
     }
 
-/** A user token as an application's backend gets it. */
+/** A user token, generated like by the backend of an application. */
 export async function tokenFor(
   { client }: Tenant,
   userId = 'ada',
@@ -38,7 +38,7 @@ export async function tokenFor(
   return data.token
 }
 
-/** A document of `org_1` that nobody may open without a grant of its own. */
+/** A document of `org_1` that only users with a grant on it may open. */
 export async function lockedDocument({ client }: Tenant, documentId: string): Promise<void> {
   await client.documents.add({
     organizationId: 'org_1',
@@ -56,17 +56,17 @@ export const socketUrl = (server: Pick<TestServer, 'url'>, path: string) =>
   server.url.replace(/^http/, 'ws') + path
 
 const open = new Set<{ destroy(): void }>()
-/** Closes what a test opened, before it ends. */
+/** Closes all clients of a test before its end. */
 export function closeClients(): void {
-  for (const one of open) one.destroy()
+  for (const client of open) client.destroy()
   open.clear()
 }
 
-/** Not by `afterEach`: that would count for the first file only of those that share this module. */
-function closeAfterTest(one: { destroy(): void }): void {
-  open.add(one)
+/** Not with `afterEach`: it would apply only to the first of the files that share this module. */
+function closeAfterTest(client: { destroy(): void }): void {
+  open.add(client)
   onTestFinished(() => {
-    if (open.delete(one)) one.destroy()
+    if (open.delete(client)) client.destroy()
   })
 }
 
@@ -92,7 +92,7 @@ export function yjsClient(
   const provider = new WebsocketProvider(socketUrl(server, '/yjs'), name, doc, {
     params: { token },
     WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
-    // Without the channel between tabs: everything goes through the server.
+    // Without the channel between tabs, so that all messages go through the server.
     disableBc: true,
     maxBackoffTime: 100,
     ...options,
@@ -106,7 +106,7 @@ interface HocuspocusOptions extends Partial<CompleteHocuspocusProviderConfigurat
   socket?: HocuspocusProviderWebsocket
 }
 
-/** A stock Hocuspocus client, with a socket of its own unless one is given. */
+/** A stock Hocuspocus client. Default: its own socket. */
 export function hocuspocusClient(
   server: Pick<TestServer, 'url'>,
   token: string | (() => string | Promise<string>),
@@ -144,7 +144,7 @@ export function hocuspocusSocket(
   })
   closeAfterTest({
     destroy() {
-      // Whoever closes one that still connects gets an error, for which the provider does not listen any more.
+      // Closing a socket that is still connecting emits an error, and the provider no longer listens for it.
       socket.webSocket?.addEventListener('error', () => {})
       socket.destroy()
     },
@@ -167,7 +167,7 @@ export function ySweetClient(
   { docId = editorName, doc = new Y.Doc(), ...options }: YSweetOptions = {},
 ): Live<YSweetProvider> {
   let isOver = false
-  // A client that is destroyed while it waits for a token would ask for one for ever.
+  // A client that is destroyed while it waits for a token would request tokens forever.
   const never = new Promise<never>(() => {})
   const provider = createYjsProvider(doc, docId, () => (isOver ? never : authEndpoint()), {
     WebSocketPolyfill: WebSocket as unknown as typeof globalThis.WebSocket,
@@ -177,7 +177,7 @@ export function ySweetClient(
   closeAfterTest({
     destroy() {
       isOver = true
-      // Its `disconnect` and `destroy` close the socket, and whenever that is closed it connects again.
+      // Its `disconnect` and `destroy` close the socket, and the client reconnects after every close.
       const { websocket } = provider as unknown as { websocket: WebSocket | null }
       websocket?.removeAllListeners()
       websocket?.on('error', () => {})
@@ -189,19 +189,19 @@ export function ySweetClient(
   return { provider, doc, text: doc.getText('content') }
 }
 
-/** What becomes true as soon as all messages are through. */
+/** Polls until the assertion holds, which it does once all messages are delivered. */
 export const eventually = <T>(read: () => T | Promise<T>) => expect.poll(read, { interval: 5 })
 
 export const synced = (...clients: { provider: { synced: boolean } }[]) =>
   eventually(() => clients.every(({ provider }) => provider.synced)).toBe(true)
 
-/** Everything that these clients sent is stored, as far as they know. */
+/** Waits until the server has acknowledged all updates of these clients. */
 export const saved = (...clients: { provider: HocuspocusProvider }[]) =>
   eventually(() => clients.map(({ provider }) => provider.unsyncedChanges)).toEqual(clients.map(() => 0))
 
 /**
- * Everything in a document, the same text for the same content. It is written by a copy: whether a document keeps what was
- * deleted side by side in one piece or in two depends on the order in which that came.
+ * The whole content of a document; equal text for equal content. A copy encodes it, because whether a document stores
+ * adjacent deletions in one piece or two depends on the order of their arrival.
  */
 export function stateOf(doc: Y.Doc): string {
   const copy = new Y.Doc()

@@ -6,7 +6,7 @@ export interface Sample {
   value: number
 }
 
-/** What stands under one `# TYPE` line. */
+/** The samples below one `# TYPE` line. */
 export interface Family {
   name: string
   help: string
@@ -17,7 +17,7 @@ export interface Family {
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const labelPattern = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\.)*)"(?:,|$)/gy
 
-/** Reads the Prometheus text format, and throws at anything that the format does not allow. */
+/** Parses the Prometheus text format, and throws if the text violates it. */
 export function parseMetrics(text: string): Family[] {
   if (!text.endsWith('\n')) throw new Error('The last line has no end.')
   const families: Family[] = []
@@ -53,7 +53,7 @@ export async function metricsOf({ url }: Pick<TestServer, 'url'>): Promise<Famil
   return parseMetrics(await response.text())
 }
 
-/** The sum of the samples of that name which have these labels; undefined if there are none. */
+/** The sum of all samples with this name and these labels; undefined if there are none. */
 export async function metric(
   server: Pick<TestServer, 'url'>,
   name: string,

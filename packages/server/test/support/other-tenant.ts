@@ -3,8 +3,8 @@ import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
 /**
- * Another tenant writes without pause until the returned function is called. It gives how often the tenant could write,
- * and how long the slowest write took, as a part of the whole time.
+ * Another tenant writes without pause until the returned function is called. That function returns the number of writes,
+ * and the duration of the slowest one as a fraction of the whole time.
  */
 export async function writesOfOther(
   server: TestServer,
@@ -29,17 +29,17 @@ export async function writesOfOther(
   }
 }
 
-/** Runs work that must hold neither the event loop (S2) nor the writes of others (S1). */
+/** Runs work that must block neither the event loop (S2) nor the writes of other tenants (S1). */
 export async function runInShortSteps(
   server: TestServer,
   work: () => Promise<unknown>,
-  leastWrites = 3,
+  minWrites = 3,
 ): Promise<void> {
   const stop = await writesOfOther(server)
   const held = await heldDuring(work)
   const { writes, slowest } = await stop()
-  // In one transaction the slowest would take almost all of the time.
-  if (writes < leastWrites || slowest >= 0.5) {
+  // If the work were one transaction, the slowest write would take almost the whole time.
+  if (writes < minWrites || slowest >= 0.5) {
     const percent = Math.round(100 * slowest)
     throw new TooSlow(`another tenant wrote ${writes} times; the slowest write took ${percent} % of the time`)
   }

@@ -23,7 +23,7 @@ export const permissionsOf = async (
   ids: { documentIds?: string[]; folderIds?: string[] } = {},
 ) => (await client.permissions.get({ organizationId: 'o1', userIds: [userId], ...ids })).data[userId]
 
-/** `outer/inner` with `deep` in `inner`, and `flat` at root; nothing has a type of its own. */
+/** `outer/inner` with `deep` in `inner`, and `flat` at the root. No folder or document has its own access type. */
 export async function folderScene(server: TestServer): Promise<given.Tenant> {
   const tenant = await given.tenant(server)
   const { client } = tenant

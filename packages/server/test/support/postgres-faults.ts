@@ -5,11 +5,11 @@ import { onTestFinished } from 'vitest'
 import * as given from './given.ts'
 import { createPostgresDatabase, startServer } from './harness.ts'
 
-/** A server on a PostgreSQL database of its own, and somebody who can stand in its way. */
+/** A server on its own PostgreSQL database, with functions that block its queries and end its connections. */
 export async function withPostgres(via = (url: string) => url) {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: `/tmp/unused-${process.pid}`, databaseUrl: via(databaseUrl) }
-  // Without jobs that are looked for: all commits are those of the test.
+  // Without polling for jobs, so that all commits come from the test.
   const server = await startServer('postgres', { data, jobPollMs: 3_600_000 })
   onTestFinished(() => server.stop())
   const tenant = await given.tenant(server)
@@ -21,12 +21,12 @@ export async function withPostgres(via = (url: string) => url) {
     server,
     databaseUrl,
     tenant,
-    /** Keeps the locks that the statement takes until it is called back. */
+    /** Holds the locks of the statement until the returned function is called. */
     async block(statement: string): Promise<() => Promise<unknown>> {
       await blocker.query(`begin; ${statement}`)
       return () => blocker.query('rollback')
     },
-    /** The server processes that wait for those locks. */
+    /** The PostgreSQL processes that wait for these locks. */
     async blocked(): Promise<number[]> {
       const { rows } = await watcher.query<{ pid: number }>(
         `select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`,
@@ -37,20 +37,20 @@ export async function withPostgres(via = (url: string) => url) {
   }
 }
 
-/** What lies between a server and its database. */
+/** A proxy between a server and its database that can close connections, and delay or hold commits. */
 export async function roadToPostgres() {
   const sockets = new Set<Socket>()
   let target = new URL('http://unset')
   let isOpen = true
   let delay = 0
-  let held: { isThere: () => void; passes: Promise<void> } | undefined
+  let held: { onArrival: () => void; released: Promise<void> } | undefined
   const proxy = createServer((near) => {
     if (!isOpen) return void near.destroy()
     const far = connectTo(Number(target.port), target.hostname)
-    for (const one of [near, far]) {
-      sockets.add(one)
-      one.on('error', () => {})
-      one.on('close', () => sockets.delete(one))
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.on('close', () => sockets.delete(socket))
     }
     far.on('data', (data) => void near.write(data))
     far.on('close', () => near.destroy())
@@ -58,11 +58,11 @@ export async function roadToPostgres() {
     return near.on('data', (data) => {
       const isCommit = data.toString('latin1').includes('commit')
       if (isCommit && held) {
-        void held.passes.then(() => far.write(data))
-        return held.isThere()
+        void held.released.then(() => far.write(data))
+        return held.onArrival()
       }
       if (delay === 0 || !isCommit) return void far.write(data)
-      // The database gets it, but late, and its answer goes nowhere.
+      // The database receives the commit late, and its answer is lost.
       near.destroy()
       setTimeout(() => far.write(data), delay)
       delay = 0
@@ -73,7 +73,7 @@ export async function roadToPostgres() {
   await once(proxy, 'listening')
   const close = () => {
     isOpen = false
-    for (const one of sockets) one.destroy()
+    for (const socket of sockets) socket.destroy()
   }
   onTestFinished(() => {
     close()
@@ -87,16 +87,16 @@ export async function roadToPostgres() {
     close,
     open: () => void (isOpen = true),
     delayNextCommit: (ms: number) => void (delay = ms),
-    /** The next commit, for which it waits, arrives when it is called back. */
-    async holdCommit(of: () => void): Promise<() => void> {
-      let pass = () => {}
-      const passes = new Promise<void>((resolve) => (pass = resolve))
-      await new Promise<void>((isThere) => {
-        held = { isThere, passes }
-        of()
+    /** Starts the work and waits for its commit, which reaches the database when the returned function is called. */
+    async holdCommit(work: () => void): Promise<() => void> {
+      let release = () => {}
+      const released = new Promise<void>((resolve) => (release = resolve))
+      await new Promise<void>((onArrival) => {
+        held = { onArrival, released }
+        work()
       })
       held = undefined
-      return pass
+      return release
     },
   }
 }

@@ -1,4 +1,4 @@
-/** Numbers that are the same in each run. */
+/** Random numbers that are the same in each run. */
 export function random(seed: number): (below: number) => number {
   let state = seed
   return (below) => {

@@ -9,13 +9,13 @@ export interface RawAnswer {
 export interface Connection {
   socket: Socket
   send(bytes: string | Uint8Array): void
-  /** The next answer; undefined when the server closed the connection instead. */
+  /** The next answer; undefined if the server closes the connection instead. */
   answer(): Promise<RawAnswer | undefined>
   /** Resolves when the server has closed the connection. */
   closed: Promise<void>
 }
 
-/** A connection that sends what no client would. `noBody` is for answers to HEAD. */
+/** A connection that sends arbitrary bytes. `noBody` is for answers to HEAD. */
 export function open(url: string, { noBody = false } = {}): Connection {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname.replace(/[[\]]/g, ''))
@@ -27,7 +27,7 @@ export function open(url: string, { noBody = false } = {}): Connection {
     waiting?.()
   })
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
-  // A connection that is cut while it sends is what some tests expect.
+  // Some tests expect the connection to break while it sends.
   socket.on('error', () => {})
   void closed.then(() => {
     ended = true
@@ -65,7 +65,7 @@ export function open(url: string, { noBody = false } = {}): Connection {
   }
 }
 
-/** Sends the bytes on a connection of their own and gives the first answer. */
+/** Sends the bytes on a new connection and returns the first answer. */
 export async function exchange(
   url: string,
   bytes: string | Uint8Array,
@@ -78,7 +78,7 @@ export async function exchange(
   return answer
 }
 
-/** A request as text: `post('/v2/x', {}, '{}')`. Its length is told unless the headers say how it is sent. */
+/** A request as text: `post('/v2/x', {}, '{}')`. It has a content-length unless the headers have a transfer-encoding. */
 export function post(path: string, headers: Record<string, string> = {}, body = ''): string {
   const fields: Record<string, string> = { host: 'test', 'content-type': 'application/json', ...headers }
   if (!('transfer-encoding' in fields)) fields['content-length'] ??= String(Buffer.byteLength(body))

@@ -5,7 +5,7 @@ import type { TestServer } from './harness.ts'
 import { eventually } from './live.ts'
 import { document, folder, grant, organization } from './permission-scenes.ts'
 
-/** Where somebody is at work: `d1` in the folder `f1` of `o1`; nobody may enter the folder `vault`. */
+/** A user edits `d1` in the folder `f1` of `o1`. No user may open documents in the folder `vault`. */
 export interface Stage {
   server: TestServer
   tenant: given.Tenant
@@ -14,22 +14,22 @@ export interface Stage {
 
 export type Consequence =
   | 'viewer'
-  /** Sent away. */
+  /** The connection or document is closed. */
   | { code: number; reason: string }
 
-/** Something that takes away what a user may do. */
+/** A change that removes access from a user. */
 export interface Revocation {
   cause: string
   token?: PermissionResource[]
   stored?: (now: number) => PermissionResource[]
   types?: { folder?: AccessType; document?: AccessType }
   act: (stage: Stage) => Promise<unknown>
-  /** Nothing is done but to wait. */
+  /** Only time passes. */
   byTime?: boolean
   effect: Consequence
-  /** Where the content is afterwards; null if it is nowhere. */
+  /** The document with the content afterwards; null if there is none. */
   leftIn?: string | null
-  /** Gives it back, if that is possible. */
+  /** Gives the access back, if that is possible. */
   undo?: (stage: Stage) => Promise<unknown>
 }
 
@@ -252,7 +252,7 @@ async function migrate({ client }: Stage): Promise<void> {
   await eventually(status).toBe('completed')
 }
 
-/** With the grants of the revocation; unless it says otherwise, a stored one on the restricted document. */
+/** Creates a stage with the grants of the revocation. Default: a stored grant on the restricted document. */
 export async function stageFor(
   server: TestServer,
   { stored = onDocument, types = { document: 'restricted' }, token = [] }: Revocation,
@@ -279,7 +279,7 @@ export async function stageFor(
     userProperties: { name: 'Ada', email: 'ada@example.com' },
     permissions: { resources: token },
   })
-  // What is changed later is newer, also by a clock of milliseconds.
+  // Later changes must be newer also in milliseconds.
   server.clock.offsetMs += 10
   return { server, tenant, client, token: data.token }
 }

@@ -15,24 +15,24 @@ import { Client, escapeIdentifier } from 'pg'
 export interface PostgresOptions {
   /** Syncs as in production. Otherwise a commit may be lost when the server is killed, and tests are faster. */
   durable?: boolean
-  /** Kept by `stop`, and used as it is if it holds a cluster. Otherwise a temporary folder is made and removed. */
+  /** Kept by `stop`; an existing cluster in it is used. Default: a temporary folder, which `stop` removes. */
   dataDir?: string
   port?: number
 }
 
 export interface PostgresService {
-  /** The superuser's, on the database `postgres`. */
+  /** Connects as superuser to the database `postgres`. */
   readonly url: string
   readonly dataDir: string
-  /** Of the postmaster that was started last. */
+  /** The process id of the postmaster that was started last. */
   readonly pid: number
-  /** Answers the URL of a new, empty database. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(name?: string): Promise<string>
-  /** SIGKILL for the postmaster and all its children, as in a crash; resolves when all are gone. */
+  /** Kills the postmaster and all its children, like a crash. Resolves when all have ended. */
   kill(): Promise<void>
-  /** SIGSTOP for the postmaster and all its children: connections stay open, and nobody answers on them. */
+  /** Stops the postmaster and all its children with SIGSTOP: connections stay open without an answer. */
   freeze(): Promise<void>
-  /** They go on where they were. */
+  /** Continues the stopped processes. */
   thaw(): void
   /** Starts again on the same folder and port, after a fast shutdown if it still runs. */
   restart(): Promise<void>
@@ -62,9 +62,9 @@ export async function postgresForTests(): Promise<TestPostgres> {
   return { url, createDatabase: (name) => createDatabase(url, name), stop: async () => {} }
 }
 
-/** Makes a new, empty database on the server of `adminUrl` and answers its URL. */
+/** Creates an empty database on the server of `adminUrl` and returns its URL. */
 export async function createDatabase(adminUrl: string, name = randomName()): Promise<string> {
-  // template0 cannot be connected to, so that no other session can make this fail.
+  // template0 accepts no connections, so no other session can make this fail.
   await query(adminUrl, `create database ${escapeIdentifier(name)} template template0`)
   const url = new URL(adminUrl)
   url.pathname = `/${encodeURIComponent(name)}`
@@ -86,7 +86,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   let stopped: Promise<void> | undefined
 
   const run = (program: string, args: string[], errors: number | 'pipe'): ChildProcess => {
-    // Detached, so that Ctrl-C in a terminal reaches only the program that decides how to stop this.
+    // Detached, so that Ctrl-C in a terminal reaches only the program that controls the shutdown.
     const where = { ...user, cwd: dataDir, env: { PATH: process.env.PATH, LC_ALL: 'C' }, detached: true }
     const child = spawn(join(bin, program), args, { ...where, stdio: ['ignore', 'ignore', errors] })
     guard.watch(child)
@@ -106,7 +106,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const childrenOf = (pid: number) =>
     [...processes()].filter(([, { parent }]) => parent === pid).map(([child]) => child)
 
-  /** A stopped postmaster forks no further child, so that a listing of its children is complete. */
+  /** A stopped postmaster forks no more children, so the list of its children is complete. */
   const stopPostmaster = async (pid: number): Promise<void> => {
     process.kill(pid, 'SIGSTOP')
     await until(() => !isRunning(server) || /^[TZ]/.test(processes().get(pid)?.state ?? 'Z'))
@@ -131,7 +131,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     await stopPostmaster(pid)
     const family = childrenOf(pid)
     for (const each of [...family, pid]) signal(each, 'SIGKILL')
-    // Shared memory stays in use, and a restart refused, until the last child is gone.
+    // Shared memory stays in use until the last child has ended, and a restart is refused until then.
     await until(() => {
       const now = processes()
       return !isRunning(server) && family.every((each) => (now.get(each)?.state ?? 'Z').startsWith('Z'))
@@ -178,7 +178,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 }
 
 function serverArguments(dataDir: string, port: number, durable: boolean): string[] {
-  // Longer paths do not fit into a socket's address; PostgreSQL would refuse to start.
+  // Longer paths do not fit into a socket address, and PostgreSQL would not start.
   const socketDir = Buffer.byteLength(join(dataDir, '.s.PGSQL.65535')) < 104 ? dataDir : ''
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -215,7 +215,7 @@ async function untilReady(
     if (!isRunning(server)) fail('did not start', spawnError)
     try {
       const [row] = await query(url, 'show data_directory')
-      // Nothing may be created in, or killed for, somebody else's cluster.
+      // Tests must not create files in a cluster that another process owns, or kill its server.
       if (fs.realpathSync(String(row?.data_directory)) === fs.realpathSync(dataDir)) return
       throw new Error(`Another PostgreSQL answers on ${url}.`)
     } catch (error) {
@@ -226,8 +226,8 @@ async function untilReady(
 }
 
 /**
- * Ends what it watches, and removes the folder, when this process is gone in whatever way: also by SIGKILL,
- * and by the SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
+ * Ends the watched processes and removes the folder when this process ends in any way: also by SIGKILL, and by the
+ * SIGTERM with which vitest ends its workers, for which Node emits no `exit`.
  */
 function startGuard(dataDir: string, temporary: boolean) {
   // Each line is the process to end; standard input closes when this process ends. SIGQUIT is PostgreSQL's
@@ -270,7 +270,7 @@ function startGuard(dataDir: string, temporary: boolean) {
   }
 }
 
-/** The folder that holds `initdb` and `postgres`. Debian keeps them off the PATH, by version. */
+/** The folder with `initdb` and `postgres`. On Debian it depends on the version and is not on the PATH. */
 function findPostgres(): string | undefined {
   const debian = '/usr/lib/postgresql'
   const versions = fs.existsSync(debian) ? fs.readdirSync(debian).sort((a, b) => Number(b) - Number(a)) : []
@@ -288,7 +288,7 @@ function installPostgres(): string {
     'TEST_POSTGRES_URL=postgresql://user:password@127.0.0.1:5432/postgres npm test'
   if (process.getuid?.() !== 0 || !fs.existsSync('/etc/debian_version')) throw new Error(missing)
   console.log('PostgreSQL is missing; installing the Debian package `postgresql` with apt-get …')
-  // Only the programs are wanted, not the system-wide server that the package otherwise sets up and starts.
+  // Only the programs are needed, not the system-wide server that the package would otherwise set up and start.
   const config = '/etc/postgresql-common/createcluster.d'
   const ownConfig = join(config, 'plenum.conf')
   const firstCreated = fs.mkdirSync(config, { recursive: true })
@@ -325,8 +325,8 @@ function serverUser(): ServerUser | undefined {
 }
 
 /**
- * Below the ports that systems give to outgoing connections: one of these could take the port while the server
- * is down, and a client that retries to connect could even reach itself.
+ * Below the range of ports for outgoing connections: such a connection could take the port while the server is down,
+ * and a client that retries to connect could even reach itself.
  */
 async function freePort(): Promise<number> {
   for (let tries = 0; tries < 100; tries++) {
@@ -343,7 +343,7 @@ async function freePort(): Promise<number> {
 
 async function query(url: string, text: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 })
-  // Emitted besides the rejection when the server goes away; unheard, it would end this process.
+  // Emitted in addition to the rejection when the server ends; without a listener it would end this process.
   client.on('error', () => {})
   try {
     await client.connect()
@@ -369,13 +369,13 @@ function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** All processes by id. `ps` is asked only where there is no /proc: slim Linux images lack it. */
+/** All processes by id. `ps` is used only without /proc: slim Linux images have no `ps`. */
 function processes(): Map<number, { parent: number; state: string }> {
   const found = new Map<number, { parent: number; state: string }>()
   if (fs.existsSync('/proc/self/stat')) {
     for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
       try {
-        // pid (name) state parent …, where the name may hold spaces and brackets.
+        // pid (name) state parent …, where the name may contain spaces and brackets.
         const [state = '', parent] = fs
           .readFileSync(`/proc/${pid}/stat`, 'utf8')
           .split(') ')
@@ -383,7 +383,7 @@ function processes(): Map<number, { parent: number; state: string }> {
           .split(' ')
         found.set(Number(pid), { parent: Number(parent), state })
       } catch {
-        // It ended since the folder was listed.
+        // The process ended after the folder was listed.
       }
     }
     return found

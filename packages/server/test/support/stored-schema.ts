@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Database } from '../../src/store/engine/db.ts'
 
-/** A table as the database itself describes it. */
+/** A table as the catalog of the database describes it. */
 export interface StoredTable {
   name: string
   /** In their order. */
@@ -18,7 +18,7 @@ export interface ForeignKey {
   onUpdate: string
 }
 
-/** The tables of the server, without those of the migrator. */
+/** The tables of the server, without the tables of the migrator. */
 export async function readSchema(database: Database): Promise<StoredTable[]> {
   const tables = await (database.dialect === 'sqlite' ? readSqlite(database) : readPostgres(database))
   return tables.filter(({ name }) => !name.startsWith('kysely_')).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -62,7 +62,7 @@ async function readSqlite({ read }: Database): Promise<StoredTable[]> {
   return tables
 }
 
-/** What PostgreSQL's catalogue calls the actions of a foreign key. */
+/** The codes for the actions of a foreign key in the catalog of PostgreSQL. */
 const actions: Record<string, string> = { a: 'no action', c: 'cascade', n: 'set null', r: 'restrict' }
 
 async function readPostgres({ read }: Database): Promise<StoredTable[]> {

@@ -13,7 +13,7 @@ export async function userToken({ client }: given.Tenant, userId: string): Promi
   return (await client.auth.generateToken({ userId, userProperties: ada, permissions })).data.token
 }
 
-/** What a customer's own service does with a token. */
+/** Verifies a token like the service of a customer does. */
 export async function verify(server: TestServer, token: string, audience: string) {
   const currentDate = new Date(Date.now() + server.clock.offsetMs)
   const options = { issuer: 'svc', audience, algorithms: ['ES256'], currentDate }

@@ -3,8 +3,8 @@ import { join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 
 /**
- * Who may import whom. A folder may also import its own files. Reading this table is the shortest way to know the design;
- * `ARCHITECTURE.md` explains it.
+ * Which folder may import which. A folder may also import its own files. This table is the shortest description of the
+ * design; `ARCHITECTURE.md` explains it.
  */
 const layers: Record<string, { ours: readonly string[]; theirs: readonly string[] }> = {
   protocol: { ours: [], theirs: ['typebox'] },
@@ -13,7 +13,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['yjs', 'lib0', 'y-protocols', 'react'],
   },
 
-  // What knows nothing of documents and users.
+  // Code that knows nothing about documents and users.
   'server/config.ts': { ours: ['server/platform', 'server/store'], theirs: [] },
   'server/bus.ts': { ours: ['protocol', 'server/platform'], theirs: [] },
   'server/platform': {
@@ -35,7 +35,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   },
   'server/store': { ours: ['protocol', 'server/platform'], theirs: ['kysely'] },
 
-  // Who may do what.
+  // Permissions.
   'server/access': {
     ours: ['protocol', 'server/platform', 'server/store'],
     theirs: ['jose', 'nanoid', 'ipaddr.js', 'disposable-email-domains-js', 'lru-cache', 'typebox'],
@@ -73,7 +73,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['fastify', 'typebox'],
   },
 
-  // Open sockets. `realtimeOrder` says who may import whom inside.
+  // Open sockets. `realtimeOrder` says which of its folders may import which.
   'server/realtime': {
     ours: [
       'protocol',
@@ -87,7 +87,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['yjs', 'lib0', 'ws', 'typebox'],
   },
 
-  // What puts the parts together.
+  // The files that compose the parts.
   'server/start': { ours: ['server/config.ts'], theirs: [] },
   'server/worker.ts': { ours: ['server/crdt', 'server/realtime/messages'], theirs: [] },
   'server/server.ts': { ours: ['protocol', 'server'], theirs: ['fastify'] },
@@ -152,7 +152,7 @@ function allowed({ from, to }: Import): boolean {
   return ours.some((layer) => target === layer || target.startsWith(`${layer}/`))
 }
 
-/** Where a path that a page names may be: from the root, or from a folder that the page is about. */
+/** The possible locations of a path in a page: relative to the root, or to a folder that the page describes. */
 const placesOf = (path: string) => [
   path,
   `packages/server/${path}`,
@@ -173,7 +173,7 @@ describe('[A1] architecture', () => {
     expect(broken.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('[A1] the table is not wider than the code', () => {
+  test('[A1] the table of layers allows no import that the code does not use', () => {
     const used = new Set(
       files.flatMap(importsOf).flatMap(({ from, to }) => {
         const own = layerOf(from)
@@ -238,7 +238,7 @@ describe('[A1] architecture', () => {
       const [name = '', ...rest] = file.split('/')
       return readFileSync(join(packages, name, 'src', ...rest), 'utf8').includes('process.env')
     })
-    // The client asks whether it was built for production.
+    // The client checks whether it was built for production.
     expect(readers).toEqual(['client/live/warnings.ts', 'server/main.ts'])
   })
 

@@ -6,7 +6,7 @@ import { type Store, startServer, stores, useServer } from '../support/harness.t
 
 const document = { organizationId: 'o1', documentId: 'd1' }
 
-test('[R9] what may change access is a write with an API key', () => {
+test('[R9] every operation that may change access is a write with an API key', () => {
   const all = Object.values(operations).flatMap((family) =>
     Object.values(family as Record<string, Operation>),
   )
@@ -15,24 +15,24 @@ test('[R9] what may change access is a write with an API key', () => {
   for (const { effect, access } of affecting) expect([effect, access]).toEqual(['write', 'apiKey'])
 })
 
-describe.each(stores)('what operations tell open sessions on %s', (store: Store) => {
+describe.each(stores)('messages that operations publish to open sessions on %s', (store: Store) => {
   const server = useServer(store)
 
-  /** A tenant, and all that the bus says about it from now on. */
+  /** A tenant, and all bus messages about it from now on. */
   const listening = async () => {
     const tenant = await given.tenant(server)
-    const heard: Omit<BusMessage, 'apiKey'>[] = []
+    const received: Omit<BusMessage, 'apiKey'>[] = []
     const end = server.bus.subscribe(({ apiKey, ...message }) => {
-      if (apiKey === tenant.apiKey) heard.push(message)
+      if (apiKey === tenant.apiKey) received.push(message)
     })
     onTestFinished(end)
-    /** What was said until now, and not before the last call. */
-    const news = () => heard.splice(0)
+    /** The messages since the last call. */
+    const news = () => received.splice(0)
     return { ...tenant, news }
   }
   const access = (scope: AccessScope) => ({ kind: 'access', ...scope })
 
-  test('[R20] live state: the number of the change', async () => {
+  test('[R20] a broadcast publishes the sequence number of the live state', async () => {
     const { client, news } = await listening()
     const state = { ...document, liveStateDataId: 'player' }
     for (const seq of [1, 2]) {
@@ -41,7 +41,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     }
   })
 
-  test('[R20] presence: whose entries changed or went', async () => {
+  test('[R20] presence operations publish the users whose entries changed or were removed', async () => {
     const { client, news } = await listening()
     await client.presence.add({ ...document, users: [{ userId: 'u1' }, { userId: 'u2' }] })
     expect(news()).toEqual([{ kind: 'presence', ...document, userIds: ['u1', 'u2'] }])
@@ -57,7 +57,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'presence', ...document, userIds: ['u1', 'u2'], removed: true }])
   })
 
-  test('[R4.1] editors: that the log grew', async () => {
+  test('[R4.1] a write to an editor publishes its editor only if the log grew', async () => {
     const { client, news } = await listening()
     const editor = { ...document, editorId: 'e1' }
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
@@ -69,7 +69,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([])
   })
 
-  test('[R37.6] versions: that one was added or restored', async () => {
+  test('[R37.6] version operations publish that a version was added or restored', async () => {
     const { client, news } = await listening()
     const editor = { ...document, editorId: 'e1' }
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
@@ -84,7 +84,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([])
   })
 
-  test('[R9] documents that are deleted, with their organization or their folder too', async () => {
+  test('[R9] deletions publish the deleted documents, also with their folder or organization', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     await given.organization(tenant, 'o1')
@@ -112,7 +112,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'gone', organizationId }, access({ organizationIds: ['o1', 'missing'] })])
   })
 
-  test('[R9] a document that moved: the old one is gone, the new one is to be read anew', async () => {
+  test('[R9] a migration publishes that the old document is gone and the new one changed', async () => {
     const { client, news } = await listening()
     await client.crdt.add({ ...document, editorId: 'e1', type: 'text', data: 'one' })
     news()
@@ -129,13 +129,13 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
       ])
   })
 
-  test('[R9] a reset auth token', async () => {
+  test('[R9] a reset of an auth token publishes that credentials changed', async () => {
     const { client, news, apiKey } = await listening()
     await client.authTokens.reset({ apiKey })
     expect(news()).toEqual([{ kind: 'credentials' }])
   })
 
-  test('[R9.3] changed domains', async () => {
+  test('[R9.3] domain operations publish that domains changed', async () => {
     const { client, news } = await listening()
     await client.domains.add({ domains: ['example.com'] })
     expect(news()).toEqual([{ kind: 'domains' }])
@@ -143,7 +143,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     expect(news()).toEqual([{ kind: 'domains' }])
   })
 
-  test('[R9] every operation that may change what a user may do, and for whom', async () => {
+  test('[R9] every operation that may change access publishes the scope of the change', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     const organizationId = await given.organization(tenant, 'o1')
@@ -198,7 +198,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
     }
   })
 
-  test('[R20] nothing is told of what failed, or was answered before', async () => {
+  test('[R20] failed and replayed calls publish no message', async () => {
     const { client, news, headers } = await listening()
     const state = { ...document, liveStateDataId: 'player' }
     const large = { text: 'x'.repeat(700_000) }
@@ -219,7 +219,7 @@ describe.each(stores)('what operations tell open sessions on %s', (store: Store)
   })
 })
 
-test('[R20] what happened is told when it is durable, and before the caller is', async () => {
+test('[R20] an operation publishes its messages after its commit is durable and before it answers the caller', async () => {
   const order: string[] = []
   let held: (() => void) | undefined
   let holding = false

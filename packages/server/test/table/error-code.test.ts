@@ -45,7 +45,7 @@ describe.each(stores)('the error code of broadcasts on %s', (store) => {
     ])
   })
 
-  test('[4.15] [7] so does the answer to a broadcast that comes too often, or arrives too slowly', async () => {
+  test('[4.15] [7] the error of a rate-limited or slowly arriving broadcast carries code beside status', async () => {
     const busy = await given.tenant(server)
     let limited
     do limited = await server.post(paths[0]!, { data: valid }, busy.headers)
@@ -67,7 +67,7 @@ describe.each(stores)('the error code of broadcasts on %s', (store) => {
     expect(answer).toContain('"status":"INVALID_ARGUMENT","code":"INVALID_ARGUMENT"')
   })
 
-  test('[7] no other operation has it', async () => {
+  test('[7] errors of other operations have no code', async () => {
     for (const { path } of table.filter(({ name }) => name !== 'liveState.broadcast')) {
       const { body } = await server.post(path, '{')
       expect([path, Object.keys(body.error)]).toEqual([path, ['status', 'message']])

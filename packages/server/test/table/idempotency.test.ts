@@ -46,7 +46,7 @@ const errorOf = ({ status, text }: Answer) => ({ status, ...JSON.parse(text).err
 const newKey = { ownerEmail: 'keys@example.com', type: 'testing' }
 const ofWorkspace = (tenant: given.Tenant) => given.headersFor(tenant, 'workspace')
 const keysOf = async ({ client }: given.Tenant) => (await client.apiKeys.get()).data.length
-/** Of calls with one key: who had the effect, who was given its answer, and who came while it ran. */
+/** Splits the answers to calls with one key: the call that had the effect, replays of its answer, and all others. */
 function sorted(answers: Answer[]) {
   const effects = answers.filter(({ status, replayed }) => status === 200 && replayed === null)
   const replays = answers.filter(({ status, replayed }) => status === 200 && replayed === 'true')
@@ -57,7 +57,7 @@ function sorted(answers: Answer[]) {
 describe.each(stores)('idempotency on %s', (store) => {
   const server = useServer(store)
 
-  test('[I1] the same key and body get the same bytes again, and the effect happens once', async () => {
+  test('[I1] a repeated call with the same key and body gets the same bytes and has no second effect', async () => {
     const tenant = await given.tenant(server)
     const { headers, client } = tenant
     await client.domains.add({ domains: ['there.example.com'] })
@@ -78,7 +78,7 @@ describe.each(stores)('idempotency on %s', (store) => {
       }
       expect(await call(server, path, data, credentials)).not.toMatchObject({ text: first.text })
     }
-    // Once with the key, once without; the first one was there.
+    // One with the key, one without, and the first one from before.
     expect(await keysOf(tenant)).toBe(3)
     expect((await client.domains.get()).data.allowedDomains).toContain('new.example.com')
 
@@ -87,7 +87,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await server.client(workspace).workspace.get()).data).toMatchObject({ id: result.data.id })
   })
 
-  test('[I1] the same key with another body is INVALID_ARGUMENT and has no effect', async () => {
+  test('[I1] a call with a used key and another body fails with INVALID_ARGUMENT and has no effect', async () => {
     const { headers, client } = await given.tenant(server)
     const add = (organizationId: string) =>
       call(server, '/v2/organizations/add', { organizations: [{ organizationId }] }, headers, 'one-key')
@@ -100,7 +100,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await client.organizations.get()).data.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('[I1.1] other operations, versions, API keys and workspaces have the key for themselves', async () => {
+  test('[I1.1] a key is separate for each operation, version, API key and workspace', async () => {
     const one = await given.tenant(server)
     const two = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a', organizationName: 'A' }] }
@@ -120,7 +120,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1.3] a call that was refused leaves its key free', async () => {
+  test('[I1.3] a refused call leaves its key unused', async () => {
     const { headers } = await given.tenant(server)
     const place = { organizationId: 'o', documentId: 'd', editorId: 'e' }
     const text = { ...place, data: 'x', type: 'text' }
@@ -134,13 +134,13 @@ describe.each(stores)('idempotency on %s', (store) => {
     await call(server, '/v2/crdt/add', text, headers)
     expect(await update(text)).toMatchObject({ status: 200, replayed: null })
     expect(await update(text)).toMatchObject({ status: 200, replayed: 'true' })
-    // A kept answer is no way around the credentials.
+    // A stored answer does not bypass the check of credentials.
     expect(
       (await call(server, '/v2/crdt/update', text, { ...headers, 'x-svc-auth-token': 'x' }, 'free')).status,
     ).toBe(401)
   })
 
-  test('[I1] of calls at the same time one has the effect; the others get its answer or ABORTED', async () => {
+  test('[I1] one of several concurrent calls has the effect, and the others get its answer or ABORTED', async () => {
     const tenant = await given.tenant(server)
     for (let round = 0; round < 5; round++) {
       const before = await keysOf(tenant)
@@ -162,7 +162,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1.2] an answer is kept for 24 hours and no longer', async () => {
+  test('[I1.2] the server keeps an answer for exactly 24 hours', async () => {
     const tenant = await given.tenant(server)
     const create = () => call(server, '/v2/workspace/apikey/create', newKey, ofWorkspace(tenant), 'daily')
     const first = await create()
@@ -176,7 +176,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     server.clock.offsetMs = 0
   })
 
-  test('[I1.4] the header has 1 to 255 visible ASCII characters, where it counts', async () => {
+  test('[I1.4] writes refuse an Idempotency-Key that does not have 1 to 255 visible ASCII characters', async () => {
     const { headers } = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a' }] }
     const message = 'Idempotency-Key must have 1 to 255 visible ASCII characters.'
@@ -187,7 +187,7 @@ describe.each(stores)('idempotency on %s', (store) => {
         Buffer.from(post('/v2/organizations/add', { ...headers, 'idempotency-key': key }, body), 'latin1'),
       )
       expect(JSON.parse(raw?.text ?? '')).toEqual({ error: { status: 'INVALID_ARGUMENT', message } })
-      // A read has no effect that could happen twice.
+      // Reads ignore the key: they have no effect that could happen twice.
       expect(await call(server, '/v2/organizations/get', {}, { ...headers, 'idempotency-key': key })).toEqual(
         {
           status: 200,
@@ -201,7 +201,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await call(server, '/v2/organizations/add', data, headers, longest)).replayed).toBe('true')
   })
 
-  test('[I1.2] answers survive a restart, and no token can be read in the database', async () => {
+  test('[I1.2] kept answers survive a restart, and the database contains no readable token', async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
     const dataDir = mkdtempSync(join(tmpdir(), 'plenum-test-'))
     const before = await startServer(store, { data: { dataDir, databaseUrl } })
@@ -270,7 +270,7 @@ test('[I1] two servers on one PostgreSQL have one effect for one key', async () 
     for (const { text } of replays) expect(text).toBe(effects[0]?.text)
     for (const other of others) expect(errorOf(other)).toMatchObject({ status: 'ABORTED' })
     expect(await keysOf(tenant)).toBe(before + 1)
-    // Whoever had the effect, both repeat it.
+    // Both servers replay the answer, whichever of them had the effect.
     for (const server of servers) {
       const again = await call(
         server,

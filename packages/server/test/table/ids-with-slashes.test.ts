@@ -16,7 +16,7 @@ import {
 
 const url = 'https://example.com/a/../b?q=1&r=%2F#top'
 /** Joined with a slash, the first two are the same. */
-const places = [
+const editorRefs = [
   ['a/b', 'c', 'd'],
   ['a', 'b/c', 'd'],
   ['a', 'b', 'c/d'],
@@ -25,14 +25,14 @@ const places = [
   ['ünï/cödé 😀', '...', '/'],
 ] as const
 
-describe.each(stores)('ids that hold slashes on %s', (store) => {
+describe.each(stores)('ids that contain slashes on %s', (store) => {
   const server = useServer(store)
 
   const tokenForAll = (tenant: given.Tenant) =>
-    tokenFor(tenant, 'ada', { resources: places.map(([id]) => ({ type: 'organization', id })) })
+    tokenFor(tenant, 'ada', { resources: editorRefs.map(([id]) => ({ type: 'organization', id })) })
 
-  test.each(places)(
-    '[0.6] [R1.6] [R6] %s, %s, %s: all clients and REST mean the same editor',
+  test.each(editorRefs)(
+    '[0.6] [R1.6] [R6] all clients and REST reach the same editor with the ids %s, %s and %s',
     async (organizationId, documentId, editorId) => {
       const tenant = await given.tenant(server)
       const token = await tokenForAll(tenant)
@@ -45,19 +45,19 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
       await converged(ada.doc, hal.doc)
       await expect.poll(() => editor.doc.getText('content').toString()).toBe('Hello')
       connection.close()
-      const place = { organizationId, documentId, editorId }
+      const editorRef = { organizationId, documentId, editorId }
       await expect
-        .poll(async () => (await tenant.client.crdt.get(place)).data)
+        .poll(async () => (await tenant.client.crdt.get(editorRef)).data)
         .toMatchObject([{ id: editorId, data: 'Hello' }])
-      await tenant.client.crdt.update({ ...place, type: 'text', data: 'Hello from REST' })
+      await tenant.client.crdt.update({ ...editorRef, type: 'text', data: 'Hello from REST' })
       await expect.poll(() => hal.text.toString()).toBe('Hello from REST')
     },
   )
 
-  test('[0.6.1] documents whose ids differ only in where a slash stands share nothing', async () => {
+  test('[0.6.1] documents whose ids differ only in the position of a slash share nothing', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenForAll(tenant)
-    const clients = places.slice(0, 3).map(([organizationId, documentId, editorId]) => {
+    const clients = editorRefs.slice(0, 3).map(([organizationId, documentId, editorId]) => {
       const connection = tenant.client.connect({ token: () => token, WebSocket })
       const document = connection.document(organizationId, documentId)
       return { connection, document, name: editorName(organizationId, documentId, editorId) }
@@ -78,7 +78,7 @@ describe.each(stores)('ids that hold slashes on %s', (store) => {
     for (const { connection } of clients) connection.close()
   })
 
-  test('[R1.7] a part that is not percent-encoded is taken as it is', async () => {
+  test('[R1.7] a part that is not percent-encoded is used unchanged', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/yjs/a/100%/b%zz?token=${await tokenForAll(tenant)}`))
     await once(socket, 'message')

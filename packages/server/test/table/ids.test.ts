@@ -19,10 +19,10 @@ import {
 } from '../support/live.ts'
 import { table } from '../support/table.ts'
 
-type Place = [organizationId: string, documentId: string, editorId: string]
+type EditorRef = [organizationId: string, documentId: string, editorId: string]
 
-/** Places that are different, but alike when their ids are joined by a slash or decoded once too often. */
-const places: Place[] = [
+/** Different editors whose names become equal when their ids are joined by a slash or decoded twice. */
+const editorRefs: EditorRef[] = [
   ['a/b', 'c', 'd'],
   ['a', 'b/c', 'd'],
   ['a', 'b', 'c/d'],
@@ -36,42 +36,45 @@ const places: Place[] = [
   ['頁/😀', '\\', '"\'|:;,&=@'],
   ['...', '%2e%2e', '%2E'],
 ]
-const contentOf = (place: Place) => JSON.stringify(place)
+const contentOf = (editorRef: EditorRef) => JSON.stringify(editorRef)
 
 describe.each(stores)('ids with slashes on %s', (store) => {
   const server = useServer(store)
 
-  /** Every place holds its own content, for whoever reads it. */
+  /** Checks that every editor has its own content for every kind of reader. */
   async function expectContents(tenant: given.Tenant) {
     const token = await tokenFor(tenant, 'reader/1')
     const { client } = tenant
-    for (const place of places) {
-      const [organizationId, documentId, editorId] = place
+    for (const editorRef of editorRefs) {
+      const [organizationId, documentId, editorId] = editorRef
       const { data } = await client.crdt.get({ organizationId, documentId, editorId })
-      expect([place, data.map((one) => [one.id, one.data])]).toEqual([place, [[editorId, contentOf(place)]]])
+      expect([editorRef, data.map((one) => [one.id, one.data])]).toEqual([
+        editorRef,
+        [[editorId, contentOf(editorRef)]],
+      ])
     }
     const socket = hocuspocusSocket(server)
     const connection = client.connect({ token, WebSocket })
     onTestFinished(() => connection.close())
-    for (const place of places) {
-      const [organizationId, documentId, editorId] = place
-      const name = editorName(...place)
+    for (const editorRef of editorRefs) {
+      const [organizationId, documentId, editorId] = editorRef
+      const name = editorName(...editorRef)
       const yjs = yjsClient(server, token, { name })
       const hocuspocus = hocuspocusClient(server, token, { name, socket })
       const own = connection.document(organizationId, documentId).editor(editorId)
       await synced(yjs, hocuspocus)
       await eventually(() => own.state.status).toBe('connected')
       await eventually(() => [
-        place,
+        editorRef,
         yjs.text.toJSON(),
         hocuspocus.text.toJSON(),
         own.doc.getText('content').toJSON(),
-      ]).toEqual([place, contentOf(place), contentOf(place), contentOf(place)])
+      ]).toEqual([editorRef, contentOf(editorRef), contentOf(editorRef), contentOf(editorRef)])
       yjs.provider.destroy()
     }
   }
 
-  test('[0.6.1] [R10] documents, live states and presence of such ids are kept apart', async () => {
+  test('[0.6.1] [R10] documents, live states and presence with similar ids stay separate', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const connection = client.connect({
@@ -79,42 +82,44 @@ describe.each(stores)('ids with slashes on %s', (store) => {
       WebSocket,
     })
     onTestFinished(() => connection.close())
-    const documents = places.map((place) => {
-      const [organizationId, documentId, editorId] = place
+    const documents = editorRefs.map((editorRef) => {
+      const [organizationId, documentId, editorId] = editorRef
       const document = connection.document(organizationId, documentId)
       const editor = document.editor(editorId)
-      return { place, document, editor, state: document.liveState<{ at: string }>(editorId) }
+      return { editorRef, document, editor, state: document.liveState<{ at: string }>(editorId) }
     })
     await eventually(() => documents.every(({ document }) => document.status === 'connected')).toBe(true)
-    for (const { place, editor, state } of documents) {
-      await state.set({ at: contentOf(place) })
+    for (const { editorRef, editor, state } of documents) {
+      await state.set({ at: contentOf(editorRef) })
       await eventually(() => editor.state.status).toBe('connected')
-      editor.doc.getText('content').insert(0, contentOf(place))
+      editor.doc.getText('content').insert(0, contentOf(editorRef))
     }
     await eventually(() => documents.every(({ editor }) => editor.state.saved)).toBe(true)
-    for (const { place, state, document } of documents) {
-      expect(state.value).toEqual({ at: contentOf(place) })
-      const [organizationId, documentId, liveStateDataId] = place
-      await client.presence.add({ organizationId, documentId, users: [{ userId: contentOf(place) }] })
+    for (const { editorRef, state, document } of documents) {
+      expect(state.value).toEqual({ at: contentOf(editorRef) })
+      const [organizationId, documentId, liveStateDataId] = editorRef
+      await client.presence.add({ organizationId, documentId, users: [{ userId: contentOf(editorRef) }] })
       await client.liveState.broadcast({
         organizationId,
         documentId,
         liveStateDataId,
-        data: { at: `of REST: ${contentOf(place)}` },
+        data: { at: `of REST: ${contentOf(editorRef)}` },
       })
-      await eventually(() => state.value).toEqual({ at: `of REST: ${contentOf(place)}` })
+      await eventually(() => state.value).toEqual({ at: `of REST: ${contentOf(editorRef)}` })
       await eventually(() => document.presence.users.map(({ userId }) => userId).sort()).toEqual(
-        [contentOf(place), 'ada/1'].sort(),
+        [contentOf(editorRef), 'ada/1'].sort(),
       )
     }
     await expectContents(tenant)
   })
 
-  test('[R9] deleting one of two places that look alike leaves the other open', async () => {
+  test('[R9] deleting one of two documents with similar ids leaves the other open', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
-    const [first, second] = [places[0]!, places[1]!]
-    const clients = [first, second].map((place) => yjsClient(server, token, { name: editorName(...place) }))
+    const [first, second] = [editorRefs[0]!, editorRefs[1]!]
+    const clients = [first, second].map((editorRef) =>
+      yjsClient(server, token, { name: editorName(...editorRef) }),
+    )
     await synced(...clients)
     const ended = closed(clients[0]!.provider.ws as unknown as WebSocket)
     await tenant.client.documents.delete({ organizationId: first[0], documentIds: [first[1]] })
@@ -126,7 +131,7 @@ describe.each(stores)('ids with slashes on %s', (store) => {
     ).toBe('still there')
   })
 
-  test('[R1.8] [R6.5] names that have not three parts, or parts that are no ids, are refused', async () => {
+  test('[R1.8] [R6.5] the server refuses editor names without exactly three parts or with parts that are not ids', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     for (const name of [
@@ -154,7 +159,7 @@ describe.each(stores)('ids with slashes on %s', (store) => {
     }
   })
 
-  /** With exactly this path: the address of a `WebSocket` is normalized before it is sent. */
+  /** Opens a socket with exactly this path; a `WebSocket` would normalize it. */
   const rawSocket = (path: string) =>
     new WebSocket(socketUrl(server, '/'), {
       finishRequest: (request) => {
@@ -163,21 +168,21 @@ describe.each(stores)('ids with slashes on %s', (store) => {
       },
     })
 
-  test('[0.6] the longest names fit', async () => {
+  test('[0.6] clients can open an editor with ids of the maximum length', async () => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
-    const place = ['😀', '𝕕', '𝕖'].map((id) => id.repeat(256)) as Place
-    // With the token in the address: before it is known who a client is, it may send 16 KiB.
+    const editorRef = ['😀', '𝕕', '𝕖'].map((id) => id.repeat(256)) as EditorRef
+    // The token is in the address, because a client may send only 16 KiB before it is authenticated.
     const socket = hocuspocusSocket(server, `?token=${token}`)
-    const ada = hocuspocusClient(server, '', { name: editorName(...place), socket })
-    const bob = yjsClient(server, token, { name: editorName(...place) })
+    const ada = hocuspocusClient(server, '', { name: editorName(...editorRef), socket })
+    const bob = yjsClient(server, token, { name: editorName(...editorRef) })
     await synced(ada, bob)
     ada.text.insert(0, 'Hello')
     await eventually(() => bob.text.toJSON()).toBe('Hello')
   })
 })
 
-/** The input with every id of the caller's in another form. */
+/** The input with every id that the caller chooses in another form. */
 function withIds(schema: Schema, value: unknown, change: (id: string) => string): unknown {
   if (schema.anyOf) return schema.anyOf.reduce((changed, one) => withIds(one, changed, change), value)
   if (typeof value === 'string')
@@ -193,11 +198,11 @@ const patterns = new Set([ClientId, NewFolderId].map((schema) => (schema as Sche
 describe.each(stores)('[0.6] operations with slashes in ids on %s', (store) => {
   const server = useServer(store)
 
-  test('[0.6] every operation answers as it does without', async () => {
+  test('[0.6] every operation answers ids with slashes like ids without', async () => {
     const [plain, slashed] = [await given.tenant(server), await given.tenant(server)]
     const change = (id: string) => `https://x.y/${id}/../?a=b#c`
     const back = (text: string) => text.replaceAll(/https:\/\/x\.y\/(.*?)\/\.\.\/\?a=b#c/g, '$1')
-    /** Colors and names of users who have none are derived from their ids. */
+    /** Default colors and names of users are derived from their ids. */
     const derived = /"(#[0-9a-f]{6}|User [0-9A-F]{4})"/g
     let successes = 0
     for (const { operation, path, version } of table) {

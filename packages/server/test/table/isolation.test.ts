@@ -16,7 +16,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
   }
 
   test(
-    '[P13] no call of another key or workspace changes anything, or shows what exists',
+    '[P13] a call of another key or workspace changes nothing and reveals no existing object',
     { timeout: 240_000 },
     async () => {
       const { first, sibling, stranger } = await twoKeys(server)
@@ -54,7 +54,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
     return { status, body }
   }
 
-  test('[P13] a key of another workspace is answered like a key that does not exist', async () => {
+  test('[P13] an operation answers for a key of another workspace like for a key that does not exist', async () => {
     const { first, stranger } = await twoKeys(server)
     for (const entry of table.filter(({ operation }) => operation.access === 'workspace')) {
       const input = entry.operation.example.input as Record<string, unknown>

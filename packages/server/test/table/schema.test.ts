@@ -37,7 +37,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
   const withColumn = (column: string) => schema.filter(({ columns }) => columns.includes(column))
   const namesOf = (found: StoredTable[]) => found.map(({ name }) => name)
 
-  test('[P13] every table is described, and nothing else', () => {
+  test('[P13] every table is described, and no other table is', () => {
     expect(namesOf(schema)).toEqual(Object.keys(tables).sort())
   })
 
@@ -56,7 +56,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
         ({ parent, onDelete, onUpdate }) =>
           parent !== name && onDelete === 'cascade' && onUpdate === 'cascade',
       )
-      // A document is in its organization, and may be in a folder.
+      // A document has an organization and may have a folder.
       return [name, parents.map(({ parent }) => parent).filter((parent) => parent !== 'folders')]
     })
     const expected = schema.map(({ name }) => [name, [described[name]!.parent ?? []].flat()])
@@ -72,7 +72,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
   test.each([
     ['organization_id', 'organizations'],
     ['document_id', 'documents'],
-  ])('[8.4] every table with %s cascades from %s, or says why not', (column, ancestor) => {
+  ])('[8.4] every table with %s cascades from %s or gives a reason why not', (column, ancestor) => {
     const found = withColumn(column).filter(({ name }) => name !== ancestor)
     for (const { name } of found) {
       const { noForeignKey, onMove } = described[name]!
@@ -82,7 +82,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(found.length).toBeGreaterThan(10)
   })
 
-  test('[10.8] every table with a document_id says what happens when its document moves', () => {
+  test('[10.8] every table with a document_id declares what happens when its document moves', () => {
     for (const { name, foreignKeys } of withColumn('document_id').filter(
       ({ name }) => name !== 'documents',
     )) {
@@ -94,12 +94,12 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     }
   })
 
-  test('[8.4] the tables with bytes are described as such', () => {
+  test('[8.4] exactly the tables with bytes are described as such', () => {
     const withBytes = Object.keys(described).filter((name) => described[name]!.hasBytes)
     expect(namesOf(withColumn('bytes'))).toEqual(withBytes.sort())
   })
 
-  /** The tables that have rows which the condition finds. */
+  /** The tables with rows that match the condition. */
   const filledTables = async (found: StoredTable[], condition: ReturnType<typeof sql>) => {
     const filled: string[] = []
     for (const { name } of found) {
@@ -111,7 +111,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     return filled
   }
 
-  /** A tenant with rows in every table, and its document that has them. */
+  /** A tenant with rows in every table, and the document of these rows. */
   async function filledTenant() {
     const tenant = await given.tenant(server)
     const { apiKey } = tenant

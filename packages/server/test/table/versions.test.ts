@@ -25,16 +25,16 @@ const ignoring = table.filter(
   ({ version, operation }) =>
     version === 'v1' && withNewerFields(operation.input, operation.example.input, true) !== undefined,
 )
-/** Of every type, of the values that v2 takes, and of ids that exist. */
+/** Values of every type, values that v2 accepts, and ids that exist. */
 const values = [true, false, 1, 0, 1.5, 'asc', 'viewer', 'designs', 'custom', '', null, [], {}, { access: 1 }]
 
-/** What the operations with such fields write. */
+/** The tables that operations with such fields write. */
 const tables = ['organizations', 'folders', 'documents', 'users', 'grants', 'user_groups', 'notifications']
 
 describe('[0.1.4] versions', () => {
   const server = useServer('sqlite')
 
-  test('[0.1.4] fields of v2 that v1 ignores are known by their declaration', () => {
+  test('[0.1.4] the operation table declares the fields of v2 that v1 ignores', () => {
     expect(ignoring.map(({ name }) => name).sort()).toEqual([
       'documents.add',
       'documents.get',
@@ -52,7 +52,7 @@ describe('[0.1.4] versions', () => {
     ])
   })
 
-  test.each(ignoring)('[0.1.4] $path: what v1 ignores changes nothing, whatever it is', async (entry) => {
+  test.each(ignoring)('[0.1.4] $path ignores every value in a field that only v2 has', async (entry) => {
     const { operation, path } = entry
     const call = async (tenant: given.Tenant, data: unknown) => {
       const { status, body } = await server.post(path, { data }, tenant.headers)

@@ -108,7 +108,7 @@ describe('a work queue', () => {
     expect(ada.isFree()).toBe(true)
   })
 
-  test('[S2] work that is added by other work runs after what waits already', async () => {
+  test('[S2] work that is added by other work runs after the work that waits already', async () => {
     const { client, done, turns } = scene()
     const ada = client('ada')
     ada.queue.push(() => ada.run('added'))

@@ -138,7 +138,7 @@ describe('[R12] the presence list', () => {
     expect(slow.all()).toEqual({ json: '[]', omittedUserIds: [] })
   })
 
-  test('[R12.5] the deletion of a document drops the entries of backends, also those of a read in progress', async () => {
+  test('[R12.5] the deletion of a document drops the entries of backends, also the entries of a read in progress', async () => {
     rows = [row('bob')]
     await presence.load()
     expect(shown()).toEqual({ bob: 'online' })

@@ -30,7 +30,7 @@ describe('the byte limit of an editor', () => {
     return { log, limits }
   }
 
-  test('[S6] refuses updates beyond the limit, counting those that wait to be stored', () => {
+  test('[S6] refuses updates beyond the limit, including updates that wait to be stored', () => {
     const { limits } = scene(800)
     expect(limits.refusal(accepted(100, 1), 100, 'ada')).toBeUndefined()
     expect(limits.refusal(accepted(101, 1), 100, 'ada')).toMatchObject({ code: 'full' })

@@ -62,7 +62,7 @@ test('[R14.1] a client that is still taking a large document is alive without po
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
 })
 
-test('[R18] silence of a client that the server does not read is no reason to terminate it', () => {
+test('[R18] the server does not terminate a silent client whose socket it does not read', () => {
   const { clock, events, connection } = scene()
   connection.hold()
   expect(connection.inbox.isPaused).toBe(true)

@@ -96,7 +96,7 @@ describe('[R7] the batch writer', () => {
     expect(events).toEqual(['stored  undefined'])
   })
 
-  test('[R9] does not commit when a sender lost access, and stores what remains', async () => {
+  test('[R9] does not commit when a sender lost access, and stores the remaining items', async () => {
     const answers = [false, true]
     const sender = {
       get mayStore() {

@@ -11,24 +11,24 @@ import { textIn, wordsIn } from '../words.ts'
 
 const hour = 3_600
 
-/** All that stands before the first client comes. */
+/** The state before the first client connects. */
 interface Ground {
   server: TestServer
   rows: readonly Row[]
   tenants: Record<Place['key'], given.Tenant>
   tokenOf: (row: Row) => string | Promise<string>
-  /** What the rules say, at that second. */
+  /** The decision of the oracle at that second. */
   verdictOf: (row: Row, at: number) => Verdict
   begunAt: number
   witnesses: ReadonlyMap<Place, Witness>
 }
 
-/** Those who were let in by a grant that passes. */
+/** The clients that have access by a grant that expires during the test. */
 type Inside = Map<Row, { client: RawClient; verdict: Role }>
 
 /**
- * Opens every document as every user, all messages on their way before the server has said a word; then lets the passing
- * grants pass, and tries again as those who were in. The server's clock is an hour ahead afterwards.
+ * Opens every document as every user, and sends all messages before the first answer of the server. Then lets the
+ * `passing` grants expire, and tries again with the clients that had access. Advances the server's clock by an hour.
  */
 export async function runMatrix(server: TestServer, options: MatrixOptions): Promise<Tally> {
   const { type, definedBy } = options.scene
@@ -86,7 +86,7 @@ async function prepare(server: TestServer, options: MatrixOptions): Promise<Grou
   }
 }
 
-/** Stores the grants and issues the tokens, in the order that their source says. */
+/** Stores the grants and issues the tokens, in the order that their source requires. */
 async function issue(
   server: TestServer,
   tenant: given.Tenant,
@@ -99,11 +99,11 @@ async function issue(
       const { userId, resource, source, expiry } = user
       const { stored } = heldBy(user)
       if (!stored || isLate !== (source === 'stored over token')) return
-      // Add Users lets in anew whose time is over.
+      // Add Users renews an expired grant, so expired grants are stored by Add Permissions.
       const by = source === 'users' && expiry !== 'past' ? 'users' : 'permissions'
       await store(tenant, userId, resource, stored, by)
     })
-  // What comes later is newer, also by a clock of milliseconds.
+  // Later grants must be newer also in milliseconds.
   await storeGrants(false)
   server.clock.offsetMs += 10
   await inParallel(users, 16, async (user) => {
@@ -124,7 +124,7 @@ async function tryFirst(ground: Ground, tally: Tally): Promise<Inside> {
     const client = rawClient(server, user.dialect, { ...place, editorId, token: await tokenOf(row) })
     const found = await probe(client, editorId, 1)
     tally.compare(row, 1, found, expectedFind(user.dialect, verdict, { read: [seed] }))
-    // Who leaves too soon is not told of.
+    // The presence of a client that leaves too soon is not broadcast.
     if (verdict !== 'denied')
       tally.check(row, 'is present', await witnesses.get(place)?.sees(user.userId), true)
     if (verdict !== 'denied' && user.expiry === 'passing') inside.set(row, { client, verdict })
@@ -143,7 +143,7 @@ async function tryAgain({ verdictOf }: Ground, inside: Inside, later: number, ta
   })
 }
 
-/** What is stored, and what others were told. */
+/** Checks what is stored and what was broadcast to others. */
 async function readBack(ground: Ground, inside: Inside, later: number, tally: Tally): Promise<void> {
   const { rows, tenants, verdictOf, begunAt, witnesses } = ground
   for (const [place, witness] of witnesses) {
@@ -151,16 +151,16 @@ async function readBack(ground: Ground, inside: Inside, later: number, tally: Ta
     const { data } = await tenants[key].client.crdt.get({ organizationId, documentId })
     const texts = new Map(data.map((editor) => [editor.id, textIn(editor)]))
     await witness.caughtUp()
-    for (const row of rows.filter((one) => one.place === place)) {
+    for (const row of rows.filter((candidate) => candidate.place === place)) {
       const { editorId, user } = row
       const verdicts = [verdictOf(row, begunAt), ...(inside.has(row) ? [verdictOf(row, later)] : [])]
       tally.check(row, 'is stored', wordsIn(texts.get(editorId) ?? ''), wordsOf(row, verdicts))
-      tally.check(row, 'is told to others', witness.words(editorId), wordsOf(row, verdicts))
+      tally.check(row, 'is broadcast to others', witness.words(editorId), wordsOf(row, verdicts))
       if (verdicts[0] === 'denied') tally.check(row, 'is present', witness.present.has(user.userId), false)
       for (const [index, verdict] of verdicts.entries()) {
         const mark = markOf(editorId, index + 1)
-        const isHeard = witness.hasHeard(editorId, mark.awareness)
-        tally.check(row, 'is heard by others', isHeard, verdict !== 'denied')
+        const isBroadcast = witness.hasHeard(editorId, mark.awareness)
+        tally.check(row, 'awareness is broadcast to others', isBroadcast, verdict !== 'denied')
         if (user.dialect !== 'realtime') continue
         tally.check(row, 'sets live state', witness.liveStates.has(mark.liveState), verdict === 'editor')
       }
@@ -169,7 +169,7 @@ async function readBack(ground: Ground, inside: Inside, later: number, tally: Ta
   }
 }
 
-/** What the editor of the row holds after these attempts. */
+/** The words in the editor of the row after these attempts. */
 function wordsOf({ editorId }: Row, verdicts: readonly Verdict[]): string[] {
   const written = verdicts.flatMap((verdict, index) => {
     const { update, syncStep2 } = markOf(editorId, index + 1)
@@ -180,12 +180,12 @@ function wordsOf({ editorId }: Row, verdicts: readonly Verdict[]): string[] {
 
 async function inParallel<T>(
   items: readonly T[],
-  most: number,
+  maxConcurrent: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const queue = items.values()
   await Promise.all(
-    Array.from({ length: Math.min(most, items.length) }, async () => {
+    Array.from({ length: Math.min(maxConcurrent, items.length) }, async () => {
       for (const item of queue) await work(item)
     }),
   )

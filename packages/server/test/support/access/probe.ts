@@ -4,25 +4,25 @@ import { wordsIn, wordUpdate } from '../words.ts'
 
 export type Verdict = Role | 'denied'
 
-/** What a client finds out by trying everything. */
+/** The results of one attempt of a client with every message. */
 export interface Found {
-  /** Its role, as far as it was told one, or how it was sent away. */
+  /** Its role if the dialect sends one, or the reason of its refusal. */
   standing: { role?: Role } | Refusal
-  /** What it could read beside what it wrote in this attempt; undefined if nothing at all. */
+  /** The words it read, without the words it wrote in this attempt; undefined if it may not read. */
   read: string[] | undefined
   update: Written
   syncStep2: Written
   awareness: Told
-  /** At `/realtime`. */
+  /** Only for `/realtime`. */
   liveState?: Written
   presence?: Told
   versionAdded?: Written
   versionsListed?: Told
-  /** The sentences that it was told. */
+  /** The messages of its refusals. */
   why: string[]
 }
 
-/** What one attempt writes. */
+/** The values that one attempt writes. */
 export const markOf = (editorId: string, attempt: number) => ({
   update: `${editorId}.update.${attempt}`,
   syncStep2: `${editorId}.step.${attempt}`,
@@ -31,7 +31,7 @@ export const markOf = (editorId: string, attempt: number) => ({
   version: `${attempt}`,
 })
 
-/** Sends one message of each kind, all at once, and once more when it was sent away. */
+/** Sends one message of each kind without waiting, and all again if the client is refused. */
 export async function probe(client: RawClient, editorId: string, attempt: number): Promise<Found> {
   client.denials.length = 0
   const trying = tryAll(client, editorId, attempt)
@@ -43,9 +43,9 @@ export async function probe(client: RawClient, editorId: string, attempt: number
   }
   const role = client.roles.at(-1)
   const mark = markOf(editorId, attempt)
-  // What it may write can be stored before its question is answered. What is refused must not be there.
+  // Accepted writes may be stored before the read is answered. Refused writes must not be in the answer.
   const saved = [update === 'saved' && mark.update, syncStep2 === 'saved' && mark.syncStep2]
-  // Beside the refusal, what is sent to a closed document is answered one by one.
+  // Besides the refusal, each message to a closed document gets its own NOT_FOUND.
   const why = client.denials.filter((sentence) => !(client.refusal && sentence.startsWith('NOT_FOUND')))
   return {
     standing: client.refusal ?? (role ? { role } : {}),
@@ -76,7 +76,7 @@ function tryAll(client: RawClient, editorId: string, attempt: number) {
 const readOnly = 'The user may read this document, but not change it.'
 const noGrant = 'The user may not open this document.'
 
-/** What a client must find. */
+/** The expected results of a client. */
 export function expectedFind(
   dialect: Dialect,
   verdict: Verdict,
@@ -108,11 +108,11 @@ const sentences: Record<Dialect, Record<Role, readonly string[]>> = {
   realtime: { editor: [], viewer: [readOnly, `PERMISSION_DENIED: ${readOnly}`] },
 }
 
-/** How a client of that dialect hears that it is sent away. */
+/** The refusal as a client of that dialect receives it. */
 export const refusalIn = (dialect: Dialect, code: number, reason: string): Refusal =>
   dialect === 'hocuspocus' ? { reason } : { code, reason }
 
-/** What else it is told with that. */
+/** The messages that come with the refusal. */
 export function sentencesOfDenial(dialect: Dialect, reason: string, wasIn: boolean): string[] {
   if (dialect !== 'hocuspocus') return []
   return wasIn ? [reason, `Close: ${reason}`] : [reason]

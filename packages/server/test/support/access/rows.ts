@@ -10,7 +10,7 @@ export interface Place {
   documentId: DocumentId
 }
 
-/** Documents in, below, beside and above what is granted; and the same ids where nothing is granted. */
+/** Documents in, below, beside and above the granted resource, and the same ids where nothing is granted. */
 export const places: readonly Place[] = [
   ...(['flat', 'top', 'deep', 'mate', 'other'] as const).map((documentId): Place => ({
     key: 'own',
@@ -42,13 +42,13 @@ export interface Row {
 
 export interface MatrixOptions {
   scene: Scene
-  /** Where to begin with the sources of grants and the dialects, which take turns. */
+  /** The index of the first source of grants and the first dialect; both rotate. */
   turn: number
-  /** Only one of so many rows. */
+  /** Runs only every nth row. */
   oneOf?: number
 }
 
-/** Every grant with every place. With each turn they meet another source in another dialect: 15 pairs in all. */
+/** Every grant with every place. Each turn pairs them with another source and dialect: 15 pairs in total. */
 export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
   const grants = resources.flatMap((resource) =>
     roles.flatMap((role) => expiries.map((expiry) => ({ resource, role, expiry }))),
@@ -67,7 +67,7 @@ export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
     .filter((_, index) => index % oneOf === 0)
 }
 
-/** Counts what was looked at, and keeps what was not as it should be. */
+/** Counts the checks and collects the failed ones. */
 export class Tally {
   cells = 0
   readonly wrong: string[] = []
@@ -85,9 +85,9 @@ export class Tally {
 
   check({ user, place, editorId }: Row, what: string, found: unknown, expected: unknown): void {
     this.cells++
-    const [is, shall] = [JSON.stringify(found), JSON.stringify(expected)]
-    if (is === shall) return
+    const [actual, wanted] = [JSON.stringify(found), JSON.stringify(expected)]
+    if (actual === wanted) return
     const where = `${place.key} ${place.organizationId}/${place.documentId}/${editorId}`
-    this.wrong.push(`${this.#title}: ${user.userId} in ${where}: ${what} is ${is}, not ${shall}`)
+    this.wrong.push(`${this.#title}: ${user.userId} in ${where}: ${what} is ${actual}, not ${wanted}`)
   }
 }

@@ -4,7 +4,7 @@ import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 import type { Role } from '../clients/raw-client.ts'
 
-/** Folders with the one above them, and documents with their folder. */
+/** Folders with their parent, and documents with their folder. */
 const folders = { outer: undefined, inner: 'outer', aside: undefined } as const
 export const documents = {
   flat: undefined,
@@ -15,7 +15,7 @@ export const documents = {
 } as const
 export type DocumentId = keyof typeof documents
 
-/** An access type, and which level defines it. Documents that it does not reach have the other extreme by default. */
+/** An access type and the level that defines it. Documents outside that level have the opposite type by default. */
 export interface Scene {
   type: AccessType
   definedBy: 'key' | 'folder' | 'subfolder' | 'document'
@@ -54,7 +54,7 @@ export function spotOf(scene: Scene, documentId: DocumentId): Spot {
   return { levels: [...levels, 'organization o1'], types: typesOf(scene), defaultType: defaultTypeOf(scene) }
 }
 
-/** The same folders and documents in each of those organizations. */
+/** Creates the same folders and documents in each of these organizations. */
 export async function furnish(
   { client }: given.Tenant,
   scene: Scene,
@@ -86,7 +86,7 @@ export async function siblingKey(server: TestServer, tenant: given.Tenant): Prom
   return given.keyOf(server, tenant, data.apiKey)
 }
 
-/** What is granted in the matrix: all of the organization, the upper folder, or a document below it. */
+/** The resources granted in the matrix: the whole organization, the upper folder, or a document below it. */
 export const granted = {
   organization: { type: 'organization', id: 'o1', level: 'organization o1' },
   folder: { type: 'folder', id: 'outer', organizationId: 'o1', level: 'folder outer' },
@@ -115,7 +115,7 @@ function resourceOf(resource: Resource, { role, expiresAt }: { role?: Role; expi
   return { ...named, ...(role && { accessRole: role }), ...(expiresAt !== undefined && { expiresAt }) }
 }
 
-/** A token of the user; with the grant in it if there is one. */
+/** A token of the user, with the grant if one is given. */
 export async function tokenWith(
   { client }: given.Tenant,
   userId: string,
@@ -131,7 +131,7 @@ export async function tokenWith(
   return data.token
 }
 
-/** Stores the grant by Add Permissions, or by Add Users, which knows no expiry and keeps the one that is there. */
+/** Stores the grant by Add Permissions, or by Add Users, which has no expiry and keeps an existing one. */
 export async function store(
   { client }: given.Tenant,
   userId: string,

@@ -21,7 +21,7 @@ function headerOf(length: number): Buffer {
   return header
 }
 
-/** Writes to the connection below. */
+/** Writes to the underlying TCP connection. */
 export function sendBurst(socket: WebSocket, burst: Buffer): void {
   // oxlint-disable-next-line no-underscore-dangle -- `ws` sends each message by itself
   ;(socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(burst)

@@ -9,11 +9,11 @@ export interface Door {
   documentId: string
   editorId: string
   token?: string
-  /** Of the handshake: the credentials of a backend, an origin. */
+  /** Headers of the handshake: the credentials of a backend, an origin. */
   headers?: Record<string, string>
 }
 
-/** How a client was sent away. The Hocuspocus provider knows no codes, as long as the socket stays. */
+/** Why a client was refused. Hocuspocus has no codes while the socket stays open. */
 export interface Refusal {
   code?: number
   reason: string
@@ -35,25 +35,25 @@ interface Answer {
 }
 
 const open = new Set<RawClient>()
-/** Ends what a test has left open. */
+/** Terminates the clients that a test has left open. */
 export function endRawClients(): void {
   for (const client of open) client.socket.terminate()
   open.clear()
 }
 
 /**
- * One client in one editor, who sends what it likes when it likes: whatever is called before the server has answered
- * leaves in one go. Every promise resolves by what the server says, or with the end of the session.
+ * One client in one editor that sends any message at any time: calls before the socket is open are sent together once it
+ * opens. Every promise resolves with the answer of the server, or with the end of the session.
  */
 export abstract class RawClient {
   readonly socket: WebSocket
-  /** Resolves when the client may not be there, or not any more. */
+  /** Resolves when the client is refused or closed. */
   readonly ended: Promise<Refusal>
-  /** Set from then on. */
+  /** Set when `ended` resolves. */
   refusal: Refusal | undefined
-  /** Roles as they were told; the protocol of y-websocket tells none. */
+  /** All roles that the server sent; the protocol of y-websocket has none. */
   readonly roles: Role[] = []
-  /** Sentences by which something was refused. */
+  /** The messages of all refusals. */
   readonly denials: string[] = []
   readonly #opened: Promise<void>
   protected open!: () => void
@@ -64,9 +64,9 @@ export abstract class RawClient {
   readonly #clientId = new Y.Doc().clientID
   #clock = 0
   #reads: ((answer: Answer) => void)[] = []
-  /** Updates that came while an answer was awaited. */
+  /** Updates that arrived while an answer was awaited. */
   #beforeAnswer: Uint8Array[] = []
-  readonly #noticed = new Set<() => void>()
+  readonly #checks = new Set<() => void>()
   #unsent: (Uint8Array | string)[] = []
   readonly #known = new Map<number, number>()
   readonly #states = new Map<number, string>()
@@ -88,21 +88,21 @@ export abstract class RawClient {
     })
     this.socket.on('message', (data: Buffer, isBinary) => {
       this.receive(data, isBinary)
-      for (const notice of this.#noticed) notice()
+      for (const check of this.#checks) check()
     })
     this.socket.on('close', (code, reason) => {
       this.end({ code, reason: reason.toString() })
-      for (const notice of this.#noticed) notice()
+      for (const check of this.#checks) check()
       open.delete(this)
     })
   }
 
-  /** How the client introduces itself where the address does not do it. */
+  /** The first messages, which identify the client where the address does not. */
   protected abstract greetingFor(door: Door): (Uint8Array | string)[]
   protected abstract frame(kind: Kind, bytes: Uint8Array, number: number): Uint8Array
   protected abstract receive(data: Buffer, isBinary: boolean): void
 
-  /** A message as `update` and the like send it. */
+  /** A message in the form in which `update` and the other methods send it. */
   messageOf(kind: Kind, bytes: Uint8Array, number: number): Uint8Array {
     return this.frame(kind, bytes, number)
   }
@@ -112,7 +112,7 @@ export abstract class RawClient {
     else this.#unsent.push(message)
   }
 
-  /** Resolves with the role, where it is told, or with how the client was turned away. */
+  /** Resolves with the role if the dialect sends one, or with the refusal. */
   entered(): Promise<{ role?: Role } | Refusal> {
     const opened = this.#opened.then(() => (this.roles[0] ? { role: this.roles[0] } : {}))
     return Promise.race([opened, this.ended])
@@ -133,25 +133,25 @@ export abstract class RawClient {
     return this.unlessEnded<Written>(outcome, 'refused')
   }
 
-  /** The text of the editor as the answer has it; undefined for those who may not read it. */
+  /** The text of the editor in the answer; undefined if the client may not read it. */
   async read(): Promise<string | undefined> {
-    const answer = await this.#ask()
+    const answer = await this.#requestContent()
     return answer && textOf(answer.update)
   }
 
-  /** The same with what came as an update before the answer: so come the newest rows of a large document. */
+  /** Like `read`, with the updates before the answer, which contain the newest rows of a large document. */
   async readWithUpdates(): Promise<string | undefined> {
-    const answer = await this.#ask()
+    const answer = await this.#requestContent()
     return answer && textOf(...answer.before, answer.update)
   }
 
-  #ask(): Promise<Answer | undefined> {
+  #requestContent(): Promise<Answer | undefined> {
     const answer = new Promise<Answer>((resolve) => this.#reads.push(resolve))
     this.send(this.frame('syncStep1', Uint8Array.of(0), 0))
     return this.unlessEnded<Answer | undefined>(answer, undefined)
   }
 
-  /** Says something of a Yjs client, its own or another's, and does not wait for anything. */
+  /** Sends an awareness state for any Yjs client, its own or another's, and does not wait. */
   sendAwareness(client: number, clock: number, state: object | null): void {
     this.send(this.frame('awareness', awarenessOf(client, clock, state), 0))
   }
@@ -161,7 +161,7 @@ export abstract class RawClient {
     return JSON.parse(this.#states.get(client) ?? 'null') ?? undefined
   }
 
-  /** `told`: everyone in the editor was, and so was the client itself. */
+  /** `told`: the state was broadcast to all clients of the editor, including this one. */
   awareness(state: object): Promise<Told> {
     const clock = ++this.#clock
     this.sendAwareness(this.#clientId, clock, state)
@@ -171,16 +171,16 @@ export abstract class RawClient {
     )
   }
 
-  /** The answer to the first words in another editor on the same connection, if it is still there. */
+  /** The answer to opening another editor on the same connection, if the connection is still open. */
   async tryAnother(door: Door): Promise<string | undefined> {
-    const words = this.greetingFor(door)
-    if (words.length === 0 || this.socket.readyState !== WebSocket.OPEN) return undefined
+    const greeting = this.greetingFor(door)
+    if (greeting.length === 0 || this.socket.readyState !== WebSocket.OPEN) return undefined
     const answer = new Promise<Buffer>((resolve) => this.socket.once('message', resolve))
-    for (const word of words) this.socket.send(word)
+    for (const message of greeting) this.socket.send(message)
     return (await answer).toString()
   }
 
-  /** Everything that was sent has reached the server. */
+  /** Waits until all sent messages have reached the server. */
   async arrived(): Promise<void> {
     if (this.socket.readyState !== WebSocket.OPEN) return
     const pong = new Promise((resolve) => this.socket.once('pong', resolve))
@@ -188,16 +188,16 @@ export abstract class RawClient {
     await this.unlessClosed(pong)
   }
 
-  /** Resolves once that is so; looks after each message. */
-  until(isSo: () => boolean): Promise<void> {
-    if (isSo()) return Promise.resolve()
+  /** Resolves when the condition is true; checks it after each message. */
+  until(condition: () => boolean): Promise<void> {
+    if (condition()) return Promise.resolve()
     return new Promise((resolve) => {
-      const notice = () => {
-        if (!isSo()) return
-        this.#noticed.delete(notice)
+      const check = () => {
+        if (!condition()) return
+        this.#checks.delete(check)
         resolve()
       }
-      this.#noticed.add(notice)
+      this.#checks.add(check)
     })
   }
 
@@ -205,7 +205,7 @@ export abstract class RawClient {
     this.socket.terminate()
   }
 
-  /** Closes once everything that was sent has reached the server. */
+  /** Closes after all sent messages have reached the server. */
   async leave(): Promise<void> {
     const closed = new Promise((resolve) => this.socket.once('close', resolve))
     this.socket.close()
@@ -224,14 +224,14 @@ export abstract class RawClient {
     this.writes.shift()?.settle(outcome)
   }
 
-  protected hearUpdate(_update: Uint8Array): void {}
+  protected onUpdate(_update: Uint8Array): void {}
 
-  /** A message of the part that the dialects share. */
-  protected hear(kind: Kind, bytes: Uint8Array): void {
+  /** Handles a message of the protocol that all dialects share. */
+  protected onMessage(kind: Kind, bytes: Uint8Array): void {
     if (kind === 'syncStep2') this.#reads.shift()?.({ before: this.#beforeAnswer.splice(0), update: bytes })
     else if (kind === 'update') {
       if (this.#reads.length > 0) this.#beforeAnswer.push(bytes)
-      this.hearUpdate(bytes)
+      this.onUpdate(bytes)
     } else if (kind === 'awareness') {
       for (const { client, clock, json } of awarenessIn(bytes)) {
         this.#known.set(client, clock)

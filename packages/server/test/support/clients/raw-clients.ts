@@ -8,17 +8,17 @@ import { covers, isNothing, nothing } from '../words.ts'
 export const dialects = ['yjs', 'y-sweet', 'hocuspocus', 'realtime'] as const
 export type Dialect = (typeof dialects)[number]
 
-/** Whether its clients are told their role. */
+/** Whether the server sends clients of the dialect their role. */
 export const tellsRole = (dialect: Dialect) => dialect === 'hocuspocus' || dialect === 'realtime'
 
 const syncKinds = ['syncStep1', 'syncStep2', 'update'] as const
 
-function hearSync(decoder: decoding.Decoder, hear: (kind: Kind, bytes: Uint8Array) => void): void {
+function readSync(decoder: decoding.Decoder, onMessage: (kind: Kind, bytes: Uint8Array) => void): void {
   const kind = syncKinds[decoding.readVarUint(decoder)] as Kind
-  hear(kind, decoding.readVarUint8Array(decoder))
+  onMessage(kind, decoding.readVarUint8Array(decoder))
 }
 
-/** How the two dialects of Yjs write a message of that kind, behind what comes first. */
+/** Writes a message like y-websocket and Hocuspocus, after the prefix of the dialect. */
 function writeYjs(encoder: encoding.Encoder, kind: Kind, bytes: Uint8Array): void {
   if (kind === 'awareness') encoding.writeVarUint(encoder, 1)
   else for (const number of [0, syncKinds.indexOf(kind)]) encoding.writeVarUint(encoder, number)
@@ -26,7 +26,7 @@ function writeYjs(encoder: encoding.Encoder, kind: Kind, bytes: Uint8Array): voi
 }
 
 class RawYjs extends RawClient {
-  readonly #heard: Uint8Array[] = []
+  readonly #received: Uint8Array[] = []
 
   constructor({ url }: Pick<TestServer, 'url'>, door: Door, path = `/yjs/${nameOf(door)}`) {
     const query = door.token === undefined ? '' : `?token=${door.token}`
@@ -49,37 +49,38 @@ class RawYjs extends RawClient {
     return this.#withReceipt(super.syncStep2(update))
   }
 
-  /** A refusal may be silent; the receipt of an update that says nothing, right behind, is not. */
+  /** A refusal may have no answer, so an empty update follows, which is always acknowledged. */
   #withReceipt(outcome: Promise<Written>): Promise<Written> {
     this.send(this.frame('syncStep2', nothing))
-    this.askReceipt()
+    this.requestReceipt()
     return outcome
   }
 
-  protected askReceipt(): void {}
+  protected requestReceipt(): void {}
 
-  protected hearReceipt(): void {
+  protected onReceipt(): void {
     const [first] = this.writes
-    if (first) this.settleFirst(this.#heard.some((one) => covers(one, first.update)) ? 'saved' : 'refused')
+    if (first)
+      this.settleFirst(this.#received.some((update) => covers(update, first.update)) ? 'saved' : 'refused')
   }
 
   protected receive(data: Buffer): void {
     const decoder = decoding.createDecoder(data)
     const type = decoding.readVarUint(decoder)
     if (type === 0) {
-      hearSync(decoder, (kind, bytes) => {
-        this.hear(kind, bytes)
+      readSync(decoder, (kind, bytes) => {
+        this.onMessage(kind, bytes)
         if (kind === 'syncStep1') this.open()
       })
-    } else if (type === 1) this.hear('awareness', decoding.readVarUint8Array(decoder))
+    } else if (type === 1) this.onMessage('awareness', decoding.readVarUint8Array(decoder))
     else if (type === 2 && decoding.readVarUint(decoder) === 0) {
       this.denials.push(decoding.readVarString(decoder))
     }
   }
 
-  protected override hearUpdate(update: Uint8Array): void {
-    if (isNothing(update)) this.hearReceipt()
-    else this.#heard.push(update)
+  protected override onUpdate(update: Uint8Array): void {
+    if (isNothing(update)) this.onReceipt()
+    else this.#received.push(update)
   }
 }
 
@@ -91,8 +92,8 @@ class RawYSweet extends RawYjs {
     super(server, door, `/y-sweet/d/${nameOf(door)}/ws/${nameOf(door)}`)
   }
 
-  /** One version for each write; an answer speaks for those before. */
-  protected override askReceipt(): void {
+  /** Sends one version per write; an answer also acknowledges all earlier versions. */
+  protected override requestReceipt(): void {
     const version = encoding.encode((encoder) => encoding.writeVarUint(encoder, ++this.#asked))
     this.send(
       encoding.encode((encoder) => {
@@ -106,7 +107,7 @@ class RawYSweet extends RawYjs {
     const decoder = decoding.createDecoder(data)
     if (decoding.readVarUint(decoder) !== 102) return super.receive(data)
     const version = decoding.readVarUint(decoding.createDecoder(decoding.readVarUint8Array(decoder)))
-    for (; this.#answered < version; this.#answered++) this.hearReceipt()
+    for (; this.#answered < version; this.#answered++) this.onReceipt()
   }
 }
 
@@ -139,15 +140,15 @@ class RawHocuspocus extends RawClient {
     const decoder = decoding.createDecoder(data)
     if (decoding.readVarString(decoder) !== this.#name) return
     const type = decoding.readVarUint(decoder)
-    if (type === 0) hearSync(decoder, (kind, bytes) => this.hear(kind, bytes))
-    else if (type === 1) this.hear('awareness', decoding.readVarUint8Array(decoder))
-    else if (type === 2) this.#hearAuth(decoding.readVarUint(decoder), decoder)
+    if (type === 0) readSync(decoder, (kind, bytes) => this.onMessage(kind, bytes))
+    else if (type === 1) this.onMessage('awareness', decoding.readVarUint8Array(decoder))
+    else if (type === 2) this.#onAuth(decoding.readVarUint(decoder), decoder)
     else if (type === 5) this.denials.push(JSON.parse(decoding.readVarString(decoder)).error.message)
     else if (type === 7) this.denials.push(`Close: ${decoding.readVarString(decoder)}`)
     else if (type === 8) this.settleFirst(decoding.readVarUint(decoder) === 1 ? 'saved' : 'refused')
   }
 
-  #hearAuth(type: number, decoder: decoding.Decoder): void {
+  #onAuth(type: number, decoder: decoding.Decoder): void {
     if (type === 1) {
       const reason = decoding.readVarString(decoder)
       this.denials.push(reason)
@@ -160,7 +161,7 @@ class RawHocuspocus extends RawClient {
 }
 
 export class RawRealtime extends RawClient {
-  /** By the id of the request. */
+  /** The index is the id of the request. */
   readonly #outcomes: ((outcome: Written) => void)[] = []
   readonly #presences: string[] = []
 
@@ -205,12 +206,12 @@ export class RawRealtime extends RawClient {
     return this.unlessEnded<Written>(outcome, 'refused')
   }
 
-  /** `told`: everyone in the document was. */
+  /** `told`: the presence was broadcast to the document. */
   setPresence(word: string): Promise<Told> {
     const message: ClientMessage = { type: 'setPresence', ref: 1, data: { word } }
     this.send(JSON.stringify(message))
-    const told = this.until(() => this.#presences.includes(word)).then(() => 'told' as const)
-    return this.unlessEnded<Told>(told, 'refused')
+    const broadcast = this.until(() => this.#presences.includes(word)).then(() => 'told' as const)
+    return this.unlessEnded<Told>(broadcast, 'refused')
   }
 
   protected receive(data: Buffer, isBinary: boolean): void {
@@ -230,7 +231,10 @@ export class RawRealtime extends RawClient {
       this.#settle(({ number }) => number === refused, 'refused')
     } else {
       const kinds = [...syncKinds, 'awareness'] as const
-      this.hear(kinds.find((one) => editorFrames[one] === kind) as Kind, decoding.readVarUint8Array(decoder))
+      this.onMessage(
+        kinds.find((name) => editorFrames[name] === kind) as Kind,
+        decoding.readVarUint8Array(decoder),
+      )
     }
   }
 
@@ -257,7 +261,7 @@ export class RawRealtime extends RawClient {
   }
 }
 
-/** Connects. */
+/** Connects a client of the dialect. */
 export function rawClient(server: Pick<TestServer, 'url'>, dialect: Dialect, door: Door): RawClient {
   if (dialect === 'yjs') return new RawYjs(server, door)
   if (dialect === 'y-sweet') return new RawYSweet(server, door)

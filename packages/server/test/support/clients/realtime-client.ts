@@ -19,16 +19,16 @@ type Of<T extends Type> = Extract<ServerMessage, { type: T }>
 export interface EditorFrame {
   channel: number
   kind: keyof typeof editorFrames
-  /** Of `saved` and `refused`. */
+  /** Only in `saved` and `refused`. */
   number?: number
   reason?: string
   bytes?: Uint8Array
 }
 
-/** Somebody who speaks the protocol of `/realtime`, word by word. */
+/** A client of the `/realtime` protocol that sends and takes single messages. */
 export class RealtimeClient {
   readonly socket: WebSocket
-  /** What was not taken yet. */
+  /** Messages that were not taken yet. */
   readonly messages: ServerMessage[] = []
   readonly frames: EditorFrame[] = []
   readonly closed: Promise<{ code: number; reason: string }>
@@ -49,11 +49,11 @@ export class RealtimeClient {
     this.closed = new Promise((resolve) => {
       this.socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }))
     })
-    // Not by `afterEach`: that would count for the first file only of those that share this module.
+    // Not with `afterEach`: it would apply only to the first of the files that share this module.
     onTestFinished(() => this.socket.terminate())
   }
 
-  /** One whom the server knows. */
+  /** Connects and authenticates a client. */
   static async connect(server: Pick<TestServer, 'url'>, token: string): Promise<RealtimeClient> {
     const client = new RealtimeClient(server)
     await client.connected()
@@ -71,7 +71,7 @@ export class RealtimeClient {
     this.socket.send(JSON.stringify(message))
   }
 
-  /** The first message of that type, and like that, that nobody has taken. */
+  /** Takes the first message of that type with the given fields. Waits for it if necessary. */
   async take<T extends Type>(type: T, like: Partial<Of<T>> = {}): Promise<Of<T>> {
     const fits = (message: ServerMessage) =>
       message.type === type &&
@@ -83,7 +83,7 @@ export class RealtimeClient {
     return this.#take(this.frames, (frame) => frame.kind === kind && frame.channel === channel, kind)
   }
 
-  async #take<T>(from: T[], fits: (one: T) => boolean, what: string): Promise<T> {
+  async #take<T>(from: T[], fits: (item: T) => boolean, what: string): Promise<T> {
     const until = Date.now() + 30_000
     for (;;) {
       const index = from.findIndex(fits)
@@ -109,7 +109,7 @@ export class RealtimeClient {
     return this.take('opened', { ref })
   }
 
-  /** The outcome of setting a live state. */
+  /** Sets a live state and returns the answer. */
   async set(
     liveStateDataId: string,
     data: Record<string, unknown>,
@@ -138,7 +138,7 @@ export class RealtimeClient {
     this.socket.send(encoding.toUint8Array(encoder))
   }
 
-  /** Everything that was sent before has been dealt with, and its answers are here. */
+  /** Waits until the server has processed all sent messages and its answers have arrived. */
   async settled(): Promise<void> {
     this.send({ type: 'ping' })
     await this.take('pong')
@@ -155,7 +155,7 @@ function decodeFrame(data: Buffer): EditorFrame {
   const channel = decoding.readVarUint(decoder)
   const number = decoding.readVarUint(decoder)
   const kinds = Object.keys(editorFrames) as (keyof typeof editorFrames)[]
-  const kind = kinds.find((one) => editorFrames[one] === number) as keyof typeof editorFrames
+  const kind = kinds.find((name) => editorFrames[name] === number) as keyof typeof editorFrames
   if (kind === 'saved') return { channel, kind, number: decoding.readVarUint(decoder) }
   if (kind === 'refused') {
     return {
@@ -168,19 +168,19 @@ function decodeFrame(data: Buffer): EditorFrame {
   return { channel, kind, bytes: decoding.readVarUint8Array(decoder) }
 }
 
-/** What a client knows of a document from the messages it got. */
+/** The state of a document that a client derives from its messages. */
 export class View {
   readonly states = new Map<string, LiveStateValue>()
   readonly users = new Map<string, PresentUser>()
   position: Position | undefined
-  /** Positions in the order in which they came. */
+  /** Positions in the order of their arrival. */
   readonly positions: number[] = []
 
   constructor(client: RealtimeClient, ref = 1) {
     this.follow(client, ref)
   }
 
-  /** From now on; what came before must not have been taken. */
+  /** Follows the messages of a client. Earlier messages must not have been taken. */
   follow(client: RealtimeClient, ref = 1): void {
     const take = (message: ServerMessage) => {
       if ('ref' in message && message.ref === ref) this.#receive(message)

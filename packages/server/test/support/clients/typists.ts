@@ -5,11 +5,11 @@ import * as Y from 'yjs'
 import type { TestServer } from '../harness.ts'
 import { hocuspocusClient, yjsClient } from '../live.ts'
 
-/** A stock client that types words, and knows which of them the server has confirmed. */
+/** A stock client that types words and records which of them the server has confirmed. */
 export interface Typist {
   name: string
   doc: Y.Doc
-  /** All words, and those of them that were confirmed while the first connection lasted. */
+  /** All words, and the words that were confirmed on the first connection. */
   typed: string[]
   confirmed: string[]
   isReady(): boolean
@@ -18,9 +18,9 @@ export interface Typist {
   stop(): void
 }
 
-const ahead = 5
+const maxUnconfirmed = 5
 
-function createTypist(name: string, doc: Y.Doc, who: string, isConnected: () => boolean): Typist {
+function createTypist(name: string, doc: Y.Doc, prefix: string, isConnected: () => boolean): Typist {
   const typed: string[] = []
   let running = false
   const typist: Typist = {
@@ -33,8 +33,8 @@ function createTypist(name: string, doc: Y.Doc, who: string, isConnected: () => 
       running = true
       const text = doc.getText('content')
       while (running) {
-        if (isConnected() && typed.length - typist.confirmed.length < ahead) {
-          const word = `<${who}.${typed.length}>`
+        if (isConnected() && typed.length - typist.confirmed.length < maxUnconfirmed) {
+          const word = `<${prefix}.${typed.length}>`
           typed.push(word)
           text.insert(Math.floor(Math.random() * 3) === 0 ? 0 : text.length, word)
         }
@@ -49,10 +49,15 @@ function createTypist(name: string, doc: Y.Doc, who: string, isConnected: () => 
   return typist
 }
 
-/** Confirmed is what has come back. */
-export function yjsTypist(server: Pick<TestServer, 'url'>, token: string, name: string, who: string): Typist {
+/** A word is confirmed when the server sends it back. */
+export function yjsTypist(
+  server: Pick<TestServer, 'url'>,
+  token: string,
+  name: string,
+  prefix: string,
+): Typist {
   const { provider, doc } = yjsClient(server, token, { name })
-  const typist = createTypist(name, doc, who, () => provider.synced)
+  const typist = createTypist(name, doc, prefix, () => provider.synced)
   const clocks: number[] = []
   doc.on('update', (_update: Uint8Array, origin: unknown) => {
     if (origin !== provider) clocks.push(Y.getState(doc.store, doc.clientID))
@@ -76,15 +81,15 @@ export function yjsTypist(server: Pick<TestServer, 'url'>, token: string, name: 
   return typist
 }
 
-/** Confirmed is what `SyncStatus` says. */
+/** A word is confirmed when a `SyncStatus` message says so. */
 export function hocuspocusTypist(
   server: Pick<TestServer, 'url'>,
   token: string,
   name: string,
-  who: string,
+  prefix: string,
 ): Typist {
   const { provider, doc } = hocuspocusClient(server, token, { name })
-  const typist = createTypist(name, doc, who, () => provider.isSynced)
+  const typist = createTypist(name, doc, prefix, () => provider.isSynced)
   provider.on('unsyncedChanges', ({ number }: { number: number }) => {
     if (!provider.isSynced) return
     const count = typist.typed.length - number

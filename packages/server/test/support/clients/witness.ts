@@ -12,16 +12,16 @@ interface Watched {
   editorIds: readonly string[]
 }
 
-/** The word that a witness writes into every editor it makes. */
+/** The word that a witness writes into every editor it creates. */
 export const seed = 'seed'
 
-/** A backend that has editors of a document open, writes a word into each, and remembers what it is told. */
+/** A backend that opens editors of a document, writes a word into each, and records what it receives. */
 export class Witness {
-  /** The document is open and every editor seeded. */
+  /** Resolves when the document is open and every editor has its seed. */
   readonly ready: Promise<void>
   /** Users who were ever in the presence list. */
   readonly present = new Set<string>()
-  /** Every id of a live state that was told. */
+  /** The ids of all live states that were received. */
   readonly liveStates = new Set<string>()
   /** Awareness states as JSON, by editor. */
   readonly #awareness = new Map<string, string[]>()
@@ -63,7 +63,7 @@ export class Witness {
     this.#socket.send(
       encoding.encode((encoder) => {
         encoding.writeVarUint(encoder, this.#watched.editorIds.indexOf(editorId))
-        for (const one of [editorFrames.update, number]) encoding.writeVarUint(encoder, one)
+        for (const value of [editorFrames.update, number]) encoding.writeVarUint(encoder, value)
         encoding.writeVarUint8Array(encoder, wordUpdate(word))
       }),
     )
@@ -81,7 +81,7 @@ export class Witness {
     })
   }
 
-  /** What was told so far has arrived. */
+  /** Waits until all messages that the server has sent so far have arrived. */
   async caughtUp(): Promise<void> {
     const pong = new Promise<void>((resolve) => this.#pongs.push(resolve))
     this.#send({ type: 'ping' })
@@ -113,8 +113,8 @@ export class Witness {
     if (kind === editorFrames.update) {
       this.#updates.set(editorId, [...(this.#updates.get(editorId) ?? []), bytes])
     } else {
-      const heard = awarenessIn(bytes).map(({ json }) => json)
-      this.#awareness.set(editorId, [...(this.#awareness.get(editorId) ?? []), ...heard])
+      const states = awarenessIn(bytes).map(({ json }) => json)
+      this.#awareness.set(editorId, [...(this.#awareness.get(editorId) ?? []), ...states])
     }
   }
 

@@ -1,6 +1,6 @@
 /**
  * The control of the kill test: a server that answers a write before its transaction is committed. Everything else is
- * the real one, so a harness that finds nothing lost here would find nothing anywhere.
+ * the real server, so a test that detects no loss here would never detect one.
  */
 import { createSecrets } from '../../../src/access/credentials/secrets.ts'
 import { readConfig } from '../../../src/config.ts'

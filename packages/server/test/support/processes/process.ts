@@ -8,9 +8,9 @@ import { onTestFinished } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../../../../..')
 const builds = resolve(import.meta.dirname, '../../dist')
-/** Of this process alone: others may build and run theirs meanwhile. */
+/** Used only by this process, because others may build and run their own at the same time. */
 const build = join(builds, String(process.pid))
-/** What `npm start` runs, once `buildServer` has written it. */
+/** The program that `npm start` runs. `buildServer` writes it. */
 export const serverProgram = join(build, 'main.js')
 const programs = {
   server: [serverProgram],
@@ -19,9 +19,9 @@ const programs = {
 
 export interface ServerProcess {
   url: string
-  /** Ends it as a power switch would, and waits until it is gone. */
+  /** Kills the process with SIGKILL, and waits for its end. */
   kill(): Promise<void>
-  /** Asks it to end, and returns its exit code. */
+  /** Ends the process with SIGTERM, and returns its exit code. */
   terminate(): Promise<number | null>
   child: ChildProcess
 }
@@ -53,7 +53,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A run that is broken off leaves servers behind; they end with it. */
+/** Killed when this process exits, so that an interrupted run leaves no server behind. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
@@ -66,7 +66,7 @@ const environment = (env: Record<string, string>) => ({
   ...env,
 })
 
-/** Runs a server in a process of its own; resolves when it answers. */
+/** Runs a server in its own process. Resolves when it answers. */
 export async function startProcess(
   program: keyof typeof programs,
   env: Record<string, string>,
@@ -86,7 +86,7 @@ export async function startProcess(
   children.add(child)
   child.once('exit', () => children.delete(child))
   child.unref()
-  // A test that fails would leave it behind, and at work.
+  // A failed test would otherwise leave the server running.
   onTestFinished(() => void child.kill('SIGKILL'))
   const url = `http://127.0.0.1:${port}`
   const answers = () =>
@@ -113,7 +113,7 @@ export async function startProcess(
   }
 }
 
-/** Runs a server that will not start; gives its exit code and what it says. */
+/** Runs a server that is expected not to start. Returns its exit code and its output. */
 export async function failToStart(
   env: Record<string, string>,
   { cwd = root }: { cwd?: string } = {},

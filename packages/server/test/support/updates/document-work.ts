@@ -16,7 +16,7 @@ interface Options extends DocumentThreadsOptions {
 
 type Args<Method> = Method extends (source: never, ...args: infer Rest) => unknown ? Rest : never
 
-/** The same methods without the source: every call works on a document of its own, all of one API key. */
+/** The same methods without the source: every call works on its own document, and all belong to one API key. */
 type WithoutSource<T> = {
   [Name in keyof T]: T[Name] extends (...args: never) => infer Result
     ? (...args: Args<T[Name]>) => Result
@@ -33,14 +33,14 @@ function withoutSource<T extends object>(work: T): WithoutSource<T> {
   return Object.fromEntries(entries) as WithoutSource<T>
 }
 
-/** What open editors do with documents. */
+/** The work of open editors on documents. */
 export function testCrdt({ inlineBytes, ...options }: Options = {}) {
   const threads = createDocumentThreads(options)
   const crdt: WithoutSource<Crdt> = withoutSource(createCrdt(threads, { inlineBytes }))
   return { ...crdt, close: () => threads.close() }
 }
 
-/** What REST does with documents. */
+/** The work of REST on documents. */
 export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Options = {}) {
   const threads = createDocumentThreads(options)
   const limits = { inlineBytes, waitMs: 30_000 }
@@ -48,7 +48,7 @@ export function testStoredDocuments({ inlineBytes = 4 * 1024, ...options }: Opti
   return { ...documents, close: () => threads.close() }
 }
 
-/** Work on documents that are so small that no thread is needed, however busy the machine is. */
+/** Work on documents small enough to need no thread, even on a busy machine. */
 export const smallCrdt = (): Crdt =>
   createCrdt({
     async run({ parts, argsBytes = 0, inlineBytes, inline }) {

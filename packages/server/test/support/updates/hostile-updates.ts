@@ -24,7 +24,7 @@ const texts = [
 ]
 const times = <T>(count: number, make: () => T) => Array.from({ length: count }, make)
 
-/** Well-formed, but with neighbours, parents, keys and deletes as no editor would choose them; some are wrong. */
+/** Well-formed updates with neighbours, parents, keys and deletes that no editor would produce; some are invalid. */
 export function hostileUpdate(random: Random, known: ReadonlyMap<number, number>): Uint8Array {
   const pick = <T>(list: readonly T[]) => list[random(list.length)] as T
   const ends = new Map(known)

@@ -6,13 +6,13 @@ export interface RandomEditor {
   random(): number
   /** One change of any kind to any part of the document. */
   change(doc: Y.Doc): void
-  /** A few milliseconds, so that clients do not take turns. */
+  /** A pause of a few milliseconds, so that clients do not strictly alternate. */
   pause(): Promise<void>
 }
 
 const words = ['a', 'lorem', 'ipsum dolor', 'é', '🙂', '日本語', '\n', 'x'.repeat(300)]
 
-/** Changes documents as people do who type, delete, paste and format; the same seed does the same. */
+/** Changes documents like users who type, delete, paste and format. The same seed makes the same changes. */
 export function randomEditor(seed: number): RandomEditor {
   let state = seed
   const random = () => {
@@ -22,7 +22,7 @@ export function randomEditor(seed: number): RandomEditor {
   const below = (limit: number) => Math.floor(random() * limit)
   const word = () => words[below(words.length)] as string
 
-  /** Between two characters: Yjs spoils those of two code units that are cut in half, and no editor does it. */
+  /** An index between two characters: Yjs replaces a surrogate pair that is split, and no editor splits one. */
   const placeIn = (text: Y.Text, from = 0, limit = Infinity) => {
     const at = from + below(Math.min(text.length - from, limit) + 1)
     return /^[\uDC00-\uDFFF]/.test(text.toJSON().slice(at)) ? at + 1 : at

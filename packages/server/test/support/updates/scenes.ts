@@ -11,7 +11,7 @@ import {
 type Encoder = encoding.Encoder
 type Id = readonly [client: number, clock: number]
 
-/** What an item holds: the number of its kind and how it is written. */
+/** The content of an item: the number of its kind and how it is encoded. */
 export interface Content {
   ref: number
   write: (encoder: Encoder) => void
@@ -77,7 +77,7 @@ export const subdoc = (guid: string, options: unknown): Content => ({
     writeAny(e, options as encoding.AnyEncodable)
   },
 })
-/** A kind and the bytes after it, right or wrong. */
+/** A kind and the bytes after it, valid or not. */
 export const raw = (ref: number, bytes: readonly number[]): Content => ({
   ref,
   write: (e) => encoding.writeUint8Array(e, Uint8Array.from(bytes)),
@@ -135,11 +135,11 @@ function writeStruct(e: Encoder, struct: StructScene): void {
 
 export const stateOf = (doc: Y.Doc): Map<number, number> => Y.decodeStateVector(Y.encodeStateVector(doc))
 
-/** What the gateway does with an update for this document. */
+/** The result of validating an update for this document. */
 export const judge = (doc: Y.Doc, bytes: Uint8Array, options: Options = {}): Verdict =>
   validateUpdate(bytes, stateOf(doc), { ...knownDoc(doc), ...options })
 
-/** What a server knows of an empty document. */
+/** The state vector of an empty document. */
 export const nothing = new Map<number, number>()
 
 export function codeOf(bytes: Uint8Array, known = nothing, options: Options = {}): string {
@@ -153,10 +153,10 @@ export function docOf(...updates: Uint8Array[]): Y.Doc {
   return doc
 }
 
-/** Applies an accepted update. Answers what Yjs sees otherwise, or nothing. */
+/** Applies an accepted update. Returns how Yjs disagrees with the validation, or undefined. */
 export function disagreement(doc: Y.Doc, bytes: Uint8Array, { clocks }: Accepted): string | undefined {
   const expected = new Map([...stateOf(doc), ...clocks])
-  // A copy with bytes around: Yjs would read them if the update were shorter than it says.
+  // A copy with bytes around it: Yjs would read them if the update were shorter than it declares.
   const inside = new Uint8Array(bytes.length + 64).fill(1)
   inside.set(bytes, 32)
   try {
@@ -174,7 +174,7 @@ export function disagreement(doc: Y.Doc, bytes: Uint8Array, { clocks }: Accepted
     : `clocks are ${JSON.stringify([...actual])}, not ${JSON.stringify([...expected])}`
 }
 
-/** Numbers below a limit, the same for the same seed. */
+/** Random numbers below a limit, equal for equal seeds. */
 export function randomNumbers(seed: number): (limit: number) => number {
   let state = seed
   return (limit) => {
@@ -186,8 +186,8 @@ export function randomNumbers(seed: number): (limit: number) => number {
 }
 
 /**
- * A small document that takes Yjs long: two clients wrote all their items at the same place, and those of the higher number
- * come later. 10,000 each have 120 KB and take 18 s.
+ * A small document that is slow in Yjs: two clients inserted all their items at the same position, and the items of the
+ * higher client id come later. 10,000 items each have 120 KB and take 18 s.
  */
 export function slowDocument(items = 10_000, client = 5): Uint8Array {
   const rest = Array.from({ length: items - 1 }, () => ({ content: text('x') }))

@@ -1,7 +1,7 @@
 import * as Y from 'yjs'
 import { disagreement, docOf, judge, randomNumbers, stateOf } from './scenes.ts'
 
-/** What one of the editors does next; the last two numbers say where and with what. */
+/** The next action of one of the editors. `a` and `b` decide where and with which content. */
 export interface Step {
   peer: number
   action: number
@@ -104,15 +104,15 @@ function remove(list: Y.Text | Y.Array<unknown> | Y.XmlFragment, a: number, b: n
 interface Peer {
   doc: Y.Doc
   undo: Y.UndoManager
-  /** Made here, not yet at the server. */
+  /** Local updates that were not sent to the server yet. */
   outbox: Uint8Array[]
-  /** From the server, not yet here. */
+  /** Updates of the server that were not applied here yet. */
   inbox: Uint8Array[]
   /** An older state vector of the server. */
   seen: Uint8Array
 }
 
-/** Editors and a server that takes nothing without judging it. Answers the first thing that is not as it should be. */
+/** Editors and a server that validates every update. `run` returns the first disagreement with Yjs. */
 export class Session {
   readonly server = new Y.Doc()
   readonly peers: Peer[]
@@ -139,13 +139,13 @@ export class Session {
 
   run(steps: readonly Step[]): string | undefined {
     for (const step of steps) {
-      const problem = this.take(step)
+      const problem = this.runStep(step)
       if (problem !== undefined) return problem
     }
     return this.finish()
   }
 
-  private take({ peer: index, action, a, b }: Step): string | undefined {
+  private runStep({ peer: index, action, a, b }: Step): string | undefined {
     const peer = this.peers[index % this.peers.length] as Peer
     const { doc, outbox, inbox } = peer
     switch (action % 16) {
@@ -176,7 +176,7 @@ export class Session {
     }
   }
 
-  /** In order, so that it must be accepted. */
+  /** Sends an update in order: it must be accepted. */
   private send(bytes: Uint8Array): string | undefined {
     const { server } = this
     const verdict = judge(server, bytes)
@@ -191,7 +191,7 @@ export class Session {
     return isChanged === verdict.value.hasChanges ? undefined : `hasChanges is ${!isChanged}`
   }
 
-  /** Before others on which it may depend: refused exactly if Yjs would keep some of it pending. */
+  /** Sends an update before others on which it may depend: it is refused exactly if Yjs would keep a part pending. */
   private sendEarly(bytes: Uint8Array): string | undefined {
     const copy = docOf(Y.encodeStateAsUpdate(this.server))
     Y.applyUpdate(copy, bytes)
@@ -204,7 +204,7 @@ export class Session {
     return verdict.fault.code === expected ? undefined : `${verdict.fault.code} instead of ${expected}`
   }
 
-  /** The answer to a state vector, perhaps to an old one: then an item may be known in part, and we ask again. */
+  /** Sends the difference to a state vector. With an old vector an item may be partly known; then the current one is used. */
   private sendState({ doc }: Peer, vector: Uint8Array): string | undefined {
     const bytes = Y.encodeStateAsUpdate(doc, vector)
     const verdict = judge(this.server, bytes)
@@ -233,12 +233,12 @@ export class Session {
 }
 
 export interface RealUpdate {
-  /** The state of the document for which it was made. */
+  /** The state of the document before the update. */
   base: Uint8Array
   bytes: Uint8Array
 }
 
-/** Updates as they come in sessions, each with the document that it meets. */
+/** Updates of random sessions, each with the document to which it is applied. */
 export function realUpdates(seed: number, count: number): RealUpdate[] {
   const random = randomNumbers(seed)
   const found: RealUpdate[] = []
