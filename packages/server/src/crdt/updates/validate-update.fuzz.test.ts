@@ -66,7 +66,7 @@ const sum = (trials: readonly Trial[], key: 'tried' | 'accepted') =>
 
 describe('[V1] the validation of updates agrees with Yjs', () => {
   test('[V1] on sessions of several editors, in order and out of order', () => {
-    const total = { accepted: 0, news: 0, gap: 0, future_delete: 0 }
+    const total = { accepted: 0, changes: 0, gap: 0, future_delete: 0 }
     const steps = fc.array(
       fc.record({ peer: fc.nat(3), action: fc.nat(999), a: fc.nat(999), b: fc.nat(999) }),
       { minLength: 20, maxLength: 200, size: 'max' },
