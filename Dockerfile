@@ -6,6 +6,7 @@ COPY packages/server/package.json packages/server/
 
 FROM packages AS build
 RUN npm ci
+COPY openapi.json ./
 COPY scripts scripts
 COPY packages/protocol packages/protocol
 COPY packages/server packages/server

@@ -23,7 +23,7 @@ import { bundle, bundleClient } from './bundle.mjs'
 function hashOfSources() {
   const hash = createHash('sha256')
   // The lock file too: the worker bundle contains its dependencies.
-  for (const file of ['package-lock.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
+  for (const file of ['package-lock.json', 'openapi.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
     hash.update(readFileSync(file))
   for (const folder of ['packages/protocol/src', 'packages/server/src']) {
     for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
@@ -50,6 +50,8 @@ async function buildServer(dist, programs = []) {
   // The only file of this package that the server needs.
   const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))
   copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
+  // Building it from the table takes 60 ms, which would block the event loop at the first request.
+  writeFileSync(join(dist, 'openapi.json'), JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8'))))
   writeFileSync(stamp, sources)
 }
 

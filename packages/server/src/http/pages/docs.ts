@@ -79,11 +79,17 @@ function referenceScript(): URL | string {
   return join(dirname(resolve('@scalar/fastify-api-reference')), 'js/standalone.js')
 }
 
+/** The build writes the text next to the server. In a checkout it is made from the operation table. */
+function openApiText(): string | Promise<string> {
+  const built = new URL('./openapi.json', import.meta.url)
+  return existsSync(built) ? readFile(built, 'utf8') : JSON.stringify(buildOpenApi())
+}
+
 /** The interface as `openapi.json` for machines and as a page for people. */
 export function mountDocs(app: FastifyInstance): void {
   serveFile(app, '/openapi.json', {
     type: 'application/json; charset=utf-8',
-    load: () => JSON.stringify(buildOpenApi()),
+    load: openApiText,
     headers: { 'access-control-allow-origin': '*' },
   })
   serveFile(app, '/docs', {
