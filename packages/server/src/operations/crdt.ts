@@ -150,11 +150,11 @@ const present = (id: string, stored: StoredLog, json: Uint8Array): CrdtRecord =>
 const tooLarge = () =>
   new ApiError(
     'INVALID_ARGUMENT',
-    'The CRDT data of this document is too large for one maxAnswer. Read it by editorId.',
+    'The CRDT data of this document is too large for one answer. Read it by editorId.',
   )
 
 const tooLong = () =>
   new ApiError(
     'DEADLINE_EXCEEDED',
-    'The CRDT data of this document takes too long for one maxAnswer. Read it by editorId.',
+    'The CRDT data of this document takes too long for one answer. Read it by editorId.',
   )

@@ -170,7 +170,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant, 'e1')).toBe('in e1')
     await tenant.client.crdt.update(text('new', 'e3'))
     expect(await content(tenant, 'e3')).toBe('new')
-    expect(server.logged.join('')).toContain('stored CRDT data cannot be read')
+    expect(server.logged.join('')).toContain('cannot read stored CRDT data')
   })
 
   test('[17.2.4] get detects damage when an update is missing or refers to missing content', async () => {
