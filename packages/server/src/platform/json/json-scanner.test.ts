@@ -102,7 +102,7 @@ describe('[R10.1] the JSON scanner', () => {
     for (const depth of [31, 32, 33, 64, 65, 100]) {
       const kinds = Array.from({ length: depth }, () => random(2))
       const open = kinds.map((kind) => (kind === 0 ? '[' : '{"a":')).join('')
-      const close = kinds.map((kind) => (kind === 0 ? ']' : '}')).reverse()
+      const close = kinds.map((kind) => (kind === 0 ? ']' : '}')).toReversed()
       const isValid = (ends: readonly string[]) =>
         isAccepted(() => new JsonScanner(Buffer.from(`${open}1${ends.join('')}`), unlimited).scan())
       expect(isValid(close)).toBe(true)
