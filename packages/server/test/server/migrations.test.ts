@@ -1,8 +1,11 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as bareDomains from '../../src/store/migrations/0003-bare-domains.ts'
 import * as given from '../support/given.ts'
-import { stores, useServer } from '../support/harness.ts'
+import { createEmptyPostgresDatabase, startServer, stores, type TestServer, useServer } from '../support/harness.ts'
 
 describe.each(stores)('migrations on %s', (store) => {
   const server = useServer(store)
@@ -33,4 +36,18 @@ describe.each(stores)('migrations on %s', (store) => {
     expect(domains).toEqual([...local, 'a.dev', 'b.dev', 'c.dev'])
     expect((await tenant.client.domains.delete({ domains })).data.domainsRemoved).toEqual(domains)
   })
+})
+
+test('[O1] two servers that start at the same time on an empty PostgreSQL database share the schema', async () => {
+  const databaseUrl = await createEmptyPostgresDatabase()
+  const servers = await Promise.all(
+    ['plenum-a-', 'plenum-b-'].map((prefix) =>
+      startServer('postgres', { data: { dataDir: mkdtempSync(join(tmpdir(), prefix)), databaseUrl } }),
+    ),
+  )
+  const [a, b] = servers as [TestServer, TestServer]
+  const { apiKey, authToken } = await given.tenant(a)
+  const { data } = await b.client({ apiKey, authToken }).organizations.get()
+  expect(data).toEqual([])
+  for (const server of servers) await server.stop()
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,13 +142,18 @@ export function useServer(store: Store, options?: ServerOptions): TestServer {
   return server
 }
 
-/** An empty database on the PostgreSQL of this run. */
-export async function createPostgresDatabase(): Promise<string> {
+/** A new database on the PostgreSQL of this run. It has the newest schema and no rows. */
+export const createPostgresDatabase = (): Promise<string> => copyDatabase(inject('migratedDatabase'))
+
+/** A new database without any schema. */
+export const createEmptyPostgresDatabase = (): Promise<string> => copyDatabase('template0')
+
+async function copyDatabase(template: string): Promise<string> {
   const admin = new URL(inject('postgresUrl'))
-  const name = `t_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+  const name = `t_${process.pid}_${randomUUID().slice(0, 8)}`
   const client = new pg.Client({ connectionString: admin.href })
   await client.connect()
-  await client.query(`create database ${name}`)
+  await client.query(`create database ${name} template ${template}`)
   await client.end()
   admin.pathname = `/${name}`
   return admin.href

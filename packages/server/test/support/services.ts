@@ -187,6 +187,8 @@ function serverArguments(dataDir: string, port: number, durable: boolean): strin
     max_connections: 200,
     // In files of the folder: a killed server leaves nothing behind in /dev/shm, which is small in containers.
     dynamic_shared_memory_type: 'mmap',
+    // With hundreds of databases, autovacuum would start a process several times a second.
+    autovacuum: 'off',
     ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   }
   return ['-D', dataDir, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])]
