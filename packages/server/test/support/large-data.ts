@@ -24,22 +24,39 @@ export function seed({ write, dialect }: Database, apiKey: string, organizationI
   const zeros = (bytes: number) =>
     dialect === 'sqlite' ? `zeroblob(${bytes})` : `decode(repeat('00', ${bytes}), 'hex')`
   const text = (prefix: string, number = 'i') => `'${prefix}' || (${number})`
+  const insertDocuments = (count: number, documentId: string, folderId: string) =>
+    insert(
+      count,
+      'documents',
+      'document_id, folder_id, access_type, disabled, data, event_seq, created_at, last_updated',
+      `${documentId}, ${folderId}, null, 0, '{}', 0, i, 1`,
+    )
+  let folders = 0
+  /** Lists show folders in the order in which they were inserted. */
+  const insertFolders = async (count: number, folderId: string, parentFolderId: string) => {
+    await insert(
+      count,
+      'folders',
+      'folder_id, folder_name, parent_folder_id, access_type, created_at, last_updated',
+      `${folderId}, 'name', ${parentFolderId}, null, ${folders} + i, 1`,
+    )
+    folders += count
+  }
 
   return {
     documents: (count: number, { folderId = '', prefix = 'd' } = {}) =>
-      insert(
-        count,
-        'documents',
-        'document_id, folder_id, access_type, disabled, data, event_seq, created_at, last_updated',
-        `${text(prefix)}, ${folderId ? `'${folderId}'` : 'null'}, null, 0, '{}', 0, i, 1`,
-      ),
-    folders: (count: number, parentFolderId: string, prefix = 'f') =>
-      insert(
-        count,
-        'folders',
-        'folder_id, folder_name, parent_folder_id, access_type, created_at, last_updated',
-        `${text(prefix)}, 'name', '${parentFolderId}', null, i, 1`,
-      ),
+      insertDocuments(count, text(prefix), folderId ? `'${folderId}'` : 'null'),
+    /** Document `d<i>` is in the last folder of chain `f<i>`. */
+    documentsInChains: (count: number, depth: number) =>
+      insertDocuments(count, text('d'), `${text('f')} || '-${depth}'`),
+    folders: (count: number, parentFolderId: string | null, prefix = 'f') =>
+      insertFolders(count, text(prefix), parentFolderId === null ? 'null' : `'${parentFolderId}'`),
+    /** Folders `f<i>-1` to `f<i>-<depth>`, each inside the one before, for every `i` from 1 to `count`. */
+    async folderChains(count: number, depth: number) {
+      const id = (level: number) => `${text('f')} || '-${level}'`
+      for (let level = 1; level <= depth; level++)
+        await insertFolders(count, id(level), level === 1 ? 'null' : id(level - 1))
+    },
     /** Spread over the documents `d1` to `d<documents>`. */
     editors: (count: number, documents: number) =>
       insert(
