@@ -1,4 +1,5 @@
-// Bundles the server and the client into their dist folders. Dependencies are not bundled, except those of worker threads.
+// Bundles the server and the client into their dist folders. The server's bundle contains most of its dependencies,
+// because loading hundreds of small files takes half of the time of a start. The client's bundle contains none.
 //   build.mjs                              both
 //   build.mjs --client [folder]            only the client, with its types
 //   build.mjs --server [folder] [files]    only the server, unless it is already built from the same sources;
@@ -22,7 +23,7 @@ import { bundle, bundleClient } from './bundle.mjs'
 
 function hashOfSources() {
   const hash = createHash('sha256')
-  // The lock file too: the worker bundle contains its dependencies.
+  // The lock file too, because the bundles contain dependencies.
   for (const file of ['package-lock.json', 'openapi.json', 'scripts/build.mjs', 'scripts/bundle.mjs'])
     hash.update(readFileSync(file))
   for (const folder of ['packages/protocol/src', 'packages/server/src']) {
@@ -33,6 +34,9 @@ function hashOfSources() {
   return hash.digest('hex')
 }
 
+/** Loaded from node_modules: CommonJS packages, and the native package of SQLite. */
+const unbundled = new Set(['@photostructure/sqlite', 'fastify', 'pg', 'pino', 'prom-client', 'ws'])
+
 async function buildServer(dist, programs = []) {
   const stamp = join(dist, 'built-from')
   const sources = hashOfSources()
@@ -42,8 +46,7 @@ async function buildServer(dist, programs = []) {
     ...Object.fromEntries(programs.map((file) => [basename(file, '.ts'), file])),
   }
   rmSync(dist, { recursive: true, force: true })
-  await bundle(entries, dist, 'node')
-  // Threads restart often. With their dependencies in one file they start in half the time.
+  await bundle(entries, dist, 'node', (id) => id.startsWith('node:') || unbundled.has(id))
   const worker = { worker: 'packages/server/src/worker.ts' }
   await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
   copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
