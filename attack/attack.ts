@@ -5,7 +5,7 @@ export interface Scene {
   url: string
   database: 'sqlite' | 'postgres'
   attacker: Tenant
-  /** `short` is for the tests: it must end within about ten seconds and still harm an unprotected server. */
+  /** `short` is for the tests: it must end within about three seconds and still harm an unprotected server. */
   size: 'short' | 'full'
 }
 

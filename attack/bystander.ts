@@ -1,6 +1,7 @@
 /**
  * Another tenant of the server under attack, in a process of its own. It reads, writes, edits and opens documents in a
- * loop, and reports the longest time of each. The parent process sends the server's address, then `begin` and `end`.
+ * loop. The parent process sends the server's address once, then `begin` and `end` for each attack. After each `end` this
+ * process reports the longest time of each kind of request since `begin`.
  */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -59,23 +60,32 @@ const probes: Record<Probe, () => Promise<unknown>> = {
     opened.provider.destroy()
   },
 }
-const nothing: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
-const report: Report = { worstMs: { ...nothing }, worstWorkedMs: { ...nothing }, failures: [] }
+const noTimes: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
 // Once without measuring: the first request of a kind is slow in this process as well.
 for (const probe of Object.values(probes)) await probe()
 process.send?.('ready')
-await once(process, 'message')
 
-let isOver = false
-const probing = Promise.all(Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe)))
-await once(process, 'message')
-isOver = true
-await Promise.race([probing, pause(requestTimeoutMs)])
-process.send?.(report, () => process.exit())
+for (;;) {
+  await once(process, 'message')
+  const report: Report = { worstMs: { ...noTimes }, worstWorkedMs: { ...noTimes }, failures: [] }
+  const ended = new AbortController()
+  const probing = Promise.all(
+    Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe, report, ended.signal)),
+  )
+  await once(process, 'message')
+  ended.abort()
+  await Promise.race([probing, pause(requestTimeoutMs)])
+  process.send?.(report)
+}
 
 /** A request that is still open when the attack ends is measured to its end, or to the timeout. */
-async function repeat(name: Probe, probe: () => Promise<unknown>): Promise<void> {
-  while (!isOver) {
+async function repeat(
+  name: Probe,
+  probe: () => Promise<unknown>,
+  report: Report,
+  ended: AbortSignal,
+): Promise<void> {
+  while (!ended.aborted) {
     const startedAt = performance.now()
     const waitedBefore = [waitedMs(), waitedMs(pid)] as const
     try {

@@ -12,11 +12,20 @@ export interface Measured extends Report {
   grownMegabytes: number
 }
 
-/** Runs one attack on a new server while a bystander uses it. */
-export async function measure(
-  attack: Attack,
-  { main, databaseUrl, size }: { main: string; databaseUrl: string | undefined; size: Scene['size'] },
-): Promise<Measured> {
+/** A server, and a bystander that uses it while it is attacked. */
+export interface Experiment {
+  /** Attacks the server as a new tenant, and returns what the bystander noticed. */
+  run(attack: Attack, size: Scene['size']): Promise<Measured>
+  stop(): Promise<void>
+}
+
+export async function startExperiment({
+  main,
+  databaseUrl,
+}: {
+  main: string
+  databaseUrl: string | undefined
+}): Promise<Experiment> {
   const server = await startServer(main, databaseUrl)
   const { url, pid } = server
   const bystander = fork(new URL('./bystander.ts', import.meta.url), {
@@ -31,23 +40,34 @@ export async function measure(
     const [value] = (await Promise.race([once(bystander, 'message'), exited])) as [T]
     return value
   }
-  try {
-    await answer({ url, pid })
-    const attacker = await createTenant(url, 'attacker@example.com')
-    const database = databaseUrl === undefined ? 'sqlite' : 'postgres'
-    const run = await attack.prepare({ url, database, attacker, size })
-    const before = server.residentMegabytes()
-    await server.longestLoopMs()
-    bystander.send('begin')
-    await run()
-    const report = await answer<Report>('end')
-    return {
-      ...report,
-      loopMs: await server.longestLoopMs(),
-      grownMegabytes: Math.max(0, server.peakMegabytes() - before),
-    }
-  } finally {
+  const stop = async () => {
     bystander.kill()
     await server.stop()
+  }
+  try {
+    await answer({ url, pid })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  let attacks = 0
+  return {
+    async run(attack, size) {
+      const attacker = await createTenant(url, `attacker${++attacks}@example.com`)
+      const database = databaseUrl === undefined ? 'sqlite' : 'postgres'
+      const run = await attack.prepare({ url, database, attacker, size })
+      server.forgetPeak()
+      const before = server.residentMegabytes()
+      await server.longestLoopMs()
+      bystander.send('begin')
+      await run()
+      const report = await answer<Report>('end')
+      return {
+        ...report,
+        loopMs: await server.longestLoopMs(),
+        grownMegabytes: Math.max(0, server.peakMegabytes() - before),
+      }
+    },
+    stop,
   }
 }

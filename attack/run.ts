@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util'
 import { postgresForTests } from '../packages/server/test/support/services.ts'
 import { type Attack, promised } from './attack.ts'
 import { attacks } from './attacks/index.ts'
-import { measure, type Measured } from './measure.ts'
+import { startExperiment, type Measured } from './measure.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -45,7 +45,9 @@ for (const database of ['sqlite', 'postgres'] as const) {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
       const size = values.short ? 'short' : 'full'
-      const measured = await measure(attack, { main: '../packages/server/dist/main.js', databaseUrl, size })
+      // A new server for each attack: what one attack leaves behind must not count for the next.
+      const experiment = await startExperiment({ main: '../packages/server/dist/main.js', databaseUrl })
+      const measured = await experiment.run(attack, size).finally(() => experiment.stop())
       baseline ??= measured
       const result = resultOf(attack, measured, baseline)
       const delays = columns.map(

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { measuredProcess } from '../bench/process.ts'
@@ -10,8 +10,9 @@ export interface ServerUnderAttack {
   /** The longest time that the event loop was held since the last call. */
   longestLoopMs(): Promise<number>
   residentMegabytes(): number
-  /** Peak memory of the process since it started. */
+  /** Peak memory of the process since `forgetPeak` was called. */
   peakMegabytes(): number
+  forgetPeak(): void
   stop(): Promise<void>
 }
 
@@ -42,6 +43,8 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     },
     residentMegabytes: () => kilobytes('VmRSS') / 1024,
     peakMegabytes: () => kilobytes('VmHWM') / 1024,
+    // 5 resets VmHWM (proc(5)).
+    forgetPeak: () => writeFileSync(`/proc/${child.pid}/clear_refs`, '5'),
     async stop() {
       await stop()
       rmSync(dataDir, { recursive: true, force: true })

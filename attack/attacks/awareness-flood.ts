@@ -30,7 +30,7 @@ export const awarenessOfManyViewers: Attack = {
   name: 'awareness of many viewers in one editor',
   withoutDatabase: true,
   async prepare(scene) {
-    const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
+    const [count, ms] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
     const sockets = await Promise.all(
       Array.from({ length: count }, async (_, index) => {
         const token = await userToken(scene.attacker, `viewer_${index}`, 'viewer')

@@ -24,7 +24,7 @@ export const creationByOpening: Attack = {
       },
     })
     const address = `${url.replace(/^http/, 'ws')}/realtime?token=${data.token}`
-    const [sockets, ms] = size === 'short' ? [4, 3_000] : [8, 10_000]
+    const [sockets, ms] = size === 'short' ? [4, 1_500] : [8, 10_000]
     return async () => {
       let isOver = false
       const openAll = async (_: unknown, name: number) => {

@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attack, Scene } from '../attack.ts'
 
-const seconds = (size: Scene['size']) => (size === 'short' ? 2 : 4)
+const seconds = (size: Scene['size']) => (size === 'short' ? 1 : 4)
 
 /** Many requests in one write, without credentials and without waiting for answers. */
 export const pipelinedRequests: Attack = {

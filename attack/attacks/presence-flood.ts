@@ -61,7 +61,7 @@ export const presenceOfManyViewers: Attack = {
   name: 'presence of many viewers in one document',
   withoutDatabase: true,
   async prepare(scene) {
-    const [count, ms] = scene.size === 'short' ? [60, 3_000] : [200, 10_000]
+    const [count, ms] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
     const sockets = await Promise.all(Array.from({ length: count }, (_, i) => viewer(scene, `viewer_${i}`)))
     await Promise.all(sockets.map((socket) => open(socket, 1)))
     return async () => {

@@ -18,7 +18,7 @@ export const slowReaders: Attack = {
   // A thread merges the document, which takes a multiple of its size.
   maxMegabytes: 300,
   async prepare({ url, attacker, size }) {
-    const [readers, megabytes, ms] = size === 'short' ? [40, 10, 3_000] : [40, 20, 8_000]
+    const [readers, megabytes, ms] = size === 'short' ? [40, 10, 1_500] : [40, 20, 8_000]
     await writeDocument(url, await userToken(attacker, 'writer'), megabytes)
     const sockets = await Promise.all(
       Array.from({ length: readers }, async (_, index) =>

@@ -1,7 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { promised } from '../../../../attack/attack.ts'
 import { attacks } from '../../../../attack/attacks/index.ts'
-import { measure } from '../../../../attack/measure.ts'
+import { type Experiment, startExperiment } from '../../../../attack/measure.ts'
 import { createPostgresDatabase, stores } from '../support/harness.ts'
 import { buildServer, serverProgram } from '../support/processes/process.ts'
 
@@ -14,9 +14,14 @@ beforeAll(buildServer)
 describe.each(stores)('attacks on %s', { retry: 2 }, (store) => {
   const [, ...real] = attacks
   const tried = store === 'sqlite' ? real : real.filter(({ withoutDatabase }) => !withoutDatabase)
-  test.each(tried)('[S1] [S2] another tenant keeps working during the attack: $name', async (attack) => {
+  let experiment: Experiment
+  beforeAll(async () => {
     const databaseUrl = store === 'postgres' ? await createPostgresDatabase() : undefined
-    const measured = await measure(attack, { main: serverProgram, databaseUrl, size: 'short' })
+    experiment = await startExperiment({ main: serverProgram, databaseUrl })
+  })
+  afterAll(() => experiment?.stop())
+  test.each(tried)('[S1] [S2] another tenant keeps working during the attack: $name', async (attack) => {
+    const measured = await experiment.run(attack, 'short')
     expect(measured.failures).toEqual([])
     for (const ms of Object.values(measured.worstMs)) expect(ms).toBeLessThan(maxDelayMs)
     expect(measured.loopMs).toBeLessThan(promised.loopMs)
