@@ -32,6 +32,7 @@ export default defineConfig({
           include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'examples/*.test.ts'],
           exclude: [ownClock],
           globalSetup: 'packages/server/test/support/global-setup.ts',
+          setupFiles: 'packages/server/test/support/random-setup.ts',
           isolate: false,
         },
       },

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { build, defaultClientConditions } from 'vite'
 import * as given from '../packages/server/test/support/given.ts'
 import { stores, useServer } from '../packages/server/test/support/harness.ts'
-import { tokenFor } from '../packages/server/test/support/live.ts'
+import { tokenFor } from '../packages/server/test/support/user-tokens.ts'
 import { chromiumForTests } from '../packages/server/test/support/browser.ts'
 import examples from './package.json' with { type: 'json' }
 

@@ -4,7 +4,7 @@ import type { ClientMessage } from '@plenum/protocol/realtime'
 import { chromiumForTests } from '../../server/test/support/browser.ts'
 import * as given from '../../server/test/support/given.ts'
 import { startServer, type TestServer } from '../../server/test/support/harness.ts'
-import { tokenFor } from '../../server/test/support/live.ts'
+import { tokenFor } from '../../server/test/support/user-tokens.ts'
 import { bundle, servePage } from './support/pages.ts'
 
 let server: TestServer

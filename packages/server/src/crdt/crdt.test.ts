@@ -1,27 +1,24 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { testCrdt } from '../../test/support/updates/document-work.ts'
-import { expectFreeLoop, freeIteration, heldDuring, leastHeld } from '../../test/support/event-loop.ts'
 import {
-  any,
-  docOf,
-  randomNumbers,
-  slowDocument,
-  struct,
-  text,
-  update,
-} from '../../test/support/updates/scenes.ts'
+  expectFreeLoop,
+  freeIteration,
+  longestLoopBlockDuring,
+  shortestLoopBlock,
+} from '../../test/support/event-loop.ts'
+import { any, docOf, slowDocument, struct, text, update } from '../../test/support/updates/scenes.ts'
+import { createRandom, type Random } from '../../test/support/random.ts'
 import { randomSteps, Session } from '../../test/support/updates/sessions.ts'
 import { DamagedLog } from './content/errors.ts'
 import { DocumentIndex } from './updates/document-index.ts'
 
-const seed = 20_261_005
 const inline = testCrdt({ inlineBytes: Infinity })
 const threaded = testCrdt({ inlineBytes: 0 })
 afterAll(() => Promise.all([inline.close(), threaded.close()]))
 
 /** The rows of a session and the resulting document. */
-function rowsOf(random: (limit: number) => number, steps: number): { server: Y.Doc; rows: Uint8Array[] } {
+function rowsOf(random: Random, steps: number): { server: Y.Doc; rows: Uint8Array[] } {
   const live = new Session(3)
   const rows = rowsFrom(live.server)
   expect(live.run(randomSteps(random, steps))).toBeUndefined()
@@ -58,7 +55,7 @@ describe.each([
   ['in a thread', threaded],
 ])('[V5] work on documents %s', (_, crdt) => {
   test('[V5] preserves their content', async () => {
-    const random = randomNumbers(seed)
+    const random = createRandom()
     for (let i = 0; i < 10; i++) {
       const { server, rows } = rowsOf(random, 120)
       const expected = contentOf(server)
@@ -190,7 +187,7 @@ describe('[V5] the thread of documents', () => {
     // The first call starts the thread.
     await crdt.diff(parts, stateVector)
     for (const [name, run] of Object.entries(work)) {
-      const lag = await leastHeld(run)
+      const lag = await shortestLoopBlock(run)
       // oxlint-disable-next-line no-console -- the number is part of the result
       console.log(`${name}: the event loop waits ${lag.toFixed(1)} ms`)
       expectFreeLoop(lag)
@@ -210,7 +207,7 @@ describe('[V5] the thread of documents', () => {
   test('[V5] is terminated by a small hostile document, which never runs on the event loop', async () => {
     const crdt = testCrdt()
     const parts = [slowDocument(10_000)]
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       const slow = expect(crdt.compact(parts)).rejects.toThrow('longer than')
       expect((await crdt.index(parts)).size).toBe(2)
       await slow

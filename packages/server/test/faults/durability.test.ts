@@ -7,15 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
-
-/** Decides when the kills happen. It is printed, so that a failing run can be repeated. */
-const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000)
-function* randomNumbers(state: number): Generator<number, never> {
-  for (;;) {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    yield state / 2 ** 32
-  }
-}
+import { createRandom, testSeed } from '../support/random.ts'
 
 const folders: string[] = []
 const newFolder = () => {
@@ -46,7 +38,7 @@ async function createTenant(url: string) {
 
 /** Kills the server repeatedly under concurrent writes. Counts acknowledged writes, and how many of them are lost. */
 async function killRepeatedly({ program, env, kills }: Trial) {
-  const random = randomNumbers(seed)
+  const random = createRandom()
   const acknowledged: string[] = []
   let credentials: Awaited<ReturnType<typeof createTenant>> | undefined
   let lost = 0
@@ -76,8 +68,8 @@ async function killRepeatedly({ program, env, kills }: Trial) {
       }
     })
     // The kill waits for a random number of answers, so that slow machines write as much as fast ones.
-    const enough = 10 + random.next().value * 60
-    while (round.length < enough) await new Promise((later) => setTimeout(later, random.next().value * 5))
+    const enough = 10 + random(60)
+    while (round.length < enough) await new Promise((later) => setTimeout(later, random.fraction() * 5))
     await server.kill()
     running = false
     await Promise.all(writers)
@@ -103,7 +95,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   const missing = acknowledged.filter((id) => !found.has(id)).length
   // oxlint-disable-next-line no-console -- the counts are part of the result
   console.log(
-    `seed ${seed}: ${kills} kills, ${acknowledged.length} acknowledged, ${Math.max(lost, missing)} lost`,
+    `seed ${testSeed}: ${kills} kills, ${acknowledged.length} acknowledged, ${Math.max(lost, missing)} lost`,
   )
   return { acknowledged: acknowledged.length, lost: Math.max(lost, missing) }
 }

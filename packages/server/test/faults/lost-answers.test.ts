@@ -1,7 +1,10 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { closeClients, eventually, synced, tokenFor, yjsClient } from '../support/live.ts'
-import { roadToPostgres, withPostgres } from '../support/postgres-faults.ts'
-import { RealtimeClient } from '../support/clients/realtime-client.ts'
+import { eventually, synced } from '../support/clients/convergence.ts'
+import { closeClients } from '../support/clients/open-clients.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
+import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
+import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 afterEach(closeClients)
 
@@ -10,7 +13,7 @@ const editor = { ...document, editorId: 'note' }
 
 /** A server that can lose the answer to a commit: the commit reaches the database, but its answer does not return. */
 async function withLostAnswer() {
-  const road = await roadToPostgres()
+  const road = await postgresProxy()
   const { server, tenant } = await withPostgres(road.url)
   return {
     server,
@@ -73,7 +76,7 @@ describe('a committed operation whose answer from PostgreSQL is lost', () => {
 
   test('[O2.4] [R20] subscribers receive a live state whose commit answer is lost', async () => {
     const { server, tenant, losesAnswer } = await withLostAnswer()
-    const reader = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const reader = await RealtimeSocket.connect(server, await tokenFor(tenant))
     await reader.open()
     const show = (page: number) =>
       tenant.client.liveState.broadcast({ ...document, liveStateDataId: 'slide', data: { page } })

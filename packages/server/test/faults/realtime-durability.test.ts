@@ -5,17 +5,14 @@ import { DatabaseSync } from '@photostructure/sqlite'
 import { createClient } from '@plenum/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPostgresDatabase } from '../support/harness.ts'
-import { closeClients, converged, synced, yjsClient } from '../support/live.ts'
+import { converged, synced } from '../support/clients/convergence.ts'
+import { closeClients } from '../support/clients/open-clients.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
 import { buildServer, freePort, startProcess } from '../support/processes/process.ts'
+import { createRandom, testSeed } from '../support/random.ts'
 import { hocuspocusTypist, type Typist, yjsTypist } from '../support/clients/typists.ts'
 
-/** Decides when the kills happen. It is printed, so that a failing run can be repeated. */
-const seed = Number(process.env.KILL_SEED ?? Date.now() % 1_000_000)
-let state = seed
-const random = () => {
-  state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-  return state / 2 ** 32
-}
+const random = createRandom()
 
 const folders: string[] = []
 const newFolder = () => {
@@ -73,8 +70,8 @@ async function killRepeatedly({ program, env, kills }: Trial) {
     const running = typists.map((one) => one.type())
     const count = () => typists.reduce((sum, one) => sum + one.confirmed.length, 0)
     // The kill waits for a random number of confirmations, so that slow machines type as much as fast ones.
-    const enough = 30 + random() * 100
-    while (count() < enough) await new Promise((later) => setTimeout(later, random() * 5))
+    const enough = 30 + random(100)
+    while (count() < enough) await new Promise((later) => setTimeout(later, random.fraction() * 5))
     await server.kill()
     for (const one of typists) one.stop()
     await Promise.all(running)
@@ -94,7 +91,7 @@ async function killRepeatedly({ program, env, kills }: Trial) {
   await server.terminate()
   const total = [...confirmed.values()].reduce((sum, words) => sum + words.length, 0)
   // oxlint-disable-next-line no-console -- the counts are part of the result
-  console.log(`seed ${seed}: ${kills} kills, ${total} confirmed updates, ${lost} lost`)
+  console.log(`seed ${testSeed}: ${kills} kills, ${total} confirmed updates, ${lost} lost`)
   return { confirmed: total, lost }
 }
 

@@ -7,21 +7,14 @@ import * as Y from 'yjs'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer, useServer } from '../support/harness.ts'
 import { heldDisk } from '../support/held-disk.ts'
-import {
-  closeClients,
-  closed,
-  converged,
-  editorName,
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../support/live.ts'
-import { roadToPostgres, withPostgres } from '../support/postgres-faults.ts'
-import { RealtimeClient } from '../support/clients/realtime-client.ts'
+import { converged, eventually, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocus-client.ts'
+import { closeClients, editorName } from '../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../support/clients/raw-socket.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
+import { postgresProxy, withPostgres } from '../support/postgres-faults.ts'
+import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 const stops: (() => unknown)[] = []
 afterEach(async () => {
@@ -83,7 +76,7 @@ describe('a failing database', () => {
   })
 
   test('[R7] an update whose commit was not confirmed reaches the clients that were already connected', async () => {
-    const road = await roadToPostgres()
+    const road = await postgresProxy()
     const { server, tenant } = await withPostgres(road.url)
     const ada = yjsClient(server, await tokenFor(tenant))
     const bob = yjsClient(server, await tokenFor(tenant, 'bob'))
@@ -98,7 +91,7 @@ describe('a failing database', () => {
   })
 
   test('[R7] the server closes connections with 4503 while the database is unreachable, and clients continue afterwards', async () => {
-    const road = await roadToPostgres()
+    const road = await postgresProxy()
     const { server, tenant } = await withPostgres(road.url)
     const token = await tokenFor(tenant)
     const [ada, bob] = [yjsClient(server, token), yjsClient(server, await tokenFor(tenant, 'bob'))]
@@ -124,7 +117,7 @@ describe('a failing database', () => {
   })
 
   test('[R7] an update waiting for a deleted document is not stored in a new document with the same id', async () => {
-    const road = await roadToPostgres()
+    const road = await postgresProxy()
     const { server, tenant } = await withPostgres(road.url)
     const [ada, bob] = [
       yjsClient(server, await tokenFor(tenant)),
@@ -260,7 +253,7 @@ describe('many documents opened at once', () => {
     const { server, tenant } = await withPostgres()
     const other = await given.tenant(server)
     const token = await tokenFor(other)
-    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const crowd = await RealtimeSocket.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
     for (let ref = 1; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })
     crowd.send({ type: 'ping' })
@@ -275,7 +268,7 @@ describe('many documents opened at once', () => {
 
   test('[R9] [R9.1] a client that is opening 600 documents loses an open one at once when its access is removed', async () => {
     const { server, tenant } = await withPostgres()
-    const crowd = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const crowd = await RealtimeSocket.connect(server, await tokenFor(tenant))
     const place = { organizationId: 'org_1', topics: [] }
     await crowd.open('d0', { ref: 1, topics: [] })
     for (let ref = 2; ref <= 600; ref++) crowd.send({ type: 'open', ref, documentId: `d${ref}`, ...place })

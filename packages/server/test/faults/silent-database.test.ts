@@ -2,8 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PostgresService, startPostgres } from '../support/services.ts'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer } from '../support/harness.ts'
-import { eventually, hocuspocusClient, saved, synced, tokenFor, yjsClient } from '../support/live.ts'
-import { RealtimeClient } from '../support/clients/realtime-client.ts'
+import { eventually, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient, saved } from '../support/clients/hocuspocus-client.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
+import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 const timeoutSeconds = 2
 const message =
@@ -99,7 +102,7 @@ describe('a PostgreSQL that stops responding', () => {
     const token = await tokenFor(tenant)
     const ada = yjsClient(server, token)
     const bob = hocuspocusClient(server, await tokenFor(tenant, 'bob'))
-    const cleo = await RealtimeClient.connect(server, await tokenFor(tenant, 'cleo'))
+    const cleo = await RealtimeSocket.connect(server, await tokenFor(tenant, 'cleo'))
     await cleo.open()
     await synced(ada, bob)
     ada.text.insert(0, 'before ')

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, heldDuring } from '../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring } from '../support/event-loop.ts'
 import * as given from '../support/given.ts'
 import { useServer } from '../support/harness.ts'
-import { open } from '../support/raw.ts'
+import { openHttp } from '../support/clients/raw-http.ts'
 
 const ordinaryBytes = 1024 * 1024 - 200
 const crdtBytes = 10 * 1024 * 1024 - 200
@@ -32,7 +32,7 @@ describe('bodies that take long to parse', () => {
         const answer = (await response.text()).slice(0, 200)
         expect({ status: response.status, answer }).toMatchObject({ status })
       }
-      shortestMs = Math.min(shortestMs, await heldDuring(send))
+      shortestMs = Math.min(shortestMs, await longestLoopBlockDuring(send))
     }
     return shortestMs
   }
@@ -92,7 +92,7 @@ describe('bodies that take long to parse', () => {
     const request = `POST /v2/organizations/get HTTP/1.1\r\n${lines.join('')}\r\n${body}`
     const connections = await Promise.all(
       Array.from({ length: 30 }, async () => {
-        const connection = open(server.url)
+        const connection = openHttp(server.url)
         await once(connection.socket, 'connect')
         return connection
       }),
@@ -102,7 +102,7 @@ describe('bodies that take long to parse', () => {
       // All but the last byte is sent before, so that the server reads all bodies in one iteration.
       for (const { send } of connections) send(request.slice(0, -1))
       await expect.poll(() => connections.every(({ socket }) => socket.writableLength === 0)).toBe(true)
-      const held = await heldDuring(async () => {
+      const held = await longestLoopBlockDuring(async () => {
         for (const { send } of connections) send('}')
         const answers = await Promise.all(connections.map(({ answer }) => answer()))
         for (const answer of answers) expect(answer).toMatchObject({ status: 200 })

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as given from '../support/given.ts'
 import { startServer, type TestServer, useServer } from '../support/harness.ts'
-import { exchange, open, post, type RawAnswer } from '../support/raw.ts'
+import { exchange, openHttp, post, type RawAnswer } from '../support/clients/raw-http.ts'
 
 const get = '/v2/organizations/get'
 const whole = '{"data":{}}'
@@ -81,7 +81,7 @@ describe('[0.1] HTTP', () => {
     expect(await ask(Object.fromEntries(Array.from({ length: 2000 }, (_, i) => [`x-${i}`, ''])))).toEqual(
       expected,
     )
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     connection.send(post(get, { ...tenant.headers, expect: '100-continue' }, whole))
     expect((await connection.answer())?.status).toBe(100)
     expect(checkedAnswer(await connection.answer())).toEqual(expected)
@@ -125,7 +125,7 @@ describe('[0.1] HTTP', () => {
   })
 
   test('[0.1.8] the server answers pipelined requests in their order', async () => {
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     const requests = [
       post('/v2/organizations/add', tenant.headers, added('pipelined')),
       post('/v2/nothing', {}, '{}'),
@@ -147,7 +147,7 @@ describe('[0.1] HTTP', () => {
   })
 
   test('[0.1.8] a write is answered before the malformed request behind it', async () => {
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     connection.send(`${post('/v2/organizations/add', tenant.headers, added('first'))}nonsense\r\n\r\n`)
     expect(checkedAnswer(await connection.answer())).toMatchObject({
       status: 200,
@@ -167,7 +167,7 @@ describe('[0.1] HTTP', () => {
     const fits = whole.padEnd(limit)
     expect(await ask({}, fits)).toEqual({ status: 200, body: retrieved })
     // Refused by its declared length; the body is not JSON, so parsing it would give another error.
-    const declared = open(server.url)
+    const declared = openHttp(server.url)
     declared.send(post(get, { ...tenant.headers, 'content-length': String(limit + 1) }))
     expect(checkedAnswer(await declared.answer())).toEqual(tooLarge)
     declared.send('['.repeat(limit + 1))
@@ -176,7 +176,7 @@ describe('[0.1] HTTP', () => {
     declared.socket.destroy()
 
     const chunk = `10000\r\n${'['.repeat(65_536)}\r\n`
-    const chunked = open(server.url)
+    const chunked = openHttp(server.url)
     chunked.send(post(get, { ...tenant.headers, 'transfer-encoding': 'chunked' }))
     for (let i = 0; i < 17; i++) chunked.send(chunk)
     expect(checkedAnswer(await chunked.answer())).toEqual(tooLarge)
@@ -187,7 +187,7 @@ describe('[0.1] HTTP', () => {
   })
 
   test('[0.2] the server refuses a request without credentials before its body arrives', async () => {
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     connection.send(post(get, { 'content-length': '100000' }))
     expect(checkedAnswer(await connection.answer())).toEqual(refused(400, 'Auth Token not found in headers.'))
     connection.socket.destroy()
@@ -220,7 +220,7 @@ describe('[0.7.9] requests that take too long to arrive', () => {
     const tenant = await given.tenant(server)
     const slowly = refused(408, 'The request took too long to arrive.')
     const begin = (bytes: string) => {
-      const connection = open(server.url)
+      const connection = openHttp(server.url)
       connection.send(bytes)
       const timer = setInterval(() => connection.send('x'), 100)
       void connection.closed.then(() => clearInterval(timer))

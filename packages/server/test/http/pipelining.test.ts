@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { maxIterationMs } from '../../src/platform/turns/loop-time.ts'
-import { expectFreeLoop, leastHeld } from '../support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../support/event-loop.ts'
 import { useServer } from '../support/harness.ts'
-import { open } from '../support/raw.ts'
+import { openHttp } from '../support/clients/raw-http.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost:a\r\n\r\n`
 
@@ -10,7 +10,7 @@ describe('pipelined requests', () => {
   const server = useServer('sqlite')
 
   test('[S5.3] a connection with too many waiting requests gets its answers, then RESOURCE_EXHAUSTED, and is closed', async () => {
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     connection.send(get('/healthz').repeat(20))
     for (let answered = 0; answered < 5; answered++) {
       expect(await connection.answer()).toMatchObject({ status: 200 })
@@ -27,7 +27,7 @@ describe('pipelined requests', () => {
   })
 
   test('[S5.3] a connection that reads its answers may pipeline requests without an end', async () => {
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     connection.send(get('/x').repeat(4))
     for (let answered = 0; answered < 100; answered++) {
       expect(await connection.answer()).toMatchObject({ status: 404 })
@@ -40,7 +40,7 @@ describe('pipelined requests', () => {
     // The answer may take longer than the time for which iterations stay short.
     await expect
       .poll(async () => {
-        const connection = open(server.url)
+        const connection = openHttp(server.url)
         connection.send(get('/x'))
         await connection.answer()
         connection.socket.destroy()
@@ -53,8 +53,8 @@ describe('pipelined requests', () => {
   test.each(['/x', '/metrics'])(
     '[S2] thousands of GET %s in one write do not block the event loop',
     async (path) => {
-      const held = await leastHeld(async () => {
-        const connection = open(server.url)
+      const held = await shortestLoopBlock(async () => {
+        const connection = openHttp(server.url)
         connection.send(get(path).repeat(2_000))
         await connection.closed
       })

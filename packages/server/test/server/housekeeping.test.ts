@@ -14,7 +14,7 @@ const day = 24 * 60 * 60 * 1000
 
 describe.each(stores)('housekeeping on %s', (store) => {
   const server = useServer(store)
-  const place = { organizationId: 'o1', documentId: 'd1' }
+  const documentRef = { organizationId: 'o1', documentId: 'd1' }
 
   function housekeeping(afterMs: number, database: Database = server.database) {
     const logged: string[] = []
@@ -49,10 +49,10 @@ describe.each(stores)('housekeeping on %s', (store) => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
     for (const documentId of ['d1', 'd2', 'd3'])
-      await one.client.presence.add({ ...place, documentId, users })
-    await other.client.presence.add({ ...place, users: [{ userId: 'stale' }] })
+      await one.client.presence.add({ ...documentRef, documentId, users })
+    await other.client.presence.add({ ...documentRef, users: [{ userId: 'stale' }] })
     server.clock.offsetMs = day / 2
-    await other.client.presence.add({ ...place, users: [{ userId: 'fresh' }] })
+    await other.client.presence.add({ ...documentRef, users: [{ userId: 'fresh' }] })
 
     await housekeeping(day - 60_000).run()
     expect(await presentUsers(one)).toHaveLength(1500)
@@ -122,7 +122,7 @@ describe.each(stores)('housekeeping on %s', (store) => {
   test('[I1.2] housekeeping removes kept answers to idempotency keys after 24 hours', async () => {
     const tenant = await given.tenant(server)
     const options = { idempotencyKey: randomUUID() }
-    await tenant.client.presence.add({ ...place, users: [{ userId: 'u1' }] }, options)
+    await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1' }] }, options)
     await housekeeping(day - 60_000).run()
     expect(await keptAnswers(tenant)).toBe(1)
     await housekeeping(day).run()

@@ -4,9 +4,13 @@ import { operations } from '@plenum/protocol'
 import { version } from '../../src/start/version.ts'
 import * as given from '../support/given.ts'
 import { startServer, stores, useServer } from '../support/harness.ts'
-import { closed, hocuspocusClient, saved, socketUrl, synced, tokenFor, yjsClient } from '../support/live.ts'
+import { synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient, saved } from '../support/clients/hocuspocus-client.ts'
+import { closed, socketUrl } from '../support/clients/raw-socket.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
 import { metric, metricsOf } from '../support/metrics-page.ts'
-import { RealtimeClient } from '../support/clients/realtime-client.ts'
+import { RealtimeSocket } from '../support/clients/realtime-socket.ts'
 
 /** Metrics are rendered at most twice a second. */
 const eventually = <T>(read: () => Promise<T>) => expect.poll(read, { timeout: 30_000, interval: 100 })
@@ -90,7 +94,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     const stranger = new WebSocket(socketUrl(server, '/yjs/o/d/e?token=wrong'))
     expect(await closed(stranger)).toMatchObject({ code: 4401 })
     await value('plenum_websocket_closes_total', { dialect: 'yjs', code: '4401' }).toBe(1)
-    const client = await RealtimeClient.connect(server, token)
+    const client = await RealtimeSocket.connect(server, token)
     client.socket.close(1000)
     await value('plenum_websocket_closes_total', { dialect: 'realtime', code: '1000' }).toBe(1)
   })
@@ -110,7 +114,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await value('plenum_editor_updates_refused_total', { reason: 'read_only' }).toBe(1)
     await value('plenum_editor_updates_refused_total', { reason: 'malformed' }).toBe(0)
 
-    const vandal = await RealtimeClient.connect(server, await tokenFor(tenant, 'vic'))
+    const vandal = await RealtimeSocket.connect(server, await tokenFor(tenant, 'vic'))
     await vandal.open()
     await vandal.openEditor('note')
     vandal.sendFrame('update', Uint8Array.of(255), 1, 1)
@@ -148,7 +152,7 @@ describe.each(stores)('/metrics on %s', (store) => {
     await fetch(`${own.url}/v2/organizations/get`, { method: 'DELETE' })
     const token = await tokenFor(tenant, canary)
     for (const code of [1000, 3999, 4000, 4777, 4999]) {
-      const client = await RealtimeClient.connect(own, token)
+      const client = await RealtimeSocket.connect(own, token)
       await client.open(canary)
       client.socket.close(code, canary)
       await client.closed

@@ -12,7 +12,7 @@ import {
   type ServerProcess,
   startProcess,
 } from '../support/processes/process.ts'
-import { open, post } from '../support/raw.ts'
+import { openHttp, post } from '../support/clients/raw-http.ts'
 
 const SECRET_KEY = 'a secret key that only these tests use'
 const folders: string[] = []
@@ -105,7 +105,7 @@ describe('[O1] shutting down', () => {
 
     // The server has these requests, and waits for their bodies.
     const accepted = Array.from({ length: 5 }, (_, index) => {
-      const connection = open(server.url)
+      const connection = openHttp(server.url)
       const body = newOrganization(`accepted-${index}`)
       const request = post(
         '/v2/organizations/add',
@@ -116,7 +116,7 @@ describe('[O1] shutting down', () => {
       return { connection, body }
     })
     for (const { connection } of accepted) expect((await connection.answer())?.status).toBe(100)
-    const idle = open(server.url)
+    const idle = openHttp(server.url)
     idle.send('GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n')
     expect((await idle.answer())?.status).toBe(200)
 
@@ -143,7 +143,7 @@ describe('[O1] shutting down', () => {
   test('[O1] a request that does not end delays the shutdown by at most SHUTDOWN_SECONDS', async () => {
     const server = await startProcess('server', { DATA_DIR: newFolder(), SHUTDOWN_SECONDS: '1' })
     const credentials = await createTenant(server)
-    const connection = open(server.url)
+    const connection = openHttp(server.url)
     const headers = { ...headersOf(credentials), expect: '100-continue', 'content-length': '100' }
     connection.send(post('/v2/organizations/get', headers))
     expect((await connection.answer())?.status).toBe(100)

@@ -10,7 +10,7 @@ import { describe, expect, test } from 'vitest'
 import { isUnavailable } from '../../src/store/engine/failures.ts'
 import * as given from '../support/given.ts'
 import { createPostgresDatabase, startServer, stores, useServer } from '../support/harness.ts'
-import { exchange, post } from '../support/raw.ts'
+import { exchange, post } from '../support/clients/raw-http.ts'
 
 const internal = { status: 500, body: { error: { status: 'INTERNAL', message: 'Internal error.' } } }
 

@@ -20,7 +20,7 @@ interface Sample {
  * collections are excluded: most of the objects they visit belong to other tests in this process. `npm run attack`
  * includes them.
  */
-export async function heldDuring(run: () => Promise<unknown>): Promise<number> {
+export async function longestLoopBlockDuring(run: () => Promise<unknown>): Promise<number> {
   const found: PerformanceEntry[] = []
   const collections = new PerformanceObserver((list) => found.push(...list.getEntries()))
   collections.observe({ entryTypes: ['gc'] })
@@ -60,14 +60,14 @@ export async function freeIteration(): Promise<void> {
 }
 
 /** The shortest blocked time of several attempts: code that runs for the first time is slow. */
-export async function leastHeld(
+export async function shortestLoopBlock(
   run: () => Promise<unknown>,
   before: () => Promise<unknown> = async () => {},
 ): Promise<number> {
   let shortestMs = Infinity
   for (let attempt = 0; attempt < 3 && shortestMs >= 25; attempt++) {
     await before()
-    shortestMs = Math.min(shortestMs, await heldDuring(run))
+    shortestMs = Math.min(shortestMs, await longestLoopBlockDuring(run))
   }
   return shortestMs
 }

@@ -58,7 +58,17 @@ export async function document({ client }: Tenant, documentId = 'doc_1'): Promis
   })
 }
 
-/** Users with these ids in the organization, or in a document or folder of it. */
+/** Creates a document of `org_1` that only users with a grant on it may open. */
+export async function restrictedDocument(tenant: Tenant, documentId: string): Promise<void> {
+  await document(tenant, documentId)
+  await tenant.client.documents.updateAccess({
+    organizationId: 'org_1',
+    documentIds: [documentId],
+    accessType: 'restricted',
+  })
+}
+
+/** Adds users with these ids to the organization, or in a document or folder of it. */
 export async function users(
   { client }: Tenant,
   userIds: readonly string[],

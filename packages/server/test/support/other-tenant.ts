@@ -1,4 +1,4 @@
-import { expectFreeLoop, heldDuring, TooSlow } from './event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring, TooSlow } from './event-loop.ts'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
 
@@ -36,7 +36,7 @@ export async function runInShortSteps(
   minWrites = 3,
 ): Promise<void> {
   const stop = await writesOfOther(server)
-  const held = await heldDuring(work)
+  const held = await longestLoopBlockDuring(work)
   const { writes, slowest } = await stop()
   // If the work were one transaction, the slowest write would take almost the whole time.
   if (writes < minWrites || slowest >= 0.5) {

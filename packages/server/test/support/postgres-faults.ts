@@ -38,7 +38,7 @@ export async function withPostgres(via = (url: string) => url) {
 }
 
 /** A proxy between a server and its database that can close connections, and delay or hold commits. */
-export async function roadToPostgres() {
+export async function postgresProxy() {
   const sockets = new Set<Socket>()
   let target = new URL('http://unset')
   let isOpen = true

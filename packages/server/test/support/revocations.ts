@@ -2,7 +2,7 @@ import type { PermissionResource } from '@plenum/protocol'
 import type { AccessType } from './access/oracle.ts'
 import * as given from './given.ts'
 import type { TestServer } from './harness.ts'
-import { eventually } from './live.ts'
+import { eventually } from './clients/convergence.ts'
 import { document, folder, grant, organization } from './permission-scenes.ts'
 
 /** A user edits `d1` in the folder `f1` of `o1`. No user may open documents in the folder `vault`. */
@@ -47,7 +47,7 @@ const asViewer = { users: [{ userId, accessRole: 'viewer' as const }] }
 const makeEditor = ({ client }: Stage) => grant(client, userId, { ...d1, accessRole: 'editor' })
 const remove = (...resources: PermissionResource[]) => ({ userId, permissions: { resources } })
 const passTime = async (stage: Stage, ms: number) => void (stage.server.clock.offsetMs += ms)
-const nothing = () => []
+const noGrants = () => []
 const onDocument = () => [d1]
 const soon = (now: number) => Math.floor(now / 1000) + 30 * 60
 
@@ -73,7 +73,7 @@ export const revocations: readonly Revocation[] = [
   {
     cause: 'a lesser role than in the token',
     token: [d1],
-    stored: nothing,
+    stored: noGrants,
     act: ({ client }) => grant(client, userId, { ...d1, accessRole: 'viewer' }),
     effect: 'viewer',
     undo: makeEditor,
@@ -87,7 +87,7 @@ export const revocations: readonly Revocation[] = [
   {
     cause: 'Remove Permissions of a grant in the token',
     token: [d1],
-    stored: nothing,
+    stored: noGrants,
     act: ({ client }) => client.permissions.remove(remove(d1)),
     effect: noGrant,
     undo: makeEditor,
@@ -116,7 +116,7 @@ export const revocations: readonly Revocation[] = [
   {
     cause: 'Delete Users of the organization, with grants in the token',
     token: [organization, folder('f1'), d1],
-    stored: nothing,
+    stored: noGrants,
     act: ({ client }) => client.users.delete({ organizationId: 'o1', userIds: [userId] }),
     effect: noGrant,
     undo: makeEditor,
@@ -144,7 +144,7 @@ export const revocations: readonly Revocation[] = [
   },
   {
     cause: 'Update Documents',
-    stored: nothing,
+    stored: noGrants,
     types: { document: 'public' },
     act: ({ client }) =>
       client.documents.update({
@@ -187,7 +187,7 @@ export const revocations: readonly Revocation[] = [
   },
   {
     cause: 'the default access type of the API key',
-    stored: nothing,
+    stored: noGrants,
     types: {},
     act: ({ client }) => client.apiKeyConfig.update({ defaultDocumentAccessType: 'restricted' }),
     effect: noGrant,

@@ -11,7 +11,7 @@ import {
   type TestServer,
   useServer,
 } from '../support/harness.ts'
-import { exchange, post } from '../support/raw.ts'
+import { exchange, post } from '../support/clients/raw-http.ts'
 
 const dayMs = 24 * 60 * 60 * 1000
 

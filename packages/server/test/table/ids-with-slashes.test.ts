@@ -4,15 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import {
-  closed,
-  converged,
-  hocuspocusClient,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../support/live.ts'
+import { converged, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
+import { closed, socketUrl } from '../support/clients/raw-socket.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
 
 const url = 'https://example.com/a/../b?q=1&r=%2F#top'
 /** Joined with a slash, the first two are the same. */

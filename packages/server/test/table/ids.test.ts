@@ -7,16 +7,11 @@ import type { Schema } from '../../src/calls/explain.ts'
 import { normalized } from '../support/filled-tenant.ts'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import {
-  closed,
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../support/live.ts'
+import { eventually, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocus-client.ts'
+import { closed, socketUrl } from '../support/clients/raw-socket.ts'
+import { yjsClient } from '../support/clients/yjs-client.ts'
+import { tokenFor } from '../support/user-tokens.ts'
 import { table } from '../support/table.ts'
 
 type EditorRef = [organizationId: string, documentId: string, editorId: string]

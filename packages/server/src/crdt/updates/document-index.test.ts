@@ -1,23 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { expectFreeLoop, leastHeld } from '../../../test/support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../../../test/support/event-loop.ts'
 import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
-import {
-  any,
-  docOf,
-  randomNumbers,
-  stateOf,
-  struct,
-  text,
-  type,
-  update,
-} from '../../../test/support/updates/scenes.ts'
+import { any, docOf, stateOf, struct, text, type, update } from '../../../test/support/updates/scenes.ts'
+import { createRandom, type Random, testSeed } from '../../../test/support/random.ts'
 import { randomSteps, Session } from '../../../test/support/updates/sessions.ts'
 import { DamagedLog } from '../content/errors.ts'
 import { DocumentIndex } from './document-index.ts'
 import { knownDoc } from './known-doc.ts'
-
-const seed = 20_261_003
 
 function accept(index: DocumentIndex, bytes: Uint8Array): void {
   const verdict = index.check(bytes)
@@ -70,7 +60,7 @@ const isEqual = (a: DocumentIndex, b: DocumentIndex) => {
 }
 
 /** Splits a list into random pieces of one to `maxLength`. */
-function pieces<T>(list: readonly T[], maxLength: number, random: (limit: number) => number): T[][] {
+function pieces<T>(list: readonly T[], maxLength: number, random: Random): T[][] {
   const rest = [...list]
   const result: T[][] = []
   while (rest.length > 0) result.push(rest.splice(0, 1 + random(maxLength)))
@@ -78,7 +68,7 @@ function pieces<T>(list: readonly T[], maxLength: number, random: (limit: number
 }
 
 /** A session whose updates an index receives; the stored rows; and an index of the server's broadcasts. */
-function replay(random: (limit: number) => number, steps: number) {
+function replay(random: Random, steps: number) {
   const session = new Session(2 + random(3))
   const index = new DocumentIndex()
   const broadcasts = new DocumentIndex()
@@ -100,7 +90,7 @@ function replay(random: (limit: number) => number, steps: number) {
 
 describe('[V2] the index of a document agrees with Yjs', () => {
   test('[V2] after each update of a session', () => {
-    const random = randomNumbers(seed)
+    const random = createRandom()
     for (let i = 0; i < 60; i++) {
       const { server, index, problems } = replay(random, 20 + random(150))
       expect(problems).toEqual([])
@@ -109,7 +99,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 
   test('[V2] in all answers about a session, including items that Yjs deletes by itself', () => {
-    const random = randomNumbers(seed + 1)
+    const random = createRandom(testSeed + 1)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts } = replay(random, 20 + random(150))
       expect(difference(broadcasts, server, 'collected')).toBeUndefined()
@@ -117,7 +107,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 
   test('[V2] when built from rows, from merged rows and from a snapshot with rows', () => {
-    const random = randomNumbers(seed + 2)
+    const random = createRandom(testSeed + 2)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts, rows } = replay(random, 20 + random(150))
       expect(isEqual(DocumentIndex.of(rows), broadcasts)).toBe(true)
@@ -137,7 +127,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 
   test('[V2] after any hostile updates', () => {
-    const random = randomNumbers(seed + 3)
+    const random = createRandom(testSeed + 3)
     let accepted = 0
     for (let tried = 0; tried < 10_000;) {
       let doc = new Y.Doc({ gc: random(4) > 0 })
@@ -167,7 +157,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 
   test('[V2] after it moved to another thread', async () => {
-    const random = randomNumbers(seed + 4)
+    const random = createRandom(testSeed + 4)
     for (let i = 0; i < 20; i++) {
       const { index, server } = replay(random, 100)
       const moved = await DocumentIndex.fromMessage(structuredClone(index.toMessage()))
@@ -186,7 +176,7 @@ describe('an index that comes from a thread', () => {
   const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const arrive = async (message: Float64Array) => {
     let index!: DocumentIndex
-    const held = await leastHeld(async () => {
+    const held = await shortestLoopBlock(async () => {
       index = await DocumentIndex.fromMessage(message)
       index.stateVector()
     })

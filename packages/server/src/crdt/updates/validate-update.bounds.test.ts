@@ -10,10 +10,10 @@ import {
   embed,
   encode,
   json,
-  judge,
+  validate,
   nested,
   nestedAny,
-  nothing,
+  emptyStateVector,
   raw,
   repeat,
   struct,
@@ -70,7 +70,7 @@ describe('[V1] the bounds of an update', () => {
     ],
   ])('[V1] refuse %s', (_, make, options = {}) => {
     const bytes = make()
-    const milliseconds = processorMs(() => expect(codeOf(bytes, nothing, options)).toBe('too_large'))
+    const milliseconds = processorMs(() => expect(codeOf(bytes, emptyStateVector, options)).toBe('too_large'))
     expect(milliseconds).toBeLessThan(500)
   })
 
@@ -89,15 +89,15 @@ describe('[V1] the bounds of an update', () => {
     const deeper = update({
       structs: [{ client: 6, clock: 0, structs: [{ parent: [5, 63], content: type(0) }] }],
     })
-    expect(judge(doc, deeper)).toMatchObject({ fault: { code: 'too_large' } })
+    expect(validate(doc, deeper)).toMatchObject({ fault: { code: 'too_large' } })
     const beside = update({
       structs: [{ client: 6, clock: 0, structs: [{ origin: [5, 63], content: type(0) }] }],
     })
-    expect(judge(doc, beside)).toMatchObject({ ok: true })
+    expect(validate(doc, beside)).toMatchObject({ ok: true })
     const inText = update({
       structs: [{ client: 6, clock: 0, structs: [{ parent: [5, 63], content: text('ab') }] }],
     })
-    expect(judge(doc, inText)).toMatchObject({ ok: true })
+    expect(validate(doc, inText)).toMatchObject({ ok: true })
   })
 
   test('[V1] accept an update exactly at each bound', () => {
@@ -110,7 +110,7 @@ describe('[V1] the bounds of an update', () => {
     expect(codeOf(structs(row(49_999, { content: text('a') })))).toBe('accepted')
     expect(codeOf(struct({ gc: Number.MAX_SAFE_INTEGER }))).toBe('accepted')
     expect(codeOf(structs(row(9_000, { content: any(1) })), new Map([[5, 9_000]]))).toBe('accepted')
-    expect(codeOf(abc, nothing, { bounds: { bytes: abc.length - 1 } })).toBe('too_large')
+    expect(codeOf(abc, emptyStateVector, { bounds: { bytes: abc.length - 1 } })).toBe('too_large')
     expect(defaultBounds.bytes).toBe(2 ** 20)
   })
 
@@ -162,6 +162,6 @@ describe('[V1] the bounds of an update', () => {
       expect(codeOf(Uint8Array.from(Buffer.from(hex, 'hex')))).toBe('malformed')
     }
     const doc = docOf(abc)
-    expect(judge(doc, Y.encodeStateAsUpdateV2(doc))).toMatchObject({ ok: false })
+    expect(validate(doc, Y.encodeStateAsUpdateV2(doc))).toMatchObject({ ok: false })
   })
 })

@@ -6,8 +6,8 @@ import {
   codeOf,
   disagreement,
   docOf,
-  judge,
-  nothing,
+  validate,
+  emptyStateVector,
   stateOf,
   struct,
   text,
@@ -87,14 +87,14 @@ describe('[V1] the references of an update', () => {
         { client: 6, clock: 0, structs: [{ right: [8, 2], content: text('c') }] },
       ],
     })
-    const verdict = validateUpdate(bytes, nothing)
+    const verdict = validateUpdate(bytes, emptyStateVector)
     if (!verdict.ok) throw new Error(verdict.fault.message)
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
   test('[V1] must not split an item that is partly known, because Yjs throws if that part is collected', () => {
     const doc = docOf(struct({ gc: 1 }))
-    expect(judge(doc, abc)).toMatchObject({ fault: { code: 'gap' } })
+    expect(validate(doc, abc)).toMatchObject({ fault: { code: 'gap' } })
     expect(() => Y.applyUpdate(doc, abc)).toThrow(TypeError)
     expect(codeOf(struct({ gc: 4 }), stateOf(docOf(abc)))).toBe('accepted')
   })
@@ -104,7 +104,7 @@ describe('[V1] the references of an update', () => {
     const longer = update({
       structs: [{ client: 5, clock: 2, structs: [{ origin: [5, 1], content: text('xy') }] }],
     })
-    expect(judge(docOf(map), longer)).toMatchObject({ fault: { code: 'malformed' } })
+    expect(validate(docOf(map), longer)).toMatchObject({ fault: { code: 'malformed' } })
     const doc = docOf(map, longer, update({ deletes: [{ client: 5, ranges: [[3, 1]] }] }))
     const last = update({ deletes: [{ client: 5, ranges: [[0, 1]] }] })
     expect(() => Y.applyUpdate(doc, last)).toThrow('Unexpected case')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import { disagreement, docOf, judge, struct, text, update } from '../../../test/support/updates/scenes.ts'
+import { disagreement, docOf, validate, struct, text, update } from '../../../test/support/updates/scenes.ts'
 import { validateUpdate } from './validate-update.ts'
 
 describe('[V1.1] known structs in an update', () => {
@@ -23,7 +23,7 @@ describe('[V1.1] known structs in an update', () => {
     })
     const doc = docOf(first, second)
     isText(Y.mergeUpdates([first, second, hostile]), 'abcx')
-    const verdict = judge(doc, hostile)
+    const verdict = validate(doc, hostile)
     if (!verdict.ok) throw new Error(verdict.fault.message)
     isText(Y.mergeUpdates([first, second, verdict.value.update]), 'abcde!x')
     expect(disagreement(doc, verdict.value.update, verdict.value)).toBeUndefined()

@@ -11,10 +11,10 @@ import {
   embed,
   format,
   json,
-  judge,
+  validate,
   nested,
   nestedAny,
-  nothing,
+  emptyStateVector,
   raw,
   repeat,
   stateOf,
@@ -55,7 +55,7 @@ describe('[V1] the validation of content', () => {
     ['JSON of 32 levels', { content: json(nested(32)) }],
   ])('[V1] accepts %s as Yjs does', (_, scene) => {
     const bytes = struct(scene)
-    const verdict = validateUpdate(bytes, nothing)
+    const verdict = validateUpdate(bytes, emptyStateVector)
     if (!verdict.ok) throw new Error(verdict.fault.message)
     expect(verdict.value).toMatchObject({ hasChanges: true, structs: 1, clients: [5] })
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
@@ -70,7 +70,7 @@ describe('[V1] the validation of content', () => {
       ],
       deletes: [{ client: 5, ranges: [[0, 1]] }],
     })
-    expect(judge(doc, more)).toEqual({
+    expect(validate(doc, more)).toEqual({
       ok: true,
       value: {
         update: update({
@@ -91,10 +91,14 @@ describe('[V1] the validation of content', () => {
       },
     })
     Y.applyUpdate(doc, more)
-    expect(judge(doc, more)).toMatchObject({ value: { hasChanges: false, clients: [] } })
+    expect(validate(doc, more)).toMatchObject({ value: { hasChanges: false, clients: [] } })
     const other = update({ deletes: [{ client: 5, ranges: [[0, 2]] }] })
-    expect(judge(doc, other)).toMatchObject({ value: { hasChanges: true, clients: [], clocks: nothing } })
-    expect(validateUpdate(update({}), nothing)).toMatchObject({ value: { hasChanges: false, structs: 0 } })
+    expect(validate(doc, other)).toMatchObject({
+      value: { hasChanges: true, clients: [], clocks: emptyStateVector },
+    })
+    expect(validateUpdate(update({}), emptyStateVector)).toMatchObject({
+      value: { hasChanges: false, structs: 0 },
+    })
   })
 
   test.each<[string, Uint8Array]>([

@@ -1,14 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
-import {
-  docOf,
-  randomNumbers,
-  raw,
-  stateOf,
-  struct,
-  text,
-  update,
-} from '../../../test/support/updates/scenes.ts'
+import { docOf, raw, stateOf, struct, text, update } from '../../../test/support/updates/scenes.ts'
+import { createRandom } from '../../../test/support/random.ts'
 import { realUpdates } from '../../../test/support/updates/sessions.ts'
 import { validateUpdate } from './validate-update.ts'
 import { withoutClients } from './without-clients.ts'
@@ -82,7 +75,7 @@ describe('[V3] an update without the structs of foreign clients', () => {
   })
 
   test('[V3] has the same structs as the update that Yjs would write', () => {
-    const random = randomNumbers(20_261_004)
+    const random = createRandom()
     const structsOf = (bytes: Uint8Array) =>
       Y.decodeUpdate(bytes).structs.map(({ id, length }) => [id, length])
     let reduced = 0

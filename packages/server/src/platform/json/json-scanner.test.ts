@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { randomNumbers } from '../../../test/support/updates/scenes.ts'
+import { createRandom, testSeed } from '../../../test/support/random.ts'
 import { InvalidJson } from './invalid-json.ts'
 import { checkJson, JsonScanner } from './json-scanner.ts'
 
@@ -98,7 +98,7 @@ describe('[R10.1] the JSON scanner', () => {
   })
 
   test('[R10.1] matches brackets at any depth', () => {
-    const random = randomNumbers(20_261_116)
+    const random = createRandom()
     for (const depth of [31, 32, 33, 64, 65, 100]) {
       const kinds = Array.from({ length: depth }, () => random(2))
       const open = kinds.map((kind) => (kind === 0 ? '[' : '{"a":')).join('')
@@ -146,7 +146,7 @@ describe('[R10.1] the JSON scanner', () => {
 
 describe('[0.7] the JSON scanner of HTTP bodies', () => {
   test('[0.7.2] counts depth, keys and values of any JSON, in steps of any size', () => {
-    const random = randomNumbers(20_261_115)
+    const random = createRandom(testSeed + 1)
     const strings = [
       '',
       'a',

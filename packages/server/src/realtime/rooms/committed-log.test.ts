@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { createRandom } from '../../../test/support/random.ts'
 import { CommittedLog } from './committed-log.ts'
 
 /** The document that the parts describe, and whether updates are missing. */
@@ -10,11 +11,7 @@ function contentOf(parts: readonly Uint8Array[]) {
 }
 
 test('[R7.1] merges, snapshots and rows in any order leave the document unchanged', () => {
-  let state = 7
-  const below = (end: number) => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return Math.floor((state / 2 ** 32) * end)
-  }
+  const below = createRandom()
   for (let run = 0; run < 30; run++) {
     const doc = new Y.Doc()
     const log = new CommittedLog(undefined)

@@ -1,12 +1,8 @@
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { runMatrix } from '../../support/access/matrix.ts'
-import { type AccessType, expectedRole, type OneGrant } from '../../support/access/oracle.ts'
+import { type AccessType, expectedRole, type Grant } from '../../support/access/oracle.ts'
 import { type Scene, scenes } from '../../support/access/scenes.ts'
 import { useServer } from '../../support/harness.ts'
-import { endRawClients } from '../../support/clients/raw-client.ts'
-
-afterEach(endRawClients)
-
 let cells = 0
 afterAll(() => {
   // oxlint-disable-next-line no-console -- the count is part of the result
@@ -16,10 +12,10 @@ afterAll(() => {
 describe('[25.9] the worked cases of the access rules, checked against the expected roles of the matrix', () => {
   const levels = ['document d', 'folder f', 'organization o']
   const [d, f, o] = levels as [string, string, string]
-  const editor = (level: string): OneGrant => ({ level, role: 'editor' })
-  const viewer = (level: string): OneGrant => ({ level, role: 'viewer' })
+  const editor = (level: string): Grant => ({ level, role: 'editor' })
+  const viewer = (level: string): Grant => ({ level, role: 'viewer' })
 
-  test.each<[AccessType, string | undefined, OneGrant | undefined, OneGrant | undefined, string]>([
+  test.each<[AccessType, string | undefined, Grant | undefined, Grant | undefined, string]>([
     ['public', undefined, undefined, undefined, 'editor'],
     ['public', undefined, viewer(o), undefined, 'viewer'],
     ['organizationPrivate', f, undefined, undefined, 'denied'],

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import {
@@ -8,17 +8,15 @@ import {
   useServer,
   type TestServer,
 } from '../../support/harness.ts'
-import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
-import { endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { type RawClient } from '../../support/clients/raw-client.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
-
-afterEach(endRawClients)
-
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
-/** A Yjs client whose id the test uses, because every client of an editor sees the ids of the others. */
-function yjsClient() {
+/** A Yjs client id and the updates that it writes. Any client can send them: clients see the ids of all others. */
+function yjsAuthor() {
   const doc = new Y.Doc()
   return {
     id: doc.clientID,
@@ -31,140 +29,139 @@ function yjsClient() {
   }
 }
 
-async function entered(client: RawClient): Promise<RawClient> {
-  expect(await client.entered()).not.toHaveProperty('reason')
+async function opened(client: RawClient): Promise<RawClient> {
+  expect(await client.opened()).not.toHaveProperty('reason')
   return client
 }
 
-describe.each(stores)('ownership of client ids on %s', (store) => {
+describe.each(stores)('ownership of Yjs client ids on %s', (store) => {
   const server = useServer(store)
 
   /** Creates a tenant with a document, and a function that opens its editor with a token of a role. */
   async function tenantWithDocument() {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'doc_1')
+    await given.restrictedDocument(tenant, 'doc_1')
     const open = async (userId: string, dialect: Dialect, role: 'viewer' | 'editor') => {
       const token = await tokenFor(tenant, userId, { resources: [{ ...document, accessRole: role }] })
-      return entered(rawClient(server, dialect, { ...place, token }))
+      return opened(rawClient(server, dialect, { ...editorRef, token }))
     }
     const grant = (userId: string, accessRole: 'viewer' | 'editor') =>
       tenant.client.permissions.add({ userId, permissions: { resources: [{ ...document, accessRole }] } })
-    const content = async () => (await tenant.client.crdt.get(place)).data[0]?.data
+    const content = async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data
     return { open, grant, content }
   }
 
   describe.each(dialects)('over %s', (dialect) => {
-    test('[R31] [R31.2] an editor can type after a reconnect although a viewer used its client id in awareness', async () => {
+    test('[R31] [R31.2] an editor can type after a reconnect although a viewer used its Yjs client id in awareness', async () => {
       const { open, content } = await tenantWithDocument()
-      const witness = await open('wit', 'realtime', 'editor')
-      const ada = yjsClient()
+      const observer = await open('wit', 'realtime', 'editor')
+      const ada = yjsAuthor()
       const before = await open('ada', dialect, 'editor')
       before.sendAwareness(ada.id, 1, { name: 'Ada' })
-      await witness.until(() => witness.stateOf(ada.id) !== undefined)
-      before.close()
-      await witness.until(() => witness.stateOf(ada.id) === undefined)
+      await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
+      before.terminate()
+      await observer.until(() => observer.awarenessOf(ada.id) === undefined)
 
       const vic = await open('vic', dialect, 'viewer')
       vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
-      await vic.arrived()
+      await vic.flushed()
       const after = await open('ada', dialect, 'editor')
       expect(await after.update(ada.type('mine'))).toBe('saved')
       expect(await content()).toBe('mine')
       after.sendAwareness(ada.id, 2, { name: 'Ada' })
-      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
       // The viewer receives the same state as all clients and cannot take the id back.
       vic.sendAwareness(ada.id, 2_000, { name: 'Vic' })
       vic.sendAwareness(ada.id, 2_000, null)
-      await vic.arrived()
+      await vic.flushed()
       after.sendAwareness(ada.id, 3, { name: 'Ada', cursor: 1 })
-      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
+      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada', cursor: 1 })
     })
 
-    test('[R31.1] only the owner of a client id that has written can set its awareness state', async () => {
+    test('[R31.1] only the owner of a Yjs client id that has written can set its awareness state', async () => {
       const { open } = await tenantWithDocument()
-      const witness = await open('wit', 'realtime', 'editor')
-      const ada = yjsClient()
+      const observer = await open('wit', 'realtime', 'editor')
+      const ada = yjsAuthor()
       const writer = await open('ada', dialect, 'editor')
       expect(await writer.update(ada.type('mine'))).toBe('saved')
       for (const role of ['viewer', 'editor'] as const) {
         const other = await open(`other-${role}`, dialect, role)
         other.sendAwareness(ada.id, 1_000, { name: 'not Ada' })
-        await other.arrived()
+        await other.flushed()
       }
       writer.sendAwareness(ada.id, 1, { name: 'Ada' })
-      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
-      await eventually(() => writer.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => writer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31] the first write takes a client id from an editor who only used it in awareness', async () => {
+    test('[R31] the first write takes a Yjs client id from an editor who only used it in awareness', async () => {
       const { open } = await tenantWithDocument()
-      const witness = await open('wit', 'realtime', 'editor')
-      const ada = yjsClient()
+      const observer = await open('wit', 'realtime', 'editor')
+      const ada = yjsAuthor()
       const eve = await open('eve', dialect, 'editor')
       eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
-      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
       const writer = await open('ada', dialect, 'editor')
       expect(await writer.update(ada.type('mine'))).toBe('saved')
-      await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+      await eventually(() => observer.awarenessOf(ada.id)).toBeUndefined()
       writer.sendAwareness(ada.id, 1, { name: 'Ada' })
-      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
       expect(await eve.update(ada.type('not mine'))).toBe('refused')
     })
 
-    test('[R31.2] another user can take over a client id once the editor who held it becomes a viewer', async () => {
+    test('[R31.2] another user can take over a Yjs client id once the editor who held it becomes a viewer', async () => {
       const { open, grant } = await tenantWithDocument()
-      const witness = await open('wit', 'realtime', 'editor')
-      const ada = yjsClient()
+      const observer = await open('wit', 'realtime', 'editor')
+      const ada = yjsAuthor()
       const eve = await open('eve', dialect, 'editor')
       eve.sendAwareness(ada.id, 1_000, { name: 'Eve' })
-      await witness.until(() => witness.stateOf(ada.id) !== undefined)
+      await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
       const writer = await open('ada', dialect, 'editor')
       writer.sendAwareness(ada.id, 1, { name: 'Ada' })
-      await writer.arrived()
-      expect(witness.stateOf(ada.id)).toEqual({ name: 'Eve' })
+      await writer.flushed()
+      expect(observer.awarenessOf(ada.id)).toEqual({ name: 'Eve' })
       await grant('eve', 'viewer')
       writer.sendAwareness(ada.id, 2, { name: 'Ada' })
-      await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
+      await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
     })
 
-    test('[R31.2] a viewer who becomes an editor keeps its client id and writes with it', async () => {
+    test('[R31.2] a viewer who becomes an editor keeps its Yjs client id and writes with it', async () => {
       const { open, grant, content } = await tenantWithDocument()
-      const witness = await open('wit', 'realtime', 'editor')
-      const own = yjsClient()
+      const observer = await open('wit', 'realtime', 'editor')
+      const own = yjsAuthor()
       const vic = await open('vic', dialect, 'viewer')
       vic.sendAwareness(own.id, 1, { name: 'Vic' })
-      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic' })
+      await eventually(() => observer.awarenessOf(own.id)).toEqual({ name: 'Vic' })
       await grant('vic', 'editor')
       expect(await vic.update(own.type('now'))).toBe('saved')
       expect(await content()).toBe('now')
       vic.sendAwareness(own.id, 2, { name: 'Vic', cursor: 1 })
-      await eventually(() => witness.stateOf(own.id)).toEqual({ name: 'Vic', cursor: 1 })
+      await eventually(() => observer.awarenessOf(own.id)).toEqual({ name: 'Vic', cursor: 1 })
     })
   })
 })
 
-test('[R31] a viewer on one server cannot take over a client id that writes on another server', async () => {
+test('[R31] a viewer on one server cannot take over a Yjs client id that writes on another server', async () => {
   const databaseUrl = await createPostgresDatabase()
   const data = { dataDir: '/tmp/unused', databaseUrl }
   const servers = await Promise.all([startServer('postgres', { data }), startServer('postgres', { data })])
   const [one, other] = servers
   const tenant = await given.tenant(one)
   const open = async (at: TestServer, userId: string, role: 'viewer' | 'editor') =>
-    entered(rawClient(at, 'yjs', { ...place, token: await tokenFor(tenant, userId, { role }) }))
-  const ada = yjsClient()
+    opened(rawClient(at, 'yjs', { ...editorRef, token: await tokenFor(tenant, userId, { role }) }))
+  const ada = yjsAuthor()
   // The room on the other server is loaded before the id has an owner.
   const vic = await open(other, 'vic', 'viewer')
-  const witness = await open(other, 'wit', 'editor')
+  const observer = await open(other, 'wit', 'editor')
   expect(await (await open(one, 'ada', 'editor')).update(ada.type('one '))).toBe('saved')
   vic.sendAwareness(ada.id, 1_000, { name: 'Vic' })
-  await witness.until(() => witness.stateOf(ada.id) !== undefined)
+  await observer.until(() => observer.awarenessOf(ada.id) !== undefined)
   // Writing makes the other server read the stored updates, including the owner of the id.
-  void witness.update(yjsClient().type('other '))
-  await eventually(() => witness.stateOf(ada.id)).toBeUndefined()
+  void observer.update(yjsAuthor().type('other '))
+  await eventually(() => observer.awarenessOf(ada.id)).toBeUndefined()
   const moved = await open(other, 'ada', 'editor')
   expect(await moved.update(ada.type('two '))).toBe('saved')
   moved.sendAwareness(ada.id, 1, { name: 'Ada' })
-  await eventually(() => witness.stateOf(ada.id)).toEqual({ name: 'Ada' })
-  endRawClients()
+  await eventually(() => observer.awarenessOf(ada.id)).toEqual({ name: 'Ada' })
   await Promise.all(servers.map((server) => server.stop()))
 })

@@ -6,7 +6,8 @@ import { apiKeyOfBackend } from '../../../src/access/credentials/server-credenti
 import { createUserTokens } from '../../../src/access/tokens/user-tokens.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { closed, editorName, socketUrl } from '../../support/live.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
 import { userToken } from '../../support/token-scenes.ts'
 
 describe.each(stores)('connection credentials on %s', (store) => {

@@ -10,17 +10,11 @@ import {
   type TestServer,
   useServer,
 } from '../../support/harness.ts'
-import {
-  closed,
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  saved,
-  socketUrl,
-  synced,
-  tokenFor,
-} from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const rateReason =
   'A user creates at most 5 documents a minute by opening (LIMIT_CREATED_BY_OPENING_PER_MINUTE).'
@@ -33,7 +27,7 @@ const viewerOfOne = (tenant: given.Tenant, userId: string) =>
   })
 
 /** Opens documents of organizations that do not exist, all at once, and returns the answers of the server. */
-async function openMany(client: RealtimeClient, name: string, count: number) {
+async function openMany(client: RealtimeSocket, name: string, count: number) {
   for (let ref = 1; ref <= count; ref++)
     client.send({ type: 'open', ref, organizationId: `${name} ${ref}`, documentId: 'd', topics: [] })
   const answers = () => client.messages.filter((message) => 'ref' in message)
@@ -67,22 +61,22 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
 
   test('[R17] a viewer of one document cannot create more documents than the rate allows', async () => {
     const tenant = await given.tenant(server)
-    const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
+    const eve = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'eve'))
     const { opened, refused } = await openMany(eve, 'eve', 30)
     expect(opened).toBe(5)
     expect(new Set(refused)).toEqual(new Set([`${closeCodes.rateLimited} ${rateReason}`]))
     expect(await organizationsOf(tenant)).toBe(5)
 
     // A second connection of the same user shares the rate. Another user has their own rate.
-    const again = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
+    const again = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'eve'))
     expect((await openMany(again, 'again', 3)).opened).toBe(0)
-    const bob = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'bob'))
+    const bob = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'bob'))
     expect((await openMany(bob, 'bob', 2)).opened).toBe(2)
   })
 
   test('[R17.3] a user who reached the creation limit can open existing documents', async () => {
     const tenant = await given.tenant(server)
-    const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
+    const eve = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'eve'))
     await openMany(eve, 'eve', 6)
     const documents = Array.from({ length: 20 }, (_, index) => ({ documentId: `d${index}` }))
     await tenant.client.documents.add({ organizationId: 'org_1', createOrganization: true, documents })
@@ -93,7 +87,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
 
   test('[R17.3] backends can create documents without a limit', async () => {
     const tenant = await given.tenant(server)
-    const backend = new RealtimeClient(server, { headers: tenant.headers })
+    const backend = new RealtimeSocket(server, { headers: tenant.headers })
     await backend.connected()
     expect((await openMany(backend, 'backend', 20)).opened).toBe(20)
     for (let index = 0; index < 20; index++) {
@@ -108,9 +102,9 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
 
   test('[R17] a document is created for a user within the rate, and a user over the rate can then open it', async () => {
     const tenant = await given.tenant(server)
-    const eve = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'eve'))
+    const eve = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'eve'))
     await openMany(eve, 'eve', 6)
-    const bob = await RealtimeClient.connect(server, await viewerOfOne(tenant, 'bob'))
+    const bob = await RealtimeSocket.connect(server, await viewerOfOne(tenant, 'bob'))
     await bob.open('d', { organizationId: 'of both' })
     await eve.open('d', { organizationId: 'of both', ref: 100 })
   })
@@ -118,7 +112,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
   test('[R17] a y-websocket client over the rate is closed with the retryable code 4029', async () => {
     const tenant = await given.tenant(server)
     const token = await viewerOfOne(tenant, 'eve')
-    await openMany(await RealtimeClient.connect(server, token), 'eve', 5)
+    await openMany(await RealtimeSocket.connect(server, token), 'eve', 5)
     const socket = new WebSocket(socketUrl(server, `/yjs/other/d/note?token=${token}`))
     expect(await closed(socket)).toEqual({ code: 4029, reason: rateReason })
   })
@@ -129,7 +123,7 @@ describe.each(stores)('the creation rate of each user on %s', (store) => {
     const socket = hocuspocusSocket(server)
     const first = hocuspocusClient(server, token, { socket, name: 'org_1/doc_1/note' })
     await synced(first)
-    await openMany(await RealtimeClient.connect(server, token), 'ada', 5)
+    await openMany(await RealtimeSocket.connect(server, token), 'ada', 5)
     const reasons: string[] = []
     hocuspocusClient(server, token, {
       socket,
@@ -153,7 +147,7 @@ describe.each(stores)('the daily creation limit of each API key on %s', (store) 
   async function createdBy(server: TestServer, tenant: given.Tenant, name: string): Promise<number> {
     const clients = await Promise.all(
       Array.from({ length: 4 }, async (_, index) =>
-        RealtimeClient.connect(server, await viewerOfOne(tenant, `${name}-${index}`)),
+        RealtimeSocket.connect(server, await viewerOfOne(tenant, `${name}-${index}`)),
       ),
     )
     const answers = await Promise.all(
@@ -193,7 +187,7 @@ test('[R17.1] two servers on one database share the daily limit', async () => {
   const tenant = await given.tenant(one)
   const opened = await Promise.all(
     [one, other, one, other].map(async (server, index) => {
-      const client = await RealtimeClient.connect(server, await viewerOfOne(tenant, `u${index}`))
+      const client = await RealtimeSocket.connect(server, await viewerOfOne(tenant, `u${index}`))
       return (await openMany(client, `u${index}`, 60)).opened
     }),
   )
@@ -206,7 +200,7 @@ describe.each(stores)('the editor limit of a document on %s', (store) => {
 
   test('[R17.2] an editor beyond the limit is closed at its first update, and the other editors continue', async () => {
     const tenant = await given.tenant(server)
-    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant))
     await client.open()
     const update = (text: string) => {
       const doc = new Y.Doc()

@@ -1,17 +1,12 @@
 import { once } from 'node:events'
-import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import { refusalIn, sentencesOfDenial } from '../../support/access/probe.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
 import { expectWithinSecond } from '../../support/event-loop.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
 import { undisturbedNow } from '../../support/processor-time.ts'
-import { type Door, endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
-import {
-  type Dialect,
-  dialects,
-  rawClient,
-  RawRealtime,
-  tellsRole,
-} from '../../support/clients/raw-clients.ts'
+import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
+import { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import {
   type Consequence,
   type Revocation,
@@ -19,12 +14,9 @@ import {
   type Stage,
   stageFor,
 } from '../../support/revocations.ts'
-import { Witness } from '../../support/clients/witness.ts'
+import { Observer } from '../../support/clients/observer.ts'
 import { textIn, wordsIn, wordUpdate } from '../../support/words.ts'
-
-afterEach(endRawClients)
-
-const place = { organizationId: 'o1', documentId: 'd1' }
+const documentRef = { organizationId: 'o1', documentId: 'd1' }
 const readOnly = 'The user may read this document, but not change it.'
 
 /**
@@ -41,9 +33,9 @@ interface Actor {
   client: RawClient
 }
 
-type Credentials = Pick<Door, 'token' | 'headers'>
+type Credentials = Pick<EditorTarget, 'token' | 'headers'>
 
-const enter = (server: TestServer, by: Credentials, as: readonly Behavior[] = behaviors): Actor[] =>
+const connect = (server: TestServer, by: Credentials, as: readonly Behavior[] = behaviors): Actor[] =>
   dialects.flatMap((dialect) =>
     as.map((behavior) => {
       const editorId = `${dialect}-${behavior}`
@@ -51,14 +43,14 @@ const enter = (server: TestServer, by: Credentials, as: readonly Behavior[] = be
         dialect,
         behavior,
         editorId,
-        client: rawClient(server, dialect, { ...place, editorId, ...by }),
+        client: rawClient(server, dialect, { ...documentRef, editorId, ...by }),
       }
     }),
   )
 
-/** Returns the first answer to each actor: the role, or the refusal. */
+/** Returns the first answer to each actor: the role, or the ending. */
 async function firstAnswers(actors: readonly Actor[]): Promise<Record<string, unknown>> {
-  const found = await Promise.all(actors.map(({ client }) => client.entered()))
+  const found = await Promise.all(actors.map(({ client }) => client.opened()))
   return Object.fromEntries(actors.map(({ editorId }, index) => [editorId, found[index]]))
 }
 
@@ -66,14 +58,14 @@ async function firstAnswers(actors: readonly Actor[]): Promise<Record<string, un
 const byEditor = <T>(actors: readonly Actor[], value: (actor: Actor) => T): Record<string, T> =>
   Object.fromEntries(actors.map((actor) => [actor.editorId, value(actor)]))
 
-const acceptedAs = (dialect: Dialect, role: string) => (tellsRole(dialect) ? { role } : {})
+const acceptedAs = (dialect: Dialect, role: string) => (sendsRole(dialect) ? { role } : {})
 
 /** Sends every kind of write at once and returns the result of each. */
 function writeAll(client: RawClient, word: string): Promise<string[]> {
   return Promise.all([
     client.update(wordUpdate(`${word}.update`)),
     client.syncStep2(wordUpdate(`${word}.step`)),
-    ...(client instanceof RawRealtime ? [client.setLiveState(`${word}.${client.door.editorId}`, {})] : []),
+    ...(client instanceof RawRealtime ? [client.setLiveState(`${word}.${client.target.editorId}`, {})] : []),
   ])
 }
 
@@ -84,7 +76,7 @@ async function outcomes(actors: readonly Actor[], word: string): Promise<Set<str
 /** Resolves with the time of the notification: at once, if the protocol has no message for a role change. */
 async function notifiedAt({ client, dialect }: Actor, effect: Consequence): Promise<number> {
   if (effect !== 'viewer') await client.ended
-  else if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
+  else if (sendsRole(dialect)) await client.until(() => client.roles.at(-1) === 'viewer')
   return undisturbedNow()
 }
 
@@ -103,26 +95,26 @@ afterAll(() => {
 /** Expects that clients of the document get the reason of their close or of their refused writes. */
 function expectReasons(actors: readonly Actor[], effect: Consequence): void {
   if (effect === 'viewer') {
-    expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(byEditor(actors, () => undefined))
+    expect(byEditor(actors, ({ client }) => client.ending)).toEqual(byEditor(actors, () => undefined))
     const why: Record<Dialect, string[]> = {
       yjs: [],
       'y-sweet': [],
       hocuspocus: [],
       realtime: [readOnly, `PERMISSION_DENIED: ${readOnly}`],
     }
-    expect(byEditor(actors, ({ client }) => new Set(client.denials))).toEqual(
+    expect(byEditor(actors, ({ client }) => new Set(client.refusalTexts))).toEqual(
       byEditor(actors, ({ behavior, dialect }) => new Set(behavior === 'idle' ? [] : why[dialect])),
     )
     return
   }
   const { code, reason } = effect
-  expect(byEditor(actors, ({ client }) => client.refusal)).toEqual(
-    byEditor(actors, ({ dialect }) => refusalIn(dialect, code, reason)),
+  expect(byEditor(actors, ({ client }) => client.ending)).toEqual(
+    byEditor(actors, ({ dialect }) => endingIn(dialect, code, reason)),
   )
   // Messages that arrive after the close are answered one by one.
-  const sentences = ({ client }: Actor) => client.denials.filter((one) => !one.startsWith('NOT_FOUND'))
-  expect(byEditor(actors, sentences)).toEqual(
-    byEditor(actors, ({ dialect }) => sentencesOfDenial(dialect, reason, true)),
+  const texts = ({ client }: Actor) => client.refusalTexts.filter((one) => !one.startsWith('NOT_FOUND'))
+  expect(byEditor(actors, texts)).toEqual(
+    byEditor(actors, ({ dialect }) => refusalTextsOf(dialect, reason, true)),
   )
 }
 
@@ -133,11 +125,11 @@ async function expectStored({ server, tenant }: Stage, actors: readonly Actor[],
   words.delete('during.update')
   words.delete('during.step')
   expect(words).toEqual(new Set(['before.update', 'before.step']))
-  const witness = new Witness(server, tenant, { organizationId: 'o1', documentId, editorIds: [] })
-  await witness.ready
-  await witness.caughtUp()
-  witness.close()
-  const states = [...witness.liveStates].filter((id) => !id.startsWith('during'))
+  const observer = new Observer(server, tenant, { organizationId: 'o1', documentId, editorIds: [] })
+  await observer.ready
+  await observer.settled()
+  observer.terminate()
+  const states = [...observer.liveStates].filter((id) => !id.startsWith('during'))
   const setters = actors.filter(({ dialect, behavior }) => dialect === 'realtime' && behavior !== 'new')
   expect(new Set(states)).toEqual(new Set(setters.map(({ editorId }) => `before.${editorId}`)))
 }
@@ -163,7 +155,7 @@ async function revoke(
 
   const times = (await Promise.all(notifying)).map((at) => noteTime(cause, at - answeredAt))
   for (const ms of times) expectWithinSecond(ms)
-  await Promise.all(actors.map(({ client }) => client.arrived()))
+  await Promise.all(actors.map(({ client }) => client.flushed()))
   expectReasons(actors, effect)
 }
 
@@ -174,7 +166,7 @@ describe.each(stores)('revoked access on %s', (store) => {
     '[R9] [R9.1] [R9.2] $cause takes effect before the next message of a client',
     async (revocation) => {
       const stage = await stageFor(server, revocation)
-      const actors = enter(server, stage)
+      const actors = connect(server, stage)
       await revoke(stage, actors, revocation)
       const { effect, undo, leftIn = 'd1' } = revocation
       if (effect === 'viewer') {
@@ -188,9 +180,9 @@ describe.each(stores)('revoked access on %s', (store) => {
         const { data } = await stage.client.documents.get({ organizationId: 'o1' })
         expect(data.map(({ id }) => id)).toEqual(leftIn === null ? [] : [leftIn])
       } else {
-        const again = enter(server, stage)
+        const again = connect(server, stage)
         expect(await firstAnswers(again)).toEqual(
-          byEditor(again, ({ dialect }) => refusalIn(dialect, effect.code, effect.reason)),
+          byEditor(again, ({ dialect }) => endingIn(dialect, effect.code, effect.reason)),
         )
       }
 
@@ -201,13 +193,13 @@ describe.each(stores)('revoked access on %s', (store) => {
       if (effect === 'viewer') {
         await Promise.all(
           actors.map(async ({ client, dialect }) => {
-            if (tellsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
+            if (sendsRole(dialect)) await client.until(() => client.roles.at(-1) === 'editor')
           }),
         )
         expectWithinSecond(noteTime(`${revocation.cause}, undone`, undisturbedNow() - undoneAt))
         expect(await outcomes(actors, 'again')).toEqual(new Set(['saved']))
       } else {
-        const again = enter(server, stage)
+        const again = connect(server, stage)
         expect(await firstAnswers(again)).toEqual(
           byEditor(again, ({ dialect }) => acceptedAs(dialect, 'editor')),
         )
@@ -221,43 +213,43 @@ describe.each(stores)('revoked access on %s', (store) => {
     async (revocation) => {
       const stage = await stageFor(server, revocation)
       const cause = `${revocation.cause}, with idle clients only`
-      await revoke(stage, enter(server, stage, ['idle']), { ...revocation, cause })
+      await revoke(stage, connect(server, stage, ['idle']), { ...revocation, cause })
     },
   )
 
   test('[R9] a client that connects during a revocation writes nothing after it', async () => {
     const removal = revocations.find(({ cause }) => cause === 'Remove Permissions') as Revocation
-    let enteredCount = 0
+    let openedCount = 0
     for (let round = 0; round < 12; round++) {
       const stage = await stageFor(server, removal)
-      const connecting = enter(server, stage, ['new'])
-      const entering = connecting.map(({ client }) => client.entered())
+      const connecting = connect(server, stage, ['new'])
+      const opening = connecting.map(({ client }) => client.opened())
       const early = outcomes(connecting, 'during')
       // The clients are connecting, waiting for access, or already connected, depending on the round.
       const { socket } = (connecting[round % 3] as Actor).client
       if (round % 4 === 1) await once(socket, 'open')
-      else if (round % 4 > 1) await entering[round % 3]
+      else if (round % 4 > 1) await opening[round % 3]
       await removal.act(stage)
       await Promise.all([early, outcomes(connecting, 'after')])
-      enteredCount += (await Promise.all(entering)).filter((one) => !('reason' in one)).length
-      const refusals = await Promise.all(connecting.map(({ client }) => client.ended))
-      expect(new Set(refusals.map(({ reason }) => reason))).toEqual(
+      openedCount += (await Promise.all(opening)).filter((one) => !('reason' in one)).length
+      const endings = await Promise.all(connecting.map(({ client }) => client.ended))
+      expect(new Set(endings.map(({ reason }) => reason))).toEqual(
         new Set(['The user may not open this document.']),
       )
-      const { data } = await stage.client.crdt.get(place)
+      const { data } = await stage.client.crdt.get(documentRef)
       const words = data.flatMap((editor) => wordsIn(textIn(editor)))
       expect(words.filter((word) => word.startsWith('after'))).toEqual([])
     }
-    expect(enteredCount).toBeGreaterThan(0)
+    expect(openedCount).toBeGreaterThan(0)
   })
 
   test('[R9.1] resetting an auth token closes backends and keeps users connected, [1.7] and the old token opens nothing', async () => {
     const stage = await stageFor(server, { cause: '', act: () => Promise.resolve(), effect: 'viewer' })
     const { client, tenant, token } = stage
     const { headers, apiKey } = tenant
-    const users = enter(server, { token }, ['idle'])
+    const users = connect(server, { token }, ['idle'])
     expect(await firstAnswers(users)).toEqual(byEditor(users, ({ dialect }) => acceptedAs(dialect, 'editor')))
-    const backends = enter(server, { headers }, ['writing', 'typing', 'new'])
+    const backends = connect(server, { headers }, ['writing', 'typing', 'new'])
     let newToken = ''
     await revoke(stage, backends, {
       cause: 'a reset auth token',
@@ -270,16 +262,16 @@ describe.each(stores)('revoked access on %s', (store) => {
 
     // A socket that stays open cannot open another document.
     for (const { client } of backends) {
-      const answer = await client.tryAnother({ ...place, documentId: 'd2', editorId: 'x' })
+      const answer = await client.openAnother({ ...documentRef, documentId: 'd2', editorId: 'x' })
       if (answer !== undefined) expect(answer).toContain('token_invalid: The token is not accepted any more.')
     }
     const renewedClient = server.client({ apiKey, authToken: newToken })
     expect((await renewedClient.documents.get({ organizationId: 'o1' })).data).toHaveLength(1)
-    const again = enter(server, { headers })
+    const again = connect(server, { headers })
     expect(await firstAnswers(again)).toEqual(
       byEditor(again, () => ({ code: 4401, reason: 'token_invalid: Invalid API key or auth token.' })),
     )
-    const renewed = enter(server, { headers: { ...headers, 'x-svc-auth-token': newToken } })
+    const renewed = connect(server, { headers: { ...headers, 'x-svc-auth-token': newToken } })
     expect(await firstAnswers(renewed)).toEqual(
       byEditor(renewed, ({ dialect }) => acceptedAs(dialect, 'editor')),
     )

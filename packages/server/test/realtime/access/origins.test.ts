@@ -1,19 +1,15 @@
-import { once } from 'node:events'
-import { afterEach, describe, expect, test } from 'vitest'
-import { WebSocket } from 'ws'
-import { refusalIn, sentencesOfDenial } from '../../support/access/probe.ts'
+import { describe, expect, test } from 'vitest'
+import { endingIn, refusalTextsOf } from '../../support/access/probe.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/live.ts'
-import { type Door, endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
-import { type Dialect, dialects, rawClient, tellsRole } from '../../support/clients/raw-clients.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { type EditorTarget, type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient, sendsRole } from '../../support/clients/raw-clients.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 import { wordUpdate } from '../../support/words.ts'
-
-afterEach(endRawClients)
-
 const reason =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 const allowed = [
   'http://localhost',
@@ -43,12 +39,12 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
   const server = useServer(store)
 
   /** Opens one client for each origin and dialect, each with its own editor. */
-  const connect = (origins: readonly (string | undefined)[], by: Pick<Door, 'token' | 'headers'>) =>
+  const connect = (origins: readonly (string | undefined)[], by: Pick<EditorTarget, 'token' | 'headers'>) =>
     dialects.flatMap((dialect) =>
       origins.map((origin, index) => {
         const headers = { ...by.headers, ...(origin !== undefined && { origin }) }
-        const door = { ...place, editorId: `${dialect}-${index}`, ...by, headers }
-        return { name: `${dialect} from ${origin}`, dialect, client: rawClient(server, dialect, door) }
+        const target = { ...documentRef, editorId: `${dialect}-${index}`, ...by, headers }
+        return { name: `${dialect} from ${origin}`, dialect, client: rawClient(server, dialect, target) }
       }),
     )
 
@@ -56,7 +52,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     const found = await Promise.all(
       clients.map(async ({ name, client }): Promise<[string, unknown]> => {
         const written = client.update(wordUpdate('word'))
-        return [name, [await client.entered(), await written]]
+        return [name, [await client.opened(), await written]]
       }),
     )
     return Object.fromEntries(found)
@@ -71,7 +67,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     return tenant
   }
   const storedIn = async ({ client }: given.Tenant) =>
-    (await client.crdt.get(place).catch(() => ({ data: [] }))).data.length
+    (await client.crdt.get(documentRef).catch(() => ({ data: [] }))).data.length
 
   test('[R5.3] a page of an allowed domain and a client without an origin can connect', async () => {
     const tenant = await tenantWithDomains()
@@ -79,7 +75,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     for (const by of [{ token }, { headers: tenant.headers }]) {
       const clients = connect([...allowed, undefined], by)
       expect(await outcomesOf(clients)).toEqual(
-        each(clients, (dialect) => [tellsRole(dialect) ? { role: 'editor' } : {}, 'saved']),
+        each(clients, (dialect) => [sendsRole(dialect) ? { role: 'editor' } : {}, 'saved']),
       )
     }
   })
@@ -88,10 +84,10 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     const tenant = await tenantWithDomains()
     const clients = connect(others, { token: await tokenFor(tenant) })
     expect(await outcomesOf(clients)).toEqual(
-      each(clients, (dialect) => [refusalIn(dialect, 4403, reason), 'refused']),
+      each(clients, (dialect) => [endingIn(dialect, 4403, reason), 'refused']),
     )
-    expect(each(clients, (_, { denials }) => denials)).toEqual(
-      each(clients, (dialect) => sentencesOfDenial(dialect, reason, false)),
+    expect(each(clients, (_, { refusalTexts }) => refusalTexts)).toEqual(
+      each(clients, (dialect) => refusalTextsOf(dialect, reason, false)),
     )
     expect(await storedIn(tenant)).toBe(0)
   })
@@ -111,7 +107,7 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
       headers: { host: 'rebound.test:4000' },
     })
     expect(await outcomesOf(clients)).toEqual(
-      each(clients, (dialect) => [refusalIn(dialect, 4403, reason), 'refused']),
+      each(clients, (dialect) => [endingIn(dialect, 4403, reason), 'refused']),
     )
   })
 
@@ -121,16 +117,16 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     const removed = connect(['https://example.com'], { token })
     const kept = connect(['https://a.example.org', undefined], { token })
     // This connection has no document open.
-    const idle = new WebSocket(`${server.url.replace(/^http/, 'ws')}/realtime?token=${token}`, {
+    const idle = new RealtimeSocket(server, {
+      query: `?token=${token}`,
       headers: { origin: 'https://example.com' },
     })
-    await once(idle, 'message')
-    await Promise.all([...removed, ...kept].map(({ client }) => client.entered()))
-    const codes = [idle, ...removed.map(({ client }) => client.socket)].map(
-      (socket) => new Promise((resolve) => socket.once('close', resolve)),
-    )
+    await idle.take('ready')
+    await Promise.all([...removed, ...kept].map(({ client }) => client.opened()))
     await tenant.client.domains.delete({ domains: ['example.com'] })
-    expect(await Promise.all(codes)).toEqual(codes.map(() => 4403))
+    for (const { closed } of [idle, ...removed.map(({ client }) => client)]) {
+      expect(await closed).toMatchObject({ code: 4403 })
+    }
     for (const { client } of kept) expect(await client.update(wordUpdate('still here'))).toBe('saved')
   })
 
@@ -140,27 +136,26 @@ describe.each(stores)('the origins of connecting pages on %s', (store) => {
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     const token = await tokenFor(tenant)
     const clients = connect(['https://anywhere.test'], { token })
-    await Promise.all(clients.map(({ client }) => client.entered()))
-    const codes = clients.map(({ client }) => new Promise((resolve) => client.socket.once('close', resolve)))
+    await Promise.all(clients.map(({ client }) => client.opened()))
     await tenant.client.domains.add({ domains: ['example.com'] })
-    expect(await Promise.all(codes)).toEqual(dialects.map(() => 4403))
+    for (const { client } of clients) expect(await client.closed).toMatchObject({ code: 4403 })
   })
 
   test('[R5.3] a change of the domain list applies to the next connection, [2] and an empty list allows every origin', async () => {
     const tenant = await given.tenant(server)
     await given.document(tenant)
     const token = await tokenFor(tenant)
-    const entered = async () => {
+    const openedCount = async () => {
       const clients = connect(['https://a.dev'], { token })
-      const roles = await Promise.all(clients.map(({ client }) => client.entered()))
+      const roles = await Promise.all(clients.map(({ client }) => client.opened()))
       return roles.filter((one) => !('reason' in one)).length
     }
-    expect(await entered()).toBe(0)
+    expect(await openedCount()).toBe(0)
     await tenant.client.domains.add({ domains: ['a.dev'] })
-    expect(await entered()).toBe(dialects.length)
+    expect(await openedCount()).toBe(dialects.length)
     await tenant.client.domains.delete({ domains: ['a.dev'] })
-    expect(await entered()).toBe(0)
+    expect(await openedCount()).toBe(0)
     await tenant.client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
-    expect(await entered()).toBe(dialects.length)
+    expect(await openedCount()).toBe(dialects.length)
   })
 })

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { converged, eventually, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { converged, eventually, synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('owners of client ids on %s', (store) => {
   const server = useServer(store)

@@ -3,7 +3,11 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { closed, editorName, socketUrl, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { synced } from '../../support/clients/convergence.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const organizationId = 'org_1'
 const document = { type: 'document', id: 'doc_1', organizationId } as const

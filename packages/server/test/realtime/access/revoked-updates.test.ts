@@ -1,16 +1,15 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
-import { endRawClients, type RawClient } from '../../support/clients/raw-client.ts'
-import { type Dialect, dialects, rawClient, RawRealtime } from '../../support/clients/raw-clients.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { type RawClient } from '../../support/clients/raw-client.ts'
+import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
+import type { RawRealtime } from '../../support/clients/raw-realtime.ts'
 import { textIn, textOf, wordsIn } from '../../support/words.ts'
-
-afterEach(endRawClients)
-
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
 
 /** One tick of the server stores 64 KiB of an editor, so each of these updates needs its own tick. */
@@ -35,16 +34,16 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
 
   async function scene(dialect: Dialect) {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'doc_1')
+    await given.restrictedDocument(tenant, 'doc_1')
     const open = async (userId: string) => {
       const token = await tokenFor(tenant, userId, { resources: [document] })
-      const client = rawClient(server, dialect, { ...place, token })
-      expect(await client.entered()).not.toHaveProperty('reason')
+      const client = rawClient(server, dialect, { ...editorRef, token })
+      expect(await client.opened()).not.toHaveProperty('reason')
       return client
     }
     /** Returns the stored words of all users. */
     const stored = async () => {
-      const log = await editorLog.read(server.database.read, tenant.apiKey, place)
+      const log = await editorLog.read(server.database.read, tenant.apiKey, editorRef)
       const updates = log?.updates.map(({ bytes }) => bytes) ?? []
       return new Set(wordsIn(textOf(...(log?.snapshot ? [log.snapshot] : []), ...updates)))
     }
@@ -81,9 +80,9 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
         }
         const refused = [...outcomes.values()].filter((outcome) => outcome === 'refused')
         expect(refused.length).toBeGreaterThan(0)
-        expect(bob.refusal).toBeUndefined()
+        expect(bob.ending).toBeUndefined()
         // The stored updates are a valid document, and late joiners see the same content.
-        const { data } = await tenant.client.crdt.get(place)
+        const { data } = await tenant.client.crdt.get(editorRef)
         expect(new Set(wordsIn(textIn(data[0] ?? {})))).toEqual(atEnd)
         const carol = await open('carol')
         expect(new Set(wordsIn((await carol.readWithUpdates()) ?? ''))).toEqual(atEnd)
@@ -98,7 +97,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
         for (let number = 0; number < 8; number++) void ada.update(largeUpdate(`ada.${index}.${number}`))
       }
       await eventually(async () => (await stored()).size).toBeGreaterThan(3)
-      await Promise.all(adas.map((ada) => ada.leave()))
+      await Promise.all(adas.map((ada) => ada.close()))
       await revocations['a user who is removed'](tenant)
       const atAnswer = await stored()
       const bob = await open('bob')
@@ -112,7 +111,7 @@ describe.each(stores)('updates that wait while access ends on %s', (store) => {
     const bob = await open('bob')
     const words = Array.from({ length: 8 }, (_, number) => `bob.${number}`)
     for (const word of words) void bob.update(largeUpdate(word))
-    await bob.leave()
+    await bob.close()
     await revocations['a user who is removed'](tenant)
     await eventually(stored).toEqual(new Set(words))
   })

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const open: Connection[] = []
 afterEach(() => {
@@ -30,7 +31,7 @@ describe.each(stores)('errors of the client on %s', (store) => {
 
   test('[K11] a user without access to a document gets an error event that names the document', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'doc_1')
+    await given.restrictedDocument(tenant, 'doc_1')
     const eve = connect(server.client(), await tokenFor(tenant, 'eve', { resources: [] }))
     await eventually(() => eve.document.status).toBe('denied')
     const error = {

@@ -3,7 +3,8 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const open: Connection[] = []
 afterEach(() => {
@@ -62,12 +63,12 @@ describe('message limits on a server with smaller body limits', () => {
     open.push(connection)
     const document = connection.document('org_1', 'doc_1')
     await eventually(() => document.status).toBe('connected')
-    const place = { organizationId: 'org_1', documentId: 'doc_1', liveStateDataId: 'rest' }
+    const documentRef = { organizationId: 'org_1', documentId: 'doc_1', liveStateDataId: 'rest' }
     const widest = Object.fromEntries(Array.from({ length: 9_990 }, (_, key) => [key, 1]))
     const deepest = JSON.parse(`${'{"a":'.repeat(60)}1${'}'.repeat(60)}`)
     for (const data of [widest, deepest]) {
       await document.liveState('realtime').set(data)
-      await expect(tenant.client.liveState.broadcast({ ...place, data })).rejects.toMatchObject({
+      await expect(tenant.client.liveState.broadcast({ ...documentRef, data })).rejects.toMatchObject({
         status: 'INVALID_ARGUMENT',
         message: expect.stringMatching(/ (8 levels|1000 keys)\.$/),
       })

@@ -6,9 +6,12 @@ import type { ServerMessage } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import { eventually, tokenFor, yjsClient } from '../../support/live.ts'
+import { createRandom } from '../../support/random.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const open: Connection[] = []
 afterEach(() => {
   for (const connection of open.splice(0)) connection.close()
@@ -88,7 +91,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
     return { tenant, clients: clients as [Client, Client] }
   }
 
-  const stored = async ({ client }: given.Tenant) => (await client.crdt.get(place)).data[0]
+  const stored = async ({ client }: given.Tenant) => (await client.crdt.get(editorRef)).data[0]
 
   test('[K7] two clients, a late joiner and clients of another protocol see the same text', async () => {
     const { tenant, clients } = await scene('ada', 'bob')
@@ -154,8 +157,7 @@ describe.each(stores)('live documents of the client on %s', (store) => {
   })
 
   test('[K7] all clients converge and save everything after any interruption', async () => {
-    const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31))
-    const random = generator(seed)
+    const random = createRandom()
     const { tenant, clients } = await scene('ada', 'bob', 'cleo')
     const written: string[] = []
     for (let step = 0; step < 300; step++) {
@@ -181,9 +183,9 @@ describe.each(stores)('live documents of the client on %s', (store) => {
           JSON.stringify([text(), [0, 1, 2].map((n) => document.liveState(`s${n}`).value)]),
         ),
       )
-    await expect.poll(() => states().size, { message: `seed ${seed}` }).toBe(1)
+    await expect.poll(() => states().size).toBe(1)
     expect(written.length).toBeGreaterThan(100)
-    expect(await stored(tenant), `seed ${seed}`).toMatchObject({ data: clients[0].text() })
+    expect(await stored(tenant)).toMatchObject({ data: clients[0].text() })
     expect(clients.flatMap(({ errors }) => errors)).toEqual([])
   })
 
@@ -410,7 +412,7 @@ describe.each(stores)('live documents of the client over time on %s', (store) =>
       ada.type(', with the third')
       await ada.editor.whenSaved()
       expect(requests).toBe(3)
-      expect(await tenant.client.crdt.get(place)).toMatchObject({ data: [{ data: ada.text() }] })
+      expect(await tenant.client.crdt.get(editorRef)).toMatchObject({ data: [{ data: ada.text() }] })
       expect(ada.errors).toEqual([])
     } finally {
       await server.stop()
@@ -480,15 +482,6 @@ test('[K7] a change is neither saved nor visible to other clients before it is o
     await server.stop()
   }
 })
-
-/** Generates numbers below a bound. The same seed gives the same numbers. */
-function generator(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 
 const freePort = () =>
   new Promise<number>((resolve) => {

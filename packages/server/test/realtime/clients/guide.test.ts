@@ -5,7 +5,7 @@ import { closeCodes } from '@plenum/protocol/realtime'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { useServer } from '../../support/harness.ts'
-import { eventually } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
 
 const guide = readFileSync(join(import.meta.dirname, '../../../../../docs/guides/realtime.md'), 'utf8')
 const [, session = ''] = /```\n(→[\s\S]*?)```/.exec(guide) ?? []
@@ -59,9 +59,9 @@ describe('the guide to /realtime', () => {
         const expected = bytesIn(text)?.toString('hex').replace(/..\B/g, '$& ') ?? text
         expect(normal(received.shift() as string)).toBe(normal(expected))
       } else if (text.includes('Broadcast')) {
-        const place = { organizationId: 'acme', documentId: 'plan' }
+        const documentRef = { organizationId: 'acme', documentId: 'plan' }
         await tenant.client.liveState.broadcast({
-          ...place,
+          ...documentRef,
           liveStateDataId: 'player',
           data: { at: 42 },
           merge: true,

@@ -2,18 +2,10 @@ import type { HocuspocusProvider } from '@hocuspocus/provider'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import {
-  closeClients,
-  converged,
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  type Live,
-  lockedDocument,
-  saved,
-  synced,
-  tokenFor,
-} from '../../support/live.ts'
+import { converged, eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket, saved } from '../../support/clients/hocuspocus-client.ts'
+import { closeClients, type ProviderClient } from '../../support/clients/open-clients.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { freePort } from '../../support/processes/process.ts'
 
 describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (store) => {
@@ -84,7 +76,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
     const reasons: string[] = []
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const denied = hocuspocusClient(server, token, {
       socket,
       name: 'org_1/locked/note',
@@ -115,7 +107,7 @@ describe.each(stores)('providers and sockets of Hocuspocus clients on %s', (stor
     const token = await tokenFor(tenant)
     const socket = hocuspocusSocket(server)
     const open = () => hocuspocusClient(server, token, { socket, sessionAwareness: true })
-    const cursors = ({ provider }: Live<HocuspocusProvider>) =>
+    const cursors = ({ provider }: ProviderClient<HocuspocusProvider>) =>
       [...(provider.awareness?.getStates().values() ?? [])].map((state) => state.cursor).toSorted()
     const [one, two] = [open(), open()]
     await synced(one, two)

@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, expectWithinSecond, heldDuring } from '../../support/event-loop.ts'
+import { expectFreeLoop, expectWithinSecond, longestLoopBlockDuring } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import {
-  editorName,
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  synced,
-  tokenFor,
-} from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store) => {
   const server = useServer(store)
@@ -128,7 +124,7 @@ describe.each(stores)('stateless messages of Hocuspocus providers on %s', (store
     const [typing, reading] = [await open('ada', other), await open('bob', other)]
     const payload = 'x'.repeat(8_000)
     let longestMs = 0
-    const heldMs = await heldDuring(async () => {
+    const heldMs = await longestLoopBlockDuring(async () => {
       for (const { send } of users) for (let sent = 0; sent < 4; sent++) send(payload)
       for (let typed = 1; typed <= 5; typed++) {
         const typedAt = performance.now()

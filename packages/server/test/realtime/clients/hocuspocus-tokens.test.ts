@@ -3,16 +3,11 @@ import { WebSocket } from 'ws'
 import { userTokenSeconds } from '../../../src/access/tokens/token-claims.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import {
-  eventually,
-  hocuspocusClient,
-  hocuspocusSocket,
-  lockedDocument,
-  synced,
-  tokenFor,
-} from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket } from '../../support/clients/hocuspocus-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 /** Collects the events of a provider about its token. */
 function collectEvents() {
@@ -55,7 +50,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     moveClock(-(userTokenSeconds + 60) * 1000)
     const expired = await tokenFor(tenant)
     server.clock.offsetMs = 0
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const socket = hocuspocusSocket(server)
     const cases = [
       ['a', '', /^failed: token_missing: The client sent no token\.$/],
@@ -118,7 +113,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
     expect(tokens).toBe(2)
     expect(received).toEqual(['read-write'])
-    const { data } = await tenant.client.crdt.get(place)
+    const { data } = await tenant.client.crdt.get(editorRef)
     expect(data[0]?.data).toBe('still, and on')
   })
 
@@ -147,7 +142,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     ada.provider.attach()
     await synced(ada)
     await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
-    const { data } = await tenant.client.crdt.get(place)
+    const { data } = await tenant.client.crdt.get(editorRef)
     expect(data[0]?.data).toBe('meanwhile')
   })
 
@@ -268,7 +263,7 @@ describe.each(stores)('tokens of Hocuspocus clients on %s', (store) => {
     await synced(backend)
     backend.text.insert(0, 'from the backend')
     await eventually(() => ada.text.toJSON()).toBe('from the backend')
-    const { data } = await tenant.client.crdt.get(place)
+    const { data } = await tenant.client.crdt.get(editorRef)
     expect(data[0]).toMatchObject({ lastUpdatedBy: 'server' })
   })
 })

@@ -6,7 +6,10 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, useServer } from '../../support/harness.ts'
-import { closed, editorName, eventually, socketUrl, tokenFor } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 /** The message types of all provider versions. */
 const [sync, awareness, auth, queryAwareness, syncReply, stateless, broadcastStateless] = [

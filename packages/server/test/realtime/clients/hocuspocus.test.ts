@@ -3,17 +3,12 @@ import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import {
-  converged,
-  editorName,
-  eventually,
-  hocuspocusClient,
-  saved,
-  synced,
-  tokenFor,
-} from '../../support/live.ts'
+import { converged, eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('Hocuspocus clients on %s', (store) => {
   const server = useServer(store)
@@ -75,7 +70,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
       ada.text.insert(0, 'x')
       expect(ada.provider.hasUnsyncedChanges).toBe(true)
       await eventually(() => ada.provider.hasUnsyncedChanges).toBe(false)
-      expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('x'.repeat(typed))
+      expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('x'.repeat(typed))
     }
   })
 
@@ -87,7 +82,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     for (let typed = 0; typed < 1_000; typed++) ada.text.insert(typed, 'x')
     expect(ada.provider.unsyncedChanges).toBe(1_000)
     await eventually(() => ada.provider.unsyncedChanges).toBe(0)
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('x'.repeat(1_000))
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('x'.repeat(1_000))
   })
 
   test('[R6.4] text typed before the provider is authenticated is stored and acknowledged', async () => {
@@ -104,7 +99,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     for (let typed = 0; typed < 100; typed++) ada.text.insert(ada.text.length, '.')
     await synced(ada)
     await saved(ada)
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe(ada.text.toJSON())
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe(ada.text.toJSON())
   })
 
   test('[R3] a viewer can read, and its changes are not stored and never reported as synced', async () => {
@@ -123,7 +118,7 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     ada.text.insert(11, '!')
     await eventually(() => vic.text.toJSON()).toBe('forged Hello world!')
     expect(vic.provider).toMatchObject({ hasUnsyncedChanges: true, isAuthenticated: true, isSynced: true })
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello world!')
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('Hello world!')
   })
 
   test('[R9.2] a connected user whose right to write changes gets the new scope', async () => {
@@ -144,7 +139,9 @@ describe.each(stores)('Hocuspocus clients on %s', (store) => {
     await role('editor')
     await eventually(() => scopes).toEqual(['readonly', 'read-write'])
     vic.text.insert(5, 'and added')
-    await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('kept and added')
+    await eventually(async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe(
+      'kept and added',
+    )
     await role('viewer')
     await eventually(() => scopes).toEqual(['readonly', 'read-write', 'readonly'])
     expect(vic.provider.authorizedScope).toBe('readonly')

@@ -3,24 +3,16 @@ import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import {
-  closeClients,
-  converged,
-  editorName,
-  eventually,
-  hocuspocusClient,
-  stateOf,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { converged, eventually, encodedContent, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { closeClients, editorName } from '../../support/clients/open-clients.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { freePort } from '../../support/processes/process.ts'
+import { testSeed } from '../../support/random.ts'
 import { randomEditor } from '../../support/updates/random-editors.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
-
-/** The seed decides what the random clients do. It is printed, so a failing run can be repeated. */
-const seed = Number(process.env.CLIENTS_SEED ?? Date.now() % 1_000_000)
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (store) => {
   const server = useServer(store)
@@ -78,7 +70,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     for (const { text } of editors) text.insert(text.length, 'Hello')
     for (const { text } of viewers) await eventually(() => text.length).toBe('forged HelloHello'.length)
     for (const { text } of editors) expect(text.toJSON()).toBe('HelloHello')
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('HelloHello')
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('HelloHello')
   })
 
   test('[R4] REST reads the changes of both protocols, and clients of both receive the changes of REST', async () => {
@@ -86,7 +78,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     const ada = yjsClient(server, await tokenFor(tenant))
     const hal = hocuspocusClient(server, await tokenFor(tenant, 'hal'))
     await synced(ada, hal)
-    const read = async () => (await tenant.client.crdt.get(place)).data[0]
+    const read = async () => (await tenant.client.crdt.get(editorRef)).data[0]
     ada.text.insert(0, 'one ')
     await eventually(read).toMatchObject({ data: 'one ', lastUpdatedBy: 'ada' })
     await eventually(() => hal.text.length).toBe(4)
@@ -96,7 +88,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
       lastUpdatedBy: 'hal',
       sessionId: expect.stringMatching(/^conn_/),
     })
-    await tenant.client.crdt.update({ ...place, data: 'one two three', type: 'text' })
+    await tenant.client.crdt.update({ ...editorRef, data: 'one two three', type: 'text' })
     await eventually(() => ada.text.toJSON()).toBe('one two three')
     await eventually(() => hal.text.toJSON()).toBe('one two three')
     await converged(ada.doc, hal.doc)
@@ -118,14 +110,14 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
   })
 
   test(
-    `[R1] eight clients that type, delete, format, connect and disconnect end with the same bytes (seed ${seed})`,
+    `[R1] eight clients that type, delete, format, connect and disconnect end with the same bytes`,
     { timeout: 300_000 },
     async () => {
       const tenant = await given.tenant(server)
       const clients = await Promise.all(
         Array.from({ length: 8 }, async (_, index) => {
           const token = await tokenFor(tenant, `user${index % 5}`)
-          const random = randomEditor(seed * 8 + index)
+          const random = randomEditor(testSeed + index)
           if (index % 2 === 0) {
             const client = yjsClient(server, token)
             const { provider } = client
@@ -176,7 +168,7 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
       ]
       await synced(...fresh)
       await converged(docs[0] as Y.Doc, ...fresh.map(({ doc }) => doc))
-      const { data } = await tenant.client.crdt.get(place)
+      const { data } = await tenant.client.crdt.get(editorRef)
       expect(data[0]?.data).toBe(clients[0]?.text.toJSON())
     },
   )
@@ -188,10 +180,10 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     const token = await tokenFor(tenant)
     const clients = [yjsClient(before, token), hocuspocusClient(before, token)]
     await synced(...clients)
-    const { change } = randomEditor(seed)
+    const { change } = randomEditor(testSeed)
     for (const { doc } of clients) for (let changes = 0; changes < 100; changes++) change(doc)
     await converged(...clients.map(({ doc }) => doc))
-    const state = stateOf(clients[0]?.doc as Y.Doc)
+    const state = encodedContent(clients[0]?.doc as Y.Doc)
     closeClients()
     const after = await before.restart()
     onTestFinished(() => {
@@ -200,6 +192,6 @@ describe.each(stores)('y-websocket and Hocuspocus clients together on %s', (stor
     })
     const reader = yjsClient(after, token, { name: editorName })
     await synced(reader)
-    expect(stateOf(reader.doc)).toBe(state)
+    expect(encodedContent(reader.doc)).toBe(state)
   })
 })

@@ -4,16 +4,11 @@ import { WebSocket } from 'ws'
 import { expectWithinSecond } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, type TestServer, useServer } from '../../support/harness.ts'
-import {
-  closed,
-  editorName,
-  eventually,
-  lockedDocument,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 function connect(server: Pick<TestServer, 'url'>, token: string, name = editorName): WebSocket {
   const socket = new WebSocket(socketUrl(server, `/yjs/${name}?token=${token}`))
@@ -47,7 +42,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
 
   test('[R46] [R46.1] the first refusal closes a client at once, and a client that reconnects is closed after a second', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const token = await tokenFor(tenant)
     const refusals = [
       { token: 'x', code: 4401 },
@@ -87,7 +82,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
 
   test('[R46.1] a provider that keeps reconnecting gets the reason each time, at growing intervals', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const times: number[] = []
     const reasons = new Set<string>()
     const { provider } = yjsClient(server, await tokenFor(tenant), {
@@ -110,7 +105,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
 
   test('[R46.4] a connected client that loses access is closed at once although it was refused before', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const token = await tokenFor(tenant, 'ada', { resources: [] })
     const resources = [{ type: 'document' as const, id: 'locked', organizationId: 'org_1' }]
     const name = 'org_1/locked/note'
@@ -132,7 +127,7 @@ describe.each(stores)('refused y-websocket clients on %s', (store) => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     onTestFinished(() => warn.mockRestore())
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const denied = yjsClient(server, await tokenFor(tenant), { name: 'org_1/locked/note', connect: false })
     const end = new Promise((resolve) => denied.provider.on('closed', resolve))
     denied.provider.connect()

@@ -5,7 +5,11 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { editorName, eventually, synced, tokenFor, yjsClient, ySweetManager } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { ySweetManager } from '../../support/clients/y-sweet-client.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const updateOf = (text: string): Uint8Array => {
   const doc = new Y.Doc()

@@ -5,20 +5,15 @@ import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import {
-  closed,
-  editorName,
-  eventually,
-  hocuspocusClient,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-  ySweetClient,
-  ySweetManager,
-} from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { ySweetClient, ySweetManager } from '../../support/clients/y-sweet-client.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('Y-Sweet clients on %s', (store) => {
   const server = useServer(store)
@@ -98,7 +93,7 @@ describe.each(stores)('Y-Sweet clients on %s', (store) => {
     await eventually(() => vic.text.toJSON()).toMatch(/^(Hello forged|forgedHello )$/)
     await eventually(() => zoe.provider.hasLocalChanges).toBe(false)
     expect(vic.provider.hasLocalChanges).toBe(true)
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello ')
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('Hello ')
   })
 
   test('[R42.2] changes made while read-only are saved once the user may write', async () => {

@@ -6,21 +6,14 @@ import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import {
-  closeClients,
-  closed,
-  converged,
-  editorName,
-  eventually,
-  lockedDocument,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { converged, eventually, synced } from '../../support/clients/convergence.ts'
+import { closeClients, editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { freePort } from '../../support/processes/process.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 describe.each(stores)('y-websocket clients on %s', (store) => {
   const server = useServer(store)
@@ -90,7 +83,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     await eventually(() => viewer.text.toJSON()).toContain('Hello world')
     expect(viewer.provider.wsconnected).toBe(true)
     expect(editor.text.toJSON()).toBe('Hello world')
-    const { data } = await tenant.client.crdt.get(place)
+    const { data } = await tenant.client.crdt.get(editorRef)
     expect(data[0]?.data).toBe('Hello world')
   })
 
@@ -99,17 +92,19 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
     const ada = yjsClient(server, await tokenFor(tenant))
     await synced(ada)
     ada.text.insert(0, 'Hello')
-    await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('Hello')
-    const { data } = await tenant.client.crdt.get(place)
+    await eventually(async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('Hello')
+    const { data } = await tenant.client.crdt.get(editorRef)
     expect(data[0]).toMatchObject({
       id: 'note',
       lastUpdatedBy: 'ada',
       sessionId: expect.stringMatching(/^conn_/),
     })
-    await tenant.client.crdt.update({ ...place, data: 'Hello world', type: 'text' })
+    await tenant.client.crdt.update({ ...editorRef, data: 'Hello world', type: 'text' })
     await eventually(() => ada.text.toJSON()).toBe('Hello world')
     ada.text.insert(0, '> ')
-    await eventually(async () => (await tenant.client.crdt.get(place)).data[0]?.data).toBe('> Hello world')
+    await eventually(async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe(
+      '> Hello world',
+    )
   })
 
   test('[R5.2] a connection without a token, or with an invalid one, is closed permanently', async () => {
@@ -138,7 +133,7 @@ describe.each(stores)('y-websocket clients on %s', (store) => {
 
   test('[R5] [R9.1] a provider that may not connect, or loses access, does not reconnect until the application asks it to', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'locked')
+    await given.restrictedDocument(tenant, 'locked')
     const ends: { code: number; reason: string }[] = []
     const denied = yjsClient(server, await tokenFor(tenant), { name: 'org_1/locked/note', connect: false })
     denied.provider.on('closed', (end) => ends.push(end))

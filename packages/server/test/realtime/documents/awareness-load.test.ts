@@ -1,13 +1,10 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { closed, eventually, tokenFor } from '../../support/live.ts'
-import { endRawClients } from '../../support/clients/raw-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { type Dialect, dialects, rawClient } from '../../support/clients/raw-clients.ts'
-
-afterEach(endRawClients)
-
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const text = 'x'.repeat(16_000)
 
 describe.each(stores)('awareness under load on %s', (store) => {
@@ -17,29 +14,29 @@ describe.each(stores)('awareness under load on %s', (store) => {
     const tenant = await given.tenant(server)
     return async (userId: string, role: 'viewer' | 'editor', dialect: Dialect = 'yjs') => {
       const token = await tokenFor(tenant, userId, { role })
-      const client = rawClient(server, dialect, { ...place, token })
-      expect(await client.entered()).not.toHaveProperty('reason')
+      const client = rawClient(server, dialect, { ...editorRef, token })
+      expect(await client.opened()).not.toHaveProperty('reason')
       return client
     }
   }
 
-  test('[R35.1] viewers with the largest states neither hide an editor from others nor hide any state from newcomers', async () => {
+  test('[R35.1] viewers with the largest states neither hide the state of an editor from other clients nor any state from a client that joins later', async () => {
     const open = await scene()
-    const witness = await open('wit', 'editor', 'realtime')
+    const observer = await open('wit', 'editor', 'realtime')
     const viewers = await Promise.all(Array.from({ length: 40 }, (_, index) => open(`v${index}`, 'viewer')))
     for (const [index, viewer] of viewers.entries()) viewer.sendAwareness(100 + index, 1, { index, text })
-    await eventually(() => viewers.filter((_, index) => witness.stateOf(100 + index))).toHaveLength(40)
+    await eventually(() => viewers.filter((_, index) => observer.awarenessOf(100 + index))).toHaveLength(40)
     const ada = await open('ada', 'editor')
     ada.sendAwareness(1, 1, { name: 'Ada' })
-    await eventually(() => witness.stateOf(1)).toEqual({ name: 'Ada' })
+    await eventually(() => observer.awarenessOf(1)).toEqual({ name: 'Ada' })
     for (const dialect of dialects) {
       const late = await open('late', 'viewer', dialect)
-      await eventually(() => viewers.filter((_, index) => late.stateOf(100 + index))).toHaveLength(40)
+      await eventually(() => viewers.filter((_, index) => late.awarenessOf(100 + index))).toHaveLength(40)
       // States come in several messages, in no promised order.
-      await eventually(() => late.stateOf(1)).toEqual({ name: 'Ada' })
+      await eventually(() => late.awarenessOf(1)).toEqual({ name: 'Ada' })
     }
-    viewers[0]?.close()
-    await eventually(() => witness.stateOf(100)).toBeUndefined()
+    viewers[0]?.terminate()
+    await eventually(() => observer.awarenessOf(100)).toBeUndefined()
   })
 
   test('[R35] a client that reads slowly gets the current states once it has caught up', async () => {
@@ -50,19 +47,20 @@ describe.each(stores)('awareness under load on %s', (store) => {
     for (let clock = 1; clock <= 40; clock++) {
       for (const [index, writer] of writers.entries())
         writer.sendAwareness(100 + index, clock, { clock, text })
-      await Promise.all(writers.map((writer) => writer.arrived()))
+      await Promise.all(writers.map((writer) => writer.flushed()))
     }
     slow.socket.resume()
     const clocks = () =>
-      new Set(writers.map((_, index) => (slow.stateOf(100 + index) as { clock: number } | undefined)?.clock))
+      new Set(
+        writers.map((_, index) => (slow.awarenessOf(100 + index) as { clock: number } | undefined)?.clock),
+      )
     await eventually(clocks).toEqual(new Set([40]))
   })
 
   test('[R34.2] an awareness state above 16 KiB closes the connection with a reason', async () => {
     const open = await scene()
     const client = await open('ada', 'editor')
-    const end = closed(client.socket)
     client.sendAwareness(1, 1, { text: 'x'.repeat(16_384) })
-    expect(await end).toEqual({ code: 4400, reason: 'An awareness state has at most 16 KiB.' })
+    expect(await client.closed).toEqual({ code: 4400, reason: 'An awareness state has at most 16 KiB.' })
   })
 })

@@ -5,15 +5,16 @@ import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('live states over sockets on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role }))
   const stored = async ({ apiKey }: given.Tenant) => {
     const list = await liveStates.list(server.database.read, apiKey, 'org_1', 'doc_1')
     return Object.fromEntries(list.map(({ liveStateDataId, data }) => [liveStateDataId, data]))
@@ -21,9 +22,9 @@ describe.each(stores)('live states over sockets on %s', (store) => {
 
   test('[R13] Broadcast Event reaches clients at once, also with merge, and late joiners get the stored value', async () => {
     const tenant = await given.tenant(server)
-    const channel = { ...place, liveStateDataId: 'player' }
+    const channel = { ...documentRef, liveStateDataId: 'player' }
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     await tenant.client.liveState.broadcast({ ...channel, data: { isPlaying: true, at: 1 } })
     const received = await client.take('liveState')
@@ -83,7 +84,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   test('[R13.1] every one of several quick changes is acknowledged, and the stored value is the same as after sequential changes', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     const count = 300
     const outcomes = await Promise.all(
@@ -146,7 +147,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   test('[R13.3] clients can add up to 1,000 live states to a document and change the existing ones', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     await Promise.all(Array.from({ length: 1000 }, (_, index) => client.set(`s${index}`, { index })))
     await eventually(() => view.states.size).toBe(1000)
@@ -157,7 +158,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   test('[R13] live states are separate for each document, organization and API key', async () => {
     const [tenant, stranger] = [await given.tenant(server), await given.tenant(server)]
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     const foreign = await connect(stranger)
     await foreign.open()
@@ -186,13 +187,13 @@ describe.each(stores)('live states over sockets on %s', (store) => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     await backend.liveState.broadcast({
-      ...place,
+      ...documentRef,
       documentId: 'old',
       liveStateDataId: 'a',
       data: { from: 'old' },
     })
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     await client.set('b', { from: 'new' })
     const moving = await connect(tenant, 'bob')
@@ -209,7 +210,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   test('[R13.4] a client that reads slowly gets the newest values once it has caught up', async () => {
     const tenant = await given.tenant(server)
     const [slow, writer] = [await connect(tenant, 'sal'), await connect(tenant)]
-    const view = new View(slow)
+    const view = new DocumentView(slow)
     await slow.open()
     await writer.open('doc_1', { topics: [] })
     let bytes = 0
@@ -266,7 +267,7 @@ describe.each(stores)('live states over sockets on %s', (store) => {
   test('[R13] keys that name a prototype, and strings with escapes, are returned unchanged', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     const odd = {
       constructor: { prototype: { polluted: 1 } },
@@ -289,7 +290,7 @@ describe('live state and the disk', () => {
   test('[R13.1] a live state is neither acknowledged nor broadcast before it is synced to disk', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = await Promise.all(
-      ['ada', 'bob'].map(async (userId) => RealtimeClient.connect(server, await tokenFor(tenant, userId))),
+      ['ada', 'bob'].map(async (userId) => RealtimeSocket.connect(server, await tokenFor(tenant, userId))),
     )
     if (!ada || !bob) throw new Error('There are two.')
     await ada.open()
@@ -299,7 +300,7 @@ describe('live state and the disk', () => {
     await eventually(disk.waiting).toBe(1)
     expect((await liveStates.list(server.database.read, tenant.apiKey, 'org_1', 'doc_1')).length).toBe(1)
     // A client that joins now does not receive it either.
-    const late = new RealtimeClient(server, { headers: tenant.headers })
+    const late = new RealtimeSocket(server, { headers: tenant.headers })
     await late.take('ready')
     expect(await late.open()).toMatchObject({ position: { seq: 0 }, liveStates: [] })
     await ada.settled()

@@ -1,21 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import type { User } from '@plenum/protocol'
 import { WebSocket } from 'ws'
-import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import {
-  editorName,
-  eventually,
-  hocuspocusClient,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 const minute = 60_000
 
 /** Computes the contrast as WCAG 2 defines it. Text needs 4.5. */
@@ -30,12 +27,12 @@ function contrastWithWhite(hex: string): number {
 describe.each(stores)('presence over sockets on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role }))
   /** Opens the document as a backend, which receives the list and is not listed. */
   const watch = async (tenant: given.Tenant) => {
-    const client = new RealtimeClient(server, { headers: tenant.headers })
+    const client = new RealtimeSocket(server, { headers: tenant.headers })
     await client.take('ready')
-    const view = new View(client)
+    const view = new DocumentView(client)
     await client.open()
     return view
   }
@@ -81,14 +78,14 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const organizationId = await given.organization(tenant)
     const documents = [{ documentId: 'doc_1', accessType: 'restricted' as const }]
     await tenant.client.documents.add({ organizationId, documents })
-    await given.users(tenant, ['ada'], place)
+    await given.users(tenant, ['ada'], documentRef)
     const view = await watch(tenant)
     const [ada, eve] = [await connect(tenant), await connect(tenant, 'eve')]
-    eve.send({ type: 'open', ref: 1, ...place, topics: ['presence'] })
+    eve.send({ type: 'open', ref: 1, ...documentRef, topics: ['presence'] })
     await eve.take('closed')
     await ada.open()
     await eventually(() => view.present).toEqual({ ada: 'online' })
-    await tenant.client.users.delete({ ...place, userIds: ['ada'] })
+    await tenant.client.users.delete({ ...documentRef, userIds: ['ada'] })
     await ada.take('closed')
     await eventually(() => view.present).toEqual({})
   })
@@ -136,7 +133,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       },
       permissions: { resources: [{ type: 'organization', id: 'org_1' }] },
     })
-    await (await RealtimeClient.connect(server, data.token)).open()
+    await (await RealtimeSocket.connect(server, data.token)).open()
     await eventually(() => look('ada')).toEqual(['https://example.com/ada.png', 'rebeccapurple'])
 
     const profiles = ['bob', 'cleo'].map((userId) => ({
@@ -147,12 +144,12 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await backend.users.add({ organizationId: 'org_1', users: profiles })
     await (await connect(tenant, 'bob')).open()
     await eventually(() => look('bob')).toEqual(['https://example.com/bob.png', '#123456'])
-    await backend.presence.add({ ...place, users: [{ userId: 'cleo' }, { userId: 'dan' }] })
+    await backend.presence.add({ ...documentRef, users: [{ userId: 'cleo' }, { userId: 'dan' }] })
     await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#123456'])
     expect(look('dan')).toEqual([undefined, expect.stringMatching(/^#/)])
 
     await backend.users.update({ organizationId: 'org_1', users: [{ userId: 'cleo', color: '#654321' }] })
-    await backend.presence.update({ ...place, users: [{ userId: 'cleo' }] })
+    await backend.presence.update({ ...documentRef, users: [{ userId: 'cleo' }] })
     await eventually(() => look('cleo')).toEqual(['https://example.com/cleo.png', '#654321'])
   })
 
@@ -161,7 +158,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const { client: backend } = tenant
     const userIds = Array.from({ length: 100 }, (_, index) => `user_${index}`)
     await backend.users.add({ organizationId: 'org_1', users: userIds.map((userId) => ({ userId })) })
-    await backend.presence.add({ ...place, users: userIds.map((userId) => ({ userId })) })
+    await backend.presence.add({ ...documentRef, users: userIds.map((userId) => ({ userId })) })
     const view = await watch(tenant)
     await eventually(() => view.users.size).toBe(100)
     const colors = new Map([...view.users.values()].map(({ userId, color }) => [userId, color]))
@@ -238,13 +235,13 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const ada = await connect(tenant)
-    const view = new View(ada)
+    const view = new DocumentView(ada)
     await ada.open()
     const users = [
       { userId: 'bob', name: 'Bob', email: 'bob@example.com' },
       { userId: 'cleo', status: 'away' as const },
     ]
-    await backend.presence.add({ ...place, users })
+    await backend.presence.add({ ...documentRef, users })
     await eventually(() => view.present).toEqual({ ada: 'online', bob: 'online', cleo: 'away' })
     expect(view.users.get('bob')).toEqual({
       userId: 'bob',
@@ -256,7 +253,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       timestamp: expect.any(Number),
     })
     await backend.presence.update({
-      ...place,
+      ...documentRef,
       users: [{ userId: 'bob', status: 'away' }, { userId: 'nobody' }],
     })
     await eventually(() => view.present).toEqual({ ada: 'online', bob: 'away', cleo: 'away' })
@@ -264,7 +261,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const late = await connect(tenant, 'dan')
     const { presence } = await late.open()
     expect(presence?.map(({ userId }) => userId).sort()).toEqual(['ada', 'bob', 'cleo', 'dan'])
-    await backend.presence.delete({ ...place, userIds: ['bob', 'cleo', 'nobody'] })
+    await backend.presence.delete({ ...documentRef, userIds: ['bob', 'cleo', 'nobody'] })
     await eventually(() => view.present).toEqual({ ada: 'online', dan: 'online' })
   })
 
@@ -272,7 +269,10 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
     const view = await watch(tenant)
-    await backend.presence.add({ ...place, users: [{ userId: 'ada', name: 'Augusta', status: 'away' }] })
+    await backend.presence.add({
+      ...documentRef,
+      users: [{ userId: 'ada', name: 'Augusta', status: 'away' }],
+    })
     const ada = await connect(tenant)
     const own = () => {
       const { name, onlineStatus, source, data } = view.users.get('ada') ?? {}
@@ -283,15 +283,15 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     await eventually(own).toEqual(['Name of ada', 'online', 'client', undefined])
     ada.send({ type: 'setPresence', ref: 1, data: { at: 'work' } })
     await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
-    await backend.presence.update({ ...place, users: [{ userId: 'ada', status: 'offline' }] })
+    await backend.presence.update({ ...documentRef, users: [{ userId: 'ada', status: 'offline' }] })
     await eventually(own).toEqual(['Augusta', 'offline', 'rest', 'work'])
     await ada.settled()
     await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
-    await backend.presence.delete({ ...place, userIds: ['ada'] })
+    await backend.presence.delete({ ...documentRef, userIds: ['ada'] })
     await eventually(() => view.present).toEqual({})
     ada.send({ type: 'setPresence', ref: 1 })
     await eventually(own).toEqual(['Name of ada', 'online', 'client', 'work'])
-    await backend.presence.add({ ...place, users: [{ userId: 'ada', status: 'away' }] })
+    await backend.presence.add({ ...documentRef, users: [{ userId: 'ada', status: 'away' }] })
     await ada.close()
     await eventually(own).toEqual([undefined, 'away', 'rest', undefined])
   })
@@ -302,11 +302,11 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const yjs = yjsClient(server, await tokenFor(tenant, 'yves'))
     await synced(yjs)
     await eventually(() => view.present).toEqual({ yves: 'online' })
-    await tenant.client.presence.delete({ ...place, userIds: ['yves'] })
+    await tenant.client.presence.delete({ ...documentRef, userIds: ['yves'] })
     await eventually(() => view.present).toEqual({})
     yjs.text.insert(0, 'x')
     await eventually(() => view.present).toEqual({ yves: 'online' })
-    await tenant.client.presence.delete({ ...place, userIds: ['yves'] })
+    await tenant.client.presence.delete({ ...documentRef, userIds: ['yves'] })
     await eventually(() => view.present).toEqual({})
     yjs.provider.awareness.setLocalStateField('user', { name: 'Yves' })
     await eventually(() => view.present).toEqual({ yves: 'online' })
@@ -346,17 +346,17 @@ describe.each(stores)('presence over sockets on %s', (store) => {
       const tenant = await given.tenant(server)
       const { client: backend } = tenant
       const view = await watch(tenant)
-      await backend.presence.add({ ...place, users: [{ userId: 'bob' }, { userId: 'cleo' }] })
+      await backend.presence.add({ ...documentRef, users: [{ userId: 'bob' }, { userId: 'cleo' }] })
       await eventually(() => view.present).toEqual({ bob: 'online', cleo: 'online' })
       server.clock.offsetMs = 12 * 60 * minute
-      await backend.presence.update({ ...place, users: [{ userId: 'cleo' }] })
+      await backend.presence.update({ ...documentRef, users: [{ userId: 'cleo' }] })
       server.clock.offsetMs = 24 * 60 * minute + 1000
       await eventually(() => view.present).toEqual({ cleo: 'online' })
     }))
 
   test('[R12] deleting a document deletes the presence entries of backends', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.presence.add({ ...place, users: [{ userId: 'bob' }] })
+    await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'bob' }] })
     const ada = await connect(tenant)
     expect((await ada.open()).presence).toHaveLength(2)
     await tenant.client.documents.delete({ organizationId: 'org_1', documentIds: ['doc_1'] })
@@ -381,7 +381,7 @@ describe.each(stores)('presence over sockets on %s', (store) => {
     const [ada, bob] = [await connect(tenant), await connect(tenant, 'bob')]
     await ada.open()
     await bob.open()
-    const view = new View(ada)
+    const view = new DocumentView(ada)
     await eventually(() => view.present).toHaveProperty('bob')
     ada.messages.length = 0
     for (let at = 0; at < 200; at++) bob.send({ type: 'setPresence', ref: 1, data: { at } })
@@ -395,11 +395,11 @@ describe('presence of dead connections', () => {
 
   test('[R12.4] a connection that stops responding is closed, and its user leaves the list within 35 s', async () => {
     const tenant = await given.tenant(server)
-    const watcher = new RealtimeClient(server, { headers: tenant.headers })
+    const watcher = new RealtimeSocket(server, { headers: tenant.headers })
     await watcher.take('ready')
-    const view = new View(watcher)
+    const view = new DocumentView(watcher)
     await watcher.open()
-    const json = await RealtimeClient.connect(server, await tokenFor(tenant, 'ada'))
+    const json = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada'))
     await json.open()
     const yjs = new WebSocket(
       `${socketUrl(server, '/yjs')}/${editorName}?token=${await tokenFor(tenant, 'yves')}`,
@@ -416,7 +416,7 @@ describe('presence of dead connections', () => {
 describe.each(stores)('large presence lists on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId: string) =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role: 'viewer' }))
   const large = 'x'.repeat(16_000)
   const openDocuments = async () =>
     /^plenum_open_documents (\d+)$/m.exec(await (await fetch(`${server.url}/metrics`)).text())
@@ -433,7 +433,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
       }),
     )
     const late = await connect(tenant, 'late')
-    const view = new View(late)
+    const view = new DocumentView(late)
     const { presence = [] } = await late.open()
     const bytes = Buffer.byteLength(JSON.stringify(presence))
     expect(bytes).toBeLessThan(1024 * 1024 + 100)
@@ -472,11 +472,11 @@ describe.each(stores)('large presence lists on %s', (store) => {
     const name = 'ä'.repeat(1_000)
     const users = Array.from({ length: 1_000 }, (_, index) => ({ userId: `user_${index}`, name }))
     for (const from of [0, 500]) {
-      await tenant.client.presence.add({ ...place, users: users.slice(from, from + 500) })
+      await tenant.client.presence.add({ ...documentRef, users: users.slice(from, from + 500) })
     }
     const client = await connect(tenant, 'ada')
     let ref = 0
-    const held = await leastHeld(
+    const held = await shortestLoopBlock(
       () => client.open('doc_1', { ref, topics: ['presence'] }),
       // The server reads the list again after the last client closes the document.
       async () => {
@@ -486,7 +486,7 @@ describe.each(stores)('large presence lists on %s', (store) => {
     )
     expectFreeLoop(held)
     const bob = await connect(tenant, 'bob')
-    const view = new View(bob)
+    const view = new DocumentView(bob)
     await bob.open()
     await eventually(() => view.users.size).toBe(1_002)
   })

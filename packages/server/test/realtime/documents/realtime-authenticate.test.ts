@@ -2,18 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('authentication at /realtime on %s', (store) => {
   const server = useServer(store)
-  const connect = async (tenant: given.Tenant) => RealtimeClient.connect(server, await tokenFor(tenant))
+  const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
   test('[R5] [R5.1] [R10] a client authenticates with a token in the first message or in the address, and a backend with its headers', async () => {
     const tenant = await given.tenant(server)
-    const first = new RealtimeClient(server)
+    const first = new RealtimeSocket(server)
     await first.connected()
     first.send({ type: 'auth', token: await tokenFor(tenant) })
     expect(await first.take('ready')).toEqual({
@@ -22,9 +22,9 @@ describe.each(stores)('authentication at /realtime on %s', (store) => {
       userId: 'ada',
       expiresAt: expect.any(Number),
     })
-    const inAddress = new RealtimeClient(server, { query: `?token=${await tokenFor(tenant, 'bob')}` })
+    const inAddress = new RealtimeSocket(server, { query: `?token=${await tokenFor(tenant, 'bob')}` })
     expect(await inAddress.take('ready')).toMatchObject({ userId: 'bob' })
-    const backend = new RealtimeClient(server, { headers: tenant.headers })
+    const backend = new RealtimeSocket(server, { headers: tenant.headers })
     expect(await backend.take('ready')).toMatchObject({
       userId: 'server',
       expiresAt: Number.MAX_SAFE_INTEGER,
@@ -33,11 +33,11 @@ describe.each(stores)('authentication at /realtime on %s', (store) => {
   })
 
   test('[R10] [R16.1] a client can send messages right after the token without waiting', async () => {
-    const client = new RealtimeClient(server)
+    const client = new RealtimeSocket(server)
     const token = await tokenFor(await given.tenant(server))
     await client.connected()
     client.send({ type: 'auth', token })
-    client.send({ type: 'open', ref: 7, ...place, topics: [] })
+    client.send({ type: 'open', ref: 7, ...documentRef, topics: [] })
     client.send({ type: 'setLiveState', ref: 7, id: 1, liveStateDataId: 'a', data: {} })
     client.send({ type: 'openEditor', ref: 7, channel: 3, editorId: 'note' })
     await client.take('ready')
@@ -68,17 +68,17 @@ describe.each(stores)('authentication at /realtime on %s', (store) => {
       [JSON.stringify({ type: 'auth', token: `${token}x` }), closeCodes.unauthenticated, /^token_invalid/],
       [JSON.stringify({ type: 'auth', token: 'x' }), closeCodes.unauthenticated, /^token_invalid/],
       [JSON.stringify({ type: 'ping' }), closeCodes.badMessage, /auth/],
-      [JSON.stringify({ type: 'open', ref: 1, ...place, topics: [] }), closeCodes.badMessage, /auth/],
+      [JSON.stringify({ type: 'open', ref: 1, ...documentRef, topics: [] }), closeCodes.badMessage, /auth/],
       [JSON.stringify({ type: 'auth', token: 'x'.repeat(20_000) }), closeCodes.badMessage, /bytes/],
     ]
     for (const [message, code, reason] of refusals) {
-      const client = new RealtimeClient(server)
+      const client = new RealtimeSocket(server)
       await client.connected()
       client.socket.send(message)
       expect(await client.closed).toEqual({ code, reason: expect.stringMatching(reason) })
       expect(client.messages).toEqual([])
     }
-    const binary = new RealtimeClient(server)
+    const binary = new RealtimeSocket(server)
     await binary.connected()
     binary.socket.send(Uint8Array.of(1, 0, 0))
     expect(await binary.closed).toMatchObject({ code: closeCodes.badMessage })

@@ -2,15 +2,16 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('closing at /realtime on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId))
 
   test('[R10.5] messages sent before a document or an editor is closed take effect', async () => {
     const tenant = await given.tenant(server)
@@ -20,7 +21,7 @@ describe.each(stores)('closing at /realtime on %s', (store) => {
       doc.getText('content').insert(0, word)
       return Y.encodeStateAsUpdate(doc)
     })
-    client.send({ type: 'open', ref: 1, ...place, topics: ['presence', 'liveState'] })
+    client.send({ type: 'open', ref: 1, ...documentRef, topics: ['presence', 'liveState'] })
     client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'first' })
     client.sendFrame('update', docs[0] as Uint8Array, 1, 1)
     client.send({ type: 'closeEditor', channel: 1 })
@@ -30,7 +31,8 @@ describe.each(stores)('closing at /realtime on %s', (store) => {
     client.send({ type: 'close', ref: 1 })
     client.send({ type: 'open', ref: 1, organizationId: 'org_1', documentId: 'doc_2', topics: [] })
     await client.take('done')
-    const read = async () => (await tenant.client.crdt.get(place)).data.map(({ id, data }) => [id, data])
+    const read = async () =>
+      (await tenant.client.crdt.get(documentRef)).data.map(({ id, data }) => [id, data])
     await eventually(read).toEqual([
       ['first', 'first'],
       ['second', 'second'],
@@ -55,12 +57,12 @@ describe.each(stores)('closing at /realtime on %s', (store) => {
     const client = await connect(tenant)
     const doc = new Y.Doc()
     doc.getText('content').insert(0, 'last words')
-    client.send({ type: 'open', ref: 1, ...place, topics: ['presence', 'liveState'] })
+    client.send({ type: 'open', ref: 1, ...documentRef, topics: ['presence', 'liveState'] })
     client.send({ type: 'openEditor', ref: 1, channel: 1, editorId: 'note' })
     client.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
     client.send({ type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'a', data: { b: 1 } })
     await client.close()
-    const read = async () => (await tenant.client.crdt.get(place)).data.map(({ data }) => data)
+    const read = async () => (await tenant.client.crdt.get(documentRef)).data.map(({ data }) => data)
     await eventually(read).toEqual(['last words'])
     const bob = await connect(tenant, 'bob')
     await eventually(async () => {

@@ -3,15 +3,17 @@ import * as Y from 'yjs'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor, yjsClient } from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('editing at /realtime on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada', role?: 'viewer' | 'editor') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId, { role }))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId, { role }))
 
   test('[R10] an editor update is broadcast to all clients and acknowledged when it is stored', async () => {
     const tenant = await given.tenant(server)
@@ -99,7 +101,7 @@ describe.each(stores)('editing at /realtime on %s', (store) => {
     doc.getMap('shapes').set('a', 1)
     client.sendFrame('update', Y.encodeStateAsUpdate(doc), 1, 1)
     await client.takeFrame('saved')
-    const { data } = await tenant.client.crdt.get({ ...place, editorId: 'board' })
+    const { data } = await tenant.client.crdt.get({ ...documentRef, editorId: 'board' })
     expect(data).toMatchObject([{ id: 'board', data: { a: 1 } }])
     const row = await server.database.read
       .selectFrom('editors')

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('opening documents at /realtime on %s', (store) => {
   const server = useServer(store)
-  const connect = async (tenant: given.Tenant) => RealtimeClient.connect(server, await tokenFor(tenant))
+  const connect = async (tenant: given.Tenant) => RealtimeSocket.connect(server, await tokenFor(tenant))
 
   test('[R10.3] a client that may not open a document gets the reason, and its other documents continue', async () => {
     const tenant = await given.tenant(server)
@@ -33,11 +33,11 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
   test('[R10.3] revoked access closes the document, and a changed role is sent to the client', async () => {
     const tenant = await given.tenant(server)
     const { client: backend } = tenant
-    const client = await RealtimeClient.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
-    await given.users(tenant, ['ada'], place)
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant, 'ada', { resources: [] }))
+    await given.users(tenant, ['ada'], documentRef)
     expect(await client.open()).toMatchObject({ accessRole: 'editor' })
     await client.openEditor()
-    await backend.users.update({ ...place, users: [{ userId: 'ada', accessRole: 'viewer' }] })
+    await backend.users.update({ ...documentRef, users: [{ userId: 'ada', accessRole: 'viewer' }] })
     expect(await client.take('access')).toEqual({ type: 'access', ref: 1, accessRole: 'viewer' })
     expect(await client.set('a', {})).toMatchObject({ type: 'error', status: 'PERMISSION_DENIED' })
     await backend.documents.updateDisableState({
@@ -79,7 +79,7 @@ describe.each(stores)('opening documents at /realtime on %s', (store) => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open('doc_1', { ref: 7 })
-    client.send({ type: 'open', ref: 8, ...place, topics: ['presence'] })
+    client.send({ type: 'open', ref: 8, ...documentRef, topics: ['presence'] })
     expect(await client.take('error')).toEqual({
       type: 'error',
       ref: 8,
@@ -113,7 +113,7 @@ describe('the editor limit of a connection', () => {
 
   test('[R10.7] a connection has at most 1,000 editors', async () => {
     const tenant = await given.tenant(server)
-    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant))
     await client.open()
     const open = (channel: number) =>
       client.send({ type: 'openEditor', ref: 1, channel, editorId: `editor_${channel}` })

@@ -2,15 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { closeCodes } from '@plenum/protocol/realtime'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('refused messages at /realtime on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId))
 
   test('[R10.2] a valid message that cannot be carried out is refused and changes nothing', async () => {
     const tenant = await given.tenant(server)
@@ -59,9 +60,9 @@ describe.each(stores)('refused messages at /realtime on %s', (store) => {
   test('[R10.1] a frame that is not a valid message closes its connection and affects no other client', async () => {
     const tenant = await given.tenant(server)
     const bystander = await connect(tenant, 'bob')
-    const view = new View(bystander)
+    const view = new DocumentView(bystander)
     await bystander.open()
-    const open = { type: 'open', ref: 1, ...place, topics: [] }
+    const open = { type: 'open', ref: 1, ...documentRef, topics: [] }
     const set = { type: 'setLiveState', ref: 1, id: 1, liveStateDataId: 'evil', data: {} }
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
     const keys = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, 1])))
@@ -109,7 +110,7 @@ describe.each(stores)('refused messages at /realtime on %s', (store) => {
     ]
     const token = await tokenFor(tenant)
     for (const [frame, reason] of cases) {
-      const client = await RealtimeClient.connect(server, token)
+      const client = await RealtimeSocket.connect(server, token)
       await client.open()
       await client.openEditor()
       client.socket.send(frame)

@@ -2,18 +2,19 @@ import { describe, expect, test } from 'vitest'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { random } from '../../support/random.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { createRandom, testSeed } from '../../support/random.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' }
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 
 describe.each(stores)('resuming on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant, userId = 'ada') =>
-    RealtimeClient.connect(server, await tokenFor(tenant, userId))
+    RealtimeSocket.connect(server, await tokenFor(tenant, userId))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
-    client.liveState.broadcast({ ...place, liveStateDataId, data })
+    client.liveState.broadcast({ ...documentRef, liveStateDataId, data })
 
   test('[R11] a client that resumes from a position gets only the changes since then', async () => {
     const tenant = await given.tenant(server)
@@ -88,14 +89,14 @@ describe.each(stores)('resuming on %s', (store) => {
     const tenant = await given.tenant(server)
     await broadcast(tenant, 'a', { v: 1 })
     const token = await tokenFor(tenant)
-    const client = await RealtimeClient.connect(server, token)
+    const client = await RealtimeSocket.connect(server, token)
     const { position } = await client.open()
     await client.set('b', { v: 1 })
     const moved = client.take('moved')
     Object.assign(server, await server.restart())
     expect((await moved).retryAfterMs).toBeGreaterThanOrEqual(0)
     expect(await client.closed).toMatchObject({ code: 1012 })
-    const again = await RealtimeClient.connect(server, token)
+    const again = await RealtimeSocket.connect(server, token)
     expect(await again.open('doc_1', { since: position })).toMatchObject({
       reset: false,
       position: { epoch: position.epoch, seq: position.seq + 1 },
@@ -104,10 +105,10 @@ describe.each(stores)('resuming on %s', (store) => {
   })
 
   test.each([1, 2, 3])(
-    '[R11.1] a client that keeps reconnecting while others write misses no change (seed %i)',
-    async (seed) => {
+    '[R11.1] a client that keeps reconnecting while others write misses no change (run %i)',
+    async (run) => {
       const tenant = await given.tenant(server)
-      const next = random(seed)
+      const next = createRandom(testSeed + run)
       const backend = server.client({ ...tenant, retries: 5 })
       const token = await tokenFor(tenant)
       const writer = await connect(tenant, 'bob')
@@ -118,7 +119,7 @@ describe.each(stores)('resuming on %s', (store) => {
         for (let n = 0; n < writes / 4; n++) {
           const id = `s${next(6)}`
           await backend.liveState.broadcast({
-            ...place,
+            ...documentRef,
             liveStateDataId: id,
             data: { [`w${who}`]: n },
             merge: next(2) > 0,
@@ -133,13 +134,13 @@ describe.each(stores)('resuming on %s', (store) => {
         isWriting = false
       })
 
-      let view: View | undefined
+      let view: DocumentView | undefined
       let resumed = 0
       const seen: number[] = []
       for (let isLast = false; ; isLast = !isWriting) {
-        const client = await RealtimeClient.connect(server, token)
+        const client = await RealtimeSocket.connect(server, token)
         if (view) view.follow(client)
-        else view = new View(client)
+        else view = new DocumentView(client)
         const opened = await client.open('doc_1', { since: view.position })
         if (!opened.reset) resumed++
         if (isLast) break

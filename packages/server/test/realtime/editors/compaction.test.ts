@@ -2,7 +2,10 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, hocuspocusClient, saved, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const refusal = {
   sqlite: {

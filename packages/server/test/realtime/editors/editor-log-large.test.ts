@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest'
 import type { Database } from '../../../src/store/engine/db.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as versions from '../../../src/store/editors/versions.ts'
-import { expectFreeLoop, heldDuring, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
 const mebibyte = 1024 * 1024
-const place = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
+const editorRef = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
 
 /** Returns bytes that differ in every part. */
 const bytesOf = (length: number, seed: number) => {
@@ -19,7 +19,7 @@ const isSame = (a: Uint8Array | null | undefined, b: Uint8Array) => a != null &&
 
 describe.each(stores)('large editors on %s', (store) => {
   const server = useServer(store)
-  const read = (apiKey: string, at = place) => editorLog.read(server.database.read, apiKey, at)
+  const read = (apiKey: string, at = editorRef) => editorLog.read(server.database.read, apiKey, at)
   const partsIn = async (apiKey: string) => {
     const parts = server.database.read.selectFrom('editor_snapshot_parts').select('part')
     return (await parts.where('api_key', '=', apiKey).execute()).length
@@ -35,7 +35,7 @@ describe.each(stores)('large editors on %s', (store) => {
       const writer = { userId: 'u1', sessionId: null }
       const entry = {
         apiKey,
-        editor: place,
+        editor: editorRef,
         update,
         writer,
         create: { type: null, contentKey: null },
@@ -45,7 +45,7 @@ describe.each(stores)('large editors on %s', (store) => {
     }
     for (const update of updates) await append(update)
     const compact = (change: editorLog.NewSnapshot, database: Database = server.database) =>
-      editorLog.compact(database, apiKey, place, change)
+      editorLog.compact(database, apiKey, editorRef, change)
     return { ...tenant, append, compact }
   }
 
@@ -117,7 +117,8 @@ describe.each(stores)('large editors on %s', (store) => {
     const large = bytesOf(2 * mebibyte, 3)
     await compact({ snapshotSeq: 0, seq: 1, snapshot: large })
     await client.documents.migrate({ organizationId: 'o1', documentId: 'd1', newDocumentId: 'd2' })
-    const moved = async () => isSame((await read(apiKey, { ...place, documentId: 'd2' }))?.snapshot, large)
+    const moved = async () =>
+      isSame((await read(apiKey, { ...editorRef, documentId: 'd2' }))?.snapshot, large)
     await expect.poll(moved).toBe(true)
     await client.organizations.delete({ organizationIds: ['o1'] })
     expect(await partsIn(apiKey)).toBe(0)
@@ -128,11 +129,11 @@ describe.each(stores)('large editors on %s', (store) => {
     const version = { versionId: 'ver_1', name: 'large', type: 'text', contentKey: 'content' } as const
     const bytes = bytesOf(16.5 * mebibyte, 3)
     const add = () =>
-      server.database.write((db) => versions.add(db, apiKey, place, { ...version, createdAt: 1, bytes }))
-    expectFreeLoop(await heldDuring(add))
+      server.database.write((db) => versions.add(db, apiKey, editorRef, { ...version, createdAt: 1, bytes }))
+    expectFreeLoop(await longestLoopBlockDuring(add))
     let found: versions.StoredVersion | undefined
-    const find = async () => (found = await versions.find(server.database.read, apiKey, place, 'ver_1'))
-    expectFreeLoop(await heldDuring(find))
+    const find = async () => (found = await versions.find(server.database.read, apiKey, editorRef, 'ver_1'))
+    expectFreeLoop(await longestLoopBlockDuring(find))
     expect(found).toMatchObject(version)
     expect(isSame(found?.bytes, bytes)).toBe(true)
     await client.organizations.delete({ organizationIds: ['o1'] })
@@ -145,14 +146,14 @@ describe.each(stores)('large editors on %s', (store) => {
     const writer = { userId: 'u1', sessionId: null }
     for (let at = 0; at < 100_000; at += 10_000) {
       const owners = Array.from({ length: 10_000 }, (_, i) => [at + i, `u${i % 7}`] as const)
-      const entry = { apiKey, editor: place, update: bytesOf(1, 1), writer, create: null, owners }
+      const entry = { apiKey, editor: editorRef, update: bytesOf(1, 1), writer, create: null, owners }
       await server.database.write((db) => editorLog.append(db, [entry], 1000))
     }
     let owners = new Map<number, string>()
     const readAll = async () => {
-      owners = await editorLog.readOwners(server.database.read, apiKey, place)
+      owners = await editorLog.readOwners(server.database.read, apiKey, editorRef)
     }
-    expectFreeLoop(await heldDuring(readAll))
+    expectFreeLoop(await longestLoopBlockDuring(readAll))
     expect(owners.size).toBe(100_000)
     expect(owners.get(99_999)).toBe(`u${9_999 % 7}`)
   }, 60_000)
@@ -161,7 +162,9 @@ describe.each(stores)('large editors on %s', (store) => {
     const { apiKey, append } = await editor(bytesOf(1, 1))
     const large = bytesOf(10 * mebibyte, 3)
     // The PostgreSQL driver would take twice as long if it sent the update as text.
-    expectFreeLoop(await leastHeld(() => append(large)), { promisedMs: store === 'postgres' ? 15 : 50 })
+    expectFreeLoop(await shortestLoopBlock(() => append(large)), {
+      promisedMs: store === 'postgres' ? 15 : 50,
+    })
     const [, second] = (await read(apiKey))?.updates ?? []
     expect(isSame(second?.bytes, large)).toBe(true)
   }, 60_000)
@@ -169,9 +172,9 @@ describe.each(stores)('large editors on %s', (store) => {
   test('[S2] reading and compacting 32 MiB does not block the event loop', async () => {
     const { apiKey, compact } = await editor(...Array.from({ length: 16 }, (_, i) => bytesOf(mebibyte, i)))
     const snapshot = bytesOf(32 * mebibyte, 7)
-    expectFreeLoop(await heldDuring(() => read(apiKey)))
-    expectFreeLoop(await heldDuring(() => compact({ snapshotSeq: 0, seq: 16, snapshot })))
-    expectFreeLoop(await heldDuring(() => read(apiKey)))
-    expectFreeLoop(await heldDuring(() => compact({ snapshotSeq: 16, seq: 16, snapshot })))
+    expectFreeLoop(await longestLoopBlockDuring(() => read(apiKey)))
+    expectFreeLoop(await longestLoopBlockDuring(() => compact({ snapshotSeq: 0, seq: 16, snapshot })))
+    expectFreeLoop(await longestLoopBlockDuring(() => read(apiKey)))
+    expectFreeLoop(await longestLoopBlockDuring(() => compact({ snapshotSeq: 16, seq: 16, snapshot })))
   }, 60_000)
 })

@@ -6,7 +6,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const bytes = (...values: number[]) => Uint8Array.from(values)
 const document = { organizationId: 'o1', documentId: 'd1' }
 const inEditor = (editorId: string, documentId = 'd1') => ({ ...document, documentId, editorId })
-const place = inEditor('e1')
+const editorRef = inEditor('e1')
 
 describe.each(stores)('the editor log on %s', (store) => {
   const server = useServer(store)
@@ -21,7 +21,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   }
   const entry = (apiKey: string, fields: Partial<editorLog.Entry> = {}): editorLog.Entry => ({
     apiKey,
-    editor: place,
+    editor: editorRef,
     update: bytes(1),
     writer: { userId: 'u1', sessionId: 's1' },
     create: { type: null, contentKey: null },
@@ -32,9 +32,9 @@ describe.each(stores)('the editor log on %s', (store) => {
     const appended = await server.database.write((db) => editorLog.append(db, entries, now))
     return appended.map((one) => one?.seq)
   }
-  const load = (apiKey: string, at = place) => editorLog.load(read(), apiKey, at)
+  const load = (apiKey: string, at = editorRef) => editorLog.load(read(), apiKey, at)
   const compactIf = (apiKey: string, change: Parameters<typeof editorLog.compactIf>[3]) =>
-    server.database.write((db) => editorLog.compactIf(db, apiKey, place, change))
+    server.database.write((db) => editorLog.compactIf(db, apiKey, editorRef, change))
   const loaded = (updates: readonly editorLog.Update[]) => updates.map(({ seq, bytes }) => [seq, ...bytes])
 
   test('[R7] an append creates the editor, increments its number and stores writer, session and owners', async () => {
@@ -151,8 +151,8 @@ describe.each(stores)('the editor log on %s', (store) => {
     const editors = Array.from({ length: 20 }, (_, index) => inEditor(`e${index}`))
     const calls = Array.from({ length: 12 }, (_, call) =>
       append(
-        (call % 2 === 0 ? editors : editors.toReversed()).map((place) =>
-          entry(apiKey, { editor: place, update: bytes(call) }),
+        (call % 2 === 0 ? editors : editors.toReversed()).map((editorRef) =>
+          entry(apiKey, { editor: editorRef, update: bytes(call) }),
         ),
       ),
     )
@@ -167,11 +167,11 @@ describe.each(stores)('the editor log on %s', (store) => {
 
   test('[R14] an append that waits for no lock skips the editors that another transaction writes', async () => {
     const { apiKey } = await tenant()
-    const places = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
-    await append(places.slice(0, 2).map((place) => entry(apiKey, { editor: place })))
+    const editorRefs = ['e1', 'e2', 'e3'].map((editorId) => inEditor(editorId))
+    await append(editorRefs.slice(0, 2).map((editorRef) => entry(apiKey, { editor: editorRef })))
     const free = () => {
       const entries = [
-        ...places.map((place) => entry(apiKey, { editor: place })),
+        ...editorRefs.map((editorRef) => entry(apiKey, { editor: editorRef })),
         entry(apiKey, { createdAt: 7, create: null }),
       ]
       return server.database.write((db) => editorLog.appendUnlocked(db, entries, 2000))
@@ -183,7 +183,7 @@ describe.each(stores)('the editor log on %s', (store) => {
       const done = new Promise<void>((resolve) => (release = resolve))
       const other = server.database.write(async (db) => {
         const written = { createdAt: 1000, seq: 1 }
-        expect(await editorLog.canStillAppend(db, apiKey, places[0]!, written, 'rest-api')).toBe(true)
+        expect(await editorLog.canStillAppend(db, apiKey, editorRefs[0]!, written, 'rest-api')).toBe(true)
         locked()
         await done
       })
@@ -205,7 +205,7 @@ describe.each(stores)('the editor log on %s', (store) => {
     const by = (userId: string) => ({ writer: { userId, sessionId: null } })
     const fits = (seq: number, createdAt = 1000) =>
       server.database.write((db) =>
-        editorLog.canStillAppend(db, apiKey, place, { seq, createdAt }, 'rest-api'),
+        editorLog.canStillAppend(db, apiKey, editorRef, { seq, createdAt }, 'rest-api'),
       )
     expect(await fits(0)).toBe(false)
     await append([entry(apiKey, by('rest-api')), entry(apiKey, by('ada')), entry(apiKey, by('bob'))])
@@ -221,7 +221,7 @@ describe.each(stores)('the editor log on %s', (store) => {
   test('[R7] readAfter returns the updates after a number, unless a snapshot replaced them or the editor was deleted', async () => {
     const { apiKey } = await tenant()
     const readAfter = async (seq: number, createdAt?: number) => {
-      const rows = await editorLog.readAfter(read(), apiKey, place, { seq, createdAt })
+      const rows = await editorLog.readAfter(read(), apiKey, editorRef, { seq, createdAt })
       return typeof rows === 'object' ? loaded(rows.updates) : rows
     }
     expect(await readAfter(0)).toBeUndefined()

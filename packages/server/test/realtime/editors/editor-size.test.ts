@@ -4,12 +4,15 @@ import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, hocuspocusClient, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 import { textIn } from '../../support/words.ts'
 
 const maxBytes = 200_000
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
 /** Creates a client document and returns one update for each transaction. */
 function writer() {
@@ -47,9 +50,9 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)
-      const door = { ...place, token: await tokenFor(tenant) }
-      const ada = rawClient(server, dialect, door)
-      await ada.entered()
+      const target = { ...editorRef, token: await tokenFor(tenant) }
+      const ada = rawClient(server, dialect, target)
+      await ada.opened()
       const { insert } = writer()
       expect(await ada.update(insert(150_000))).toBe('saved')
       expect(await ada.update(insert(100_000))).toBe('refused')
@@ -59,10 +62,10 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
       // The protocol of y-websocket has no message for the reason. The operator finds it in the log.
       if (dialect === 'yjs' || dialect === 'y-sweet')
         expect(server.logged.some((line) => line.includes(limit) && line.includes(tenant.apiKey))).toBe(true)
-      else expect(ada.denials[0]).toContain(limit)
-      expect(ada.refusal).toBeUndefined()
+      else expect(ada.refusalTexts[0]).toContain(limit)
+      expect(ada.ending).toBeUndefined()
 
-      const bob = rawClient(server, dialect, { ...place, token: await tokenFor(tenant, 'bob') })
+      const bob = rawClient(server, dialect, { ...editorRef, token: await tokenFor(tenant, 'bob') })
       expect(await bob.read()).toBe('x'.repeat(150_000))
       expect((await storedBytes())(tenant.apiKey)).toBeLessThan(maxBytes)
       expect(await bob.update(writer().insert(10, 'y'))).toBe('saved')
@@ -111,22 +114,22 @@ describe.each(stores)('the size limit of an editor on %s', (store) => {
       message: `The editor may have at most ${maxBytes} bytes (LIMIT_EDITOR_BYTES).`,
     }
     const text = (length: number, letter = 'x') => ({
-      ...place,
+      ...editorRef,
       type: 'text' as const,
       data: letter.repeat(length),
     })
     await expect(crdt.add(text(250_000))).rejects.toMatchObject(tooLarge)
     await crdt.add(text(150_000))
-    const { versionId } = (await crdtVersions.add({ ...place, name: 'large' })).data
+    const { versionId } = (await crdtVersions.add({ ...editorRef, name: 'large' })).data
     await expect(crdt.update(text(250_000, 'y'))).rejects.toMatchObject(tooLarge)
-    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('x'.repeat(150_000))
+    expect(textIn((await crdt.get(editorRef)).data[0] ?? {})).toBe('x'.repeat(150_000))
 
     // The new text does not fit beside the old one, but it replaces the old one.
     await crdt.update(text(180_000, 'z'))
-    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('z'.repeat(180_000))
+    expect(textIn((await crdt.get(editorRef)).data[0] ?? {})).toBe('z'.repeat(180_000))
     await crdt.update(text(10, 'a'))
-    await crdtVersions.restore({ ...place, versionId })
-    expect(textIn((await crdt.get(place)).data[0] ?? {})).toBe('x'.repeat(150_000))
+    await crdtVersions.restore({ ...editorRef, versionId })
+    expect(textIn((await crdt.get(editorRef)).data[0] ?? {})).toBe('x'.repeat(150_000))
     expect((await storedBytes())(tenant.apiKey)).toBeLessThan(maxBytes)
 
     const other = { ...text(100_000), contentKey: 'other' }

@@ -5,12 +5,13 @@ import * as Y from 'yjs'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as stored from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
-import { expectFreeLoop, heldDuring } from '../../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring } from '../../support/event-loop.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, lockedDocument, tokenFor } from '../../support/live.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const open: Connection[] = []
 afterEach(() => {
   for (const connection of open.splice(0)) connection.close()
@@ -61,12 +62,12 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 
   /** Stores `count` versions of an existing editor. */
   async function store({ apiKey }: given.Tenant, count: number) {
-    const log = await editorLog.read(server.database.read, apiKey, place)
+    const log = await editorLog.read(server.database.read, apiKey, editorRef)
     const { bytes } = log!.updates[0]!
     await server.database.write(async (db) => {
       for (let index = 0; index < count; index++) {
         const version = { versionId: `v${index}`, name: 'x', type: 'text', contentKey: 'content' } as const
-        await stored.add(db, apiKey, place, { ...version, createdAt: 1, bytes })
+        await stored.add(db, apiKey, editorRef, { ...version, createdAt: 1, bytes })
       }
     })
   }
@@ -94,8 +95,8 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     for (const { events } of [ada, bob]) await eventually(() => events.slice(1)).toEqual([restored])
 
     expect(await bob.versions.list()).toEqual({ versions: [version] })
-    expect((await tenant.client.crdtVersions.get(place)).data).toEqual([version])
-    expect((await tenant.client.crdt.get(place)).data[0]).toMatchObject({
+    expect((await tenant.client.crdtVersions.get(editorRef)).data).toEqual([version])
+    expect((await tenant.client.crdt.get(editorRef)).data[0]).toMatchObject({
       data: 'first',
       lastUpdatedBy: 'bob',
     })
@@ -107,7 +108,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     for (let round = 0; round < 5; round++) {
       for (let word = 0; word < 100; word++) ada.type(`${round}.${word} `)
       const { versionId } = await ada.versions.add(`round ${round}`)
-      const { data } = await tenant.client.crdtVersions.get({ ...place, versionId })
+      const { data } = await tenant.client.crdtVersions.get({ ...editorRef, versionId })
       expect(data[0]?.data).toBe(ada.text())
     }
   })
@@ -117,13 +118,14 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     const ada = await connectUser(tenant, 'ada')
     ada.type('Hello')
     await ada.editor.whenSaved()
-    const nameless = (await tenant.client.crdtVersions.add({ ...place, name: 'nightly' })).data
+    const nameless = (await tenant.client.crdtVersions.add({ ...editorRef, name: 'nightly' })).data
     expect(nameless).not.toHaveProperty('createdBy')
-    const named = (await tenant.client.crdtVersions.add({ ...place, name: 'for ada', userId: 'ada' })).data
+    const named = (await tenant.client.crdtVersions.add({ ...editorRef, name: 'for ada', userId: 'ada' }))
+      .data
     expect(named.createdBy).toEqual({ userId: 'ada', name: 'Name of ada' })
-    const unknown = (await tenant.client.crdtVersions.add({ ...place, name: 'x', userId: 'nobody' })).data
+    const unknown = (await tenant.client.crdtVersions.add({ ...editorRef, name: 'x', userId: 'nobody' })).data
     expect(unknown.createdBy).toEqual({ userId: 'nobody' })
-    await tenant.client.crdtVersions.restore({ ...place, versionId: named.versionId })
+    await tenant.client.crdtVersions.restore({ ...editorRef, versionId: named.versionId })
     await eventually(() => ada.events).toEqual([
       { type: 'added', version: nameless },
       { type: 'added', version: named },
@@ -210,7 +212,9 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
     expect(await refusal(ada.versions.add('x'))).toMatch(tooOften)
     expect(await refusal(ada.versions.restore('v1'))).toMatch(tooOften)
     expect(await refusal(bob.versions.restore('v1'))).toBe('done')
-    expect((await tenant.client.crdtVersions.add({ ...place, name: 'backend' })).data.name).toBe('backend')
+    expect((await tenant.client.crdtVersions.add({ ...editorRef, name: 'backend' })).data.name).toBe(
+      'backend',
+    )
   })
 
   test('[R37.7] a reconnected client is asked to read the list again, and its calls made offline are carried out', async () => {
@@ -231,7 +235,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 
   test('[R37.7] migrated versions keep their author, and clients are asked to read the list again', async () => {
     const tenant = await given.tenant(server)
-    const old = { ...place, documentId: 'doc_old' }
+    const old = { ...editorRef, documentId: 'doc_old' }
     await tenant.client.crdt.add({ ...old, type: 'text', data: 'Hello' })
     const brought = (await tenant.client.crdtVersions.add({ ...old, name: 'one', userId: 'cleo' })).data
     const ada = await connectUser(tenant, 'ada')
@@ -245,7 +249,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 
   test('[R32] [R37.2] a user whose access is revoked adds no version afterwards', async () => {
     const tenant = await given.tenant(server)
-    await lockedDocument(tenant, 'doc_1')
+    await given.restrictedDocument(tenant, 'doc_1')
     const document = { type: 'document', id: 'doc_1', organizationId: 'org_1' } as const
     const ada = connect(await tokenFor(tenant, 'ada', { resources: [document] }))
     await ada.editor.whenSynced
@@ -257,24 +261,24 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
       userId: 'ada',
       permissions: { resources: [{ ...document, accessRole: 'viewer' }] },
     })
-    const atAnswer = (await tenant.client.crdtVersions.get(place)).data.length
+    const atAnswer = (await tenant.client.crdtVersions.get(editorRef)).data.length
     const done = (await Promise.all(outcomes)).filter((outcome) => outcome === 'done')
-    expect((await tenant.client.crdtVersions.get(place)).data).toHaveLength(atAnswer)
+    expect((await tenant.client.crdtVersions.get(editorRef)).data).toHaveLength(atAnswer)
     expect(done).toHaveLength(atAnswer)
     expect(atAnswer).toBeLessThanOrEqual(10)
   })
 
   test('[S2] many concurrent version lists do not block the event loop', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'text', data: 'x'.repeat(10_000) })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(10_000) })
     await store(tenant, 1000)
     const clients = await Promise.all(
       Array.from({ length: 40 }, async (_, index) =>
-        RealtimeClient.connect(server, await tokenFor(tenant, `u${index}`)),
+        RealtimeSocket.connect(server, await tokenFor(tenant, `u${index}`)),
       ),
     )
     const ids = Array.from({ length: 9 }, (_, id) => id)
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       // Messages sent before the document is open wait and then start together.
       for (const client of clients) {
         client.send({ type: 'open', ref: 1, organizationId: 'org_1', documentId: 'doc_1', topics: [] })
@@ -288,8 +292,8 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 
   test('[R37] a backend on a socket adds versions without an author', async () => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'text', data: 'Hello' })
-    const client = new RealtimeClient(server, { headers: tenant.headers })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'Hello' })
+    const client = new RealtimeSocket(server, { headers: tenant.headers })
     await client.take('ready')
     await client.open()
     await client.openEditor()
@@ -301,7 +305,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
 
   test('[R10.1] [R10.2] version requests that cannot be carried out are refused, and malformed ones close the connection with 4400', async () => {
     const tenant = await given.tenant(server)
-    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant))
     await client.open()
     await client.openEditor()
     const doc = new Y.Doc()
@@ -357,7 +361,7 @@ describe.each(stores)('versions at /realtime on %s', (database) => {
       [{ ...base, type: 'restoreVersion', versionId: {} }, 'versionId must be a string that is not empty.'],
     ]
     for (const [message, reason] of malformed) {
-      const another = await RealtimeClient.connect(server, await tokenFor(tenant))
+      const another = await RealtimeSocket.connect(server, await tokenFor(tenant))
       another.socket.send(JSON.stringify(message))
       expect(await another.closed).toEqual({ code: 4400, reason })
     }
@@ -370,7 +374,7 @@ describe.each(stores)('the request limit of an API key on %s', (database) => {
   test('[R37.1] adding and restoring versions count towards the request limit of the API key, and listing does not', async () => {
     const tenant = await given.tenant(server)
     // Issuing the token is the first of the four requests.
-    const client = await RealtimeClient.connect(server, await tokenFor(tenant))
+    const client = await RealtimeSocket.connect(server, await tokenFor(tenant))
     await client.open()
     await client.openEditor()
     const doc = new Y.Doc()

@@ -4,24 +4,25 @@ import type { ClientMessage } from '@plenum/protocol/realtime'
 import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { random } from '../../support/random.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { createRandom, testSeed } from '../../support/random.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 describe.each(stores)('messages in any order on %s', (store) => {
   const server = useServer(store)
 
   test.each([1, 2, 3, 4, 5, 6])(
-    '[R10] well-formed messages in any order are all answered and leave no state behind (seed %i)',
-    async (seed) => {
+    '[R10] well-formed messages in any order are all answered and leave no state behind (run %i)',
+    async (run) => {
       const tenant = await given.tenant(server)
-      const next = random(seed)
+      const next = createRandom(testSeed + run)
       const token = await tokenFor(tenant)
-      const watcher = new RealtimeClient(server, { headers: tenant.headers })
+      const watcher = new RealtimeSocket(server, { headers: tenant.headers })
       await watcher.take('ready')
-      const view = new View(watcher)
+      const view = new DocumentView(watcher)
       await watcher.open()
-      const client = await RealtimeClient.connect(server, token)
+      const client = await RealtimeSocket.connect(server, token)
       const answered: number[] = []
       client.socket.on('message', (data: Buffer, isBinary) => {
         const message = isBinary ? undefined : (JSON.parse(data.toString()) as { type: string; id?: number })
@@ -101,7 +102,7 @@ describe.each(stores)('messages in any order on %s', (store) => {
     const tenant = await given.tenant(server)
     const token = await tokenFor(tenant)
     const open = async () => {
-      const client = await RealtimeClient.connect(server, token)
+      const client = await RealtimeSocket.connect(server, token)
       await client.open()
       await client.openEditor()
       await client.takeFrame('syncStep1')

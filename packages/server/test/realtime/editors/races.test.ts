@@ -6,19 +6,14 @@ import { afterEach, describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { createPostgresDatabase, startServer, stores, type TestServer } from '../../support/harness.ts'
-import {
-  closeClients,
-  eventually,
-  hocuspocusClient,
-  stateOf,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { eventually, encodedContent, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { closeClients } from '../../support/clients/open-clients.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { metric } from '../../support/metrics-page.ts'
+import { createRandom, testSeed } from '../../support/random.ts'
 
-/** The seed decides the order of the actions. It is printed, so a failing run can be repeated in the same order. */
-const seed = Number(process.env.RACE_SEED ?? Date.now() % 1_000_000)
 const seconds = Number(process.env.RACE_SECONDS ?? 6)
 
 const documents = ['doc_1', 'doc_2']
@@ -39,8 +34,8 @@ describe.each(stores)('random concurrent operations on %s', (store) => {
     stops.push(() => server.stop())
     const race = new Race(server, await given.tenant(server), databaseUrl)
     await race.run(seconds * 1_000)
-    // oxlint-disable-next-line no-console -- with the seed a failing run can be repeated
-    console.log(`${store}, seed ${seed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
+    // oxlint-disable-next-line no-console -- the counts are part of the result
+    console.log(`${store}, seed ${testSeed}: ${JSON.stringify(Object.fromEntries(race.counts))}`)
     await race.settle()
     closeClients()
     // The server keeps editors for a few seconds for clients that reconnect.
@@ -56,15 +51,6 @@ function openAt(server: TestServer): Promise<(number | undefined)[]> {
 
 /** The document does not exist, its content is not text, or the database is unavailable. */
 const expectedStatuses = ['NOT_FOUND', 'INVALID_ARGUMENT', 'UNAVAILABLE']
-
-function createRandom(start: number) {
-  let state = start
-  const below = (end: number) => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return Math.floor((state / 2 ** 32) * end)
-  }
-  return { below, of: <T>(list: readonly T[]) => list[below(list.length)] as T }
-}
 
 /** A stock client that has an editor open. */
 interface Writer {
@@ -85,7 +71,7 @@ class Race {
   readonly #server: TestServer
   readonly #tenant: given.Tenant
   readonly #databaseUrl: string | undefined
-  readonly #random = createRandom(seed)
+  readonly #random = createRandom()
   readonly #writers = new Set<Writer>()
   readonly #requests = new Set<Promise<unknown>>()
   #users = 0
@@ -119,7 +105,7 @@ class Race {
       const [name, , act] = this.#random.of(actions)
       this.counts.set(name, (this.counts.get(name) ?? 0) + 1)
       await act()
-      await pause(this.#random.below(4))
+      await pause(this.#random(4))
     }
   }
 
@@ -144,7 +130,7 @@ class Race {
     }).toBe(true)
     const docs = [reader.doc, ...present.map(({ doc }) => doc)]
     await expect
-      .poll(() => new Set(docs.map(stateOf)).size, { timeout: 20_000, message: `seed ${seed}: ${name}` })
+      .poll(() => new Set(docs.map(encodedContent)).size, { timeout: 20_000, message: name })
       .toBe(1)
     // REST returns the other root of an editor that has no text.
     const shown = [reader.text.toString(), reader.doc.getMap('nested').toJSON()]
@@ -168,7 +154,7 @@ class Race {
   }
 
   async #open(documentId: string, editorId: string): Promise<void> {
-    const isYjs = this.#random.below(2) === 0
+    const isYjs = this.#random(2) === 0
     // The database may be unavailable.
     const token = await tokenFor(this.#tenant, `user${this.#users++ % 5}`).catch(() => undefined)
     if (token !== undefined)
@@ -256,14 +242,14 @@ class Race {
 
   #type(): void {
     const text = this.#anyWriter()?.doc.getText('content')
-    text?.insert(this.#random.below(text.length + 1), `${this.#random.below(1_000)} `)
+    text?.insert(this.#random(text.length + 1), `${this.#random(1_000)} `)
   }
 
   #remove(): void {
     const text = this.#anyWriter()?.doc.getText('content')
     if (!text || text.length === 0) return
-    const from = this.#random.below(text.length)
-    text.delete(from, Math.min(text.length - from, 1 + this.#random.below(8)))
+    const from = this.#random(text.length)
+    text.delete(from, Math.min(text.length - from, 1 + this.#random(8)))
   }
 
   /** Pastes enough text to cause a snapshot from time to time. */
@@ -278,10 +264,10 @@ class Race {
     const writer = this.#anyWriter()
     if (!writer) return
     const map = writer.doc.getMap<Y.Map<unknown>>('nested')
-    const key = `k${this.#random.below(3)}`
+    const key = `k${this.#random(3)}`
     const child = map.get(key)
-    if (!child || this.#random.below(4) === 0) map.set(key, new Y.Map())
-    else child.set(`v${this.#random.below(3)}`, new Y.Array())
+    if (!child || this.#random(4) === 0) map.set(key, new Y.Map())
+    else child.set(`v${this.#random(3)}`, new Y.Array())
   }
 
   #request(request: Promise<unknown>): void {
@@ -292,7 +278,7 @@ class Race {
     this.#requests.add(done)
   }
 
-  #place() {
+  #randomEditor() {
     return {
       organizationId: 'org_1',
       documentId: this.#random.of(documents),
@@ -301,17 +287,17 @@ class Race {
   }
 
   #writeByRest(): void {
-    const data = `rest ${this.#random.below(1_000)} `.repeat(this.#random.below(20))
+    const data = `rest ${this.#random(1_000)} `.repeat(this.#random(20))
     const content = { type: 'text', contentKey: 'content', data } as const
-    this.#request(this.#tenant.client.crdt.update({ ...this.#place(), ...content }))
+    this.#request(this.#tenant.client.crdt.update({ ...this.#randomEditor(), ...content }))
   }
 
   /** Saves a version and restores it right after. */
   #restore(): void {
-    const place = this.#place()
+    const editorRef = this.#randomEditor()
     const { crdtVersions } = this.#tenant.client
-    const added = crdtVersions.add({ ...place, name: 'v' })
-    this.#request(added.then(({ data: { versionId } }) => crdtVersions.restore({ ...place, versionId })))
+    const added = crdtVersions.add({ ...editorRef, name: 'v' })
+    this.#request(added.then(({ data: { versionId } }) => crdtVersions.restore({ ...editorRef, versionId })))
   }
 
   async #deleteDocument(): Promise<void> {

@@ -2,10 +2,12 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { burstOf, sendBurst, yjsUpdate } from '../../support/clients/bursts.ts'
-import { expectFreeLoop, heldDuring } from '../../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, type TestServer, useServer } from '../../support/harness.ts'
-import { eventually, socketUrl, tokenFor } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { socketUrl } from '../../support/clients/raw-socket.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 import { type Content, text, update } from '../../support/updates/scenes.ts'
 
@@ -13,8 +15,8 @@ const client = 7
 
 /** Returns an update that appends content after the previous struct of the client. */
 function typed(clock: number, content: Content): Uint8Array {
-  const place = clock > 0 ? { origin: [client, clock - 1] as const } : { parent: 'content' }
-  return update({ structs: [{ client, clock, structs: [{ ...place, content }] }] })
+  const position = clock > 0 ? { origin: [client, clock - 1] as const } : { parent: 'content' }
+  return update({ structs: [{ client, clock, structs: [{ ...position, content }] }] })
 }
 const deleted = (clocks: readonly number[]) =>
   update({ deletes: [{ client, ranges: clocks.map((clock) => [clock, 1] as const) }] })
@@ -62,7 +64,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     await settled(socket)
 
     const flood = burstOf(times(830, (i) => yjsUpdate(deleted(times(9, (j) => (i * 9 + j) * 4 + 2)))))
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       sendBurst(socket, flood)
       await settled(socket)
     })
@@ -85,7 +87,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
       ...early.map(yjsUpdate),
       ...times(2_000, (clock) => yjsUpdate(typed(clock, text('x')))),
     ])
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       sendBurst(socket, flood)
       await settled(socket)
     })
@@ -98,7 +100,7 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     const sockets = await Promise.all(times(20, (i) => connect(server, token, `org_1/doc_1/note${i}`)))
     const count = 2_500
     const burst = burstOf(times(count, (clock) => yjsUpdate(typed(clock, text(`${clock % 10}`)))))
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       // The bursts arrive before access is checked and the editors are loaded.
       for (const socket of sockets) sendBurst(socket, burst)
       await Promise.all(sockets.map(settled))
@@ -113,21 +115,21 @@ describe.each(stores)('bursts of messages on %s', (store) => {
     async (dialect) => {
       const tenant = await given.tenant(server)
       await given.document(tenant)
-      const door = {
+      const target = {
         organizationId: 'org_1',
         documentId: 'doc_1',
         editorId: 'note',
         token: await tokenFor(tenant),
       }
-      const ada = rawClient(server, dialect, door)
-      await ada.entered()
+      const ada = rawClient(server, dialect, target)
+      await ada.opened()
       const count = 2_500
       const flood = times(count, (clock) =>
-        ada.messageOf('update', typed(clock, text(`${clock % 10}`)), clock + 1),
+        ada.encode('update', typed(clock, text(`${clock % 10}`)), clock + 1),
       )
       sendBurst(ada.socket, burstOf(flood))
       ada.socket.close()
-      const stored = async () => (await read(door.token, 'note'))?.length
+      const stored = async () => (await read(target.token, 'note'))?.length
       await eventually(stored).toBe(count)
     },
     120_000,

@@ -3,31 +3,31 @@ import * as documents from '../../../src/store/documents/documents.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/live.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 import { text, update } from '../../support/updates/scenes.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const typed = (client: number, clock = 0) =>
   update({ structs: [{ client, clock, structs: [{ parent: 'content', content: text('x') }] }] })
 
-describe.each(stores)('the client id limits of an editor on %s', (store) => {
+describe.each(stores)('the limits of Yjs client ids in an editor on %s', (store) => {
   const server = useServer(store)
 
-  /** Creates an editor and gives each user this number of client ids. */
+  /** Creates an editor and gives each user this number of Yjs client ids. */
   async function givenIds({ apiKey }: given.Tenant, counts: Record<string, number>): Promise<void> {
     const owners: [number, string][] = []
     for (const [userId, count] of Object.entries(counts)) {
       for (let i = 0; i < count; i++) owners.push([1_000_000 + owners.length, userId])
     }
-    const { organizationId, documentId } = place
+    const { organizationId, documentId } = editorRef
     const ensure = () =>
       server.database.write((db) => documents.ensure(db, apiKey, organizationId, documentId, 1_000))
     await ensure()
     for (let at = 0; at < owners.length; at += 10_000) {
       const entry: editorLog.Entry = {
         apiKey,
-        editor: place,
+        editor: editorRef,
         update: update({ structs: [{ client: 7, clock: 0, structs: [{ gc: 1 }] }] }),
         writer: { userId: 'ada', sessionId: null },
         create: { type: 'text', contentKey: 'content' },
@@ -37,38 +37,38 @@ describe.each(stores)('the client id limits of an editor on %s', (store) => {
     }
   }
 
-  test('[S7] an editor with 100,000 client ids refuses new ids and accepts writes of known ids and backends', async () => {
+  test('[S7] an editor with 100,000 Yjs client ids refuses new ids and accepts writes of known ids and backends', async () => {
     const tenant = await given.tenant(server)
     const teams = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`u${i}`, 1_000]))
     await givenIds(tenant, { ...teams, u99: 999 })
-    const enter = async (userId: string) => {
-      const client = rawClient(server, 'realtime', { ...place, token: await tokenFor(tenant, userId) })
-      await client.entered()
+    const connect = async (userId: string) => {
+      const client = rawClient(server, 'realtime', { ...editorRef, token: await tokenFor(tenant, userId) })
+      await client.opened()
       return client
     }
-    const ada = await enter('ada')
+    const ada = await connect('ada')
     expect(await ada.update(typed(1))).toBe('saved')
-    const bob = await enter('bob')
+    const bob = await connect('bob')
     expect(await bob.update(typed(2))).toBe('refused')
-    expect(bob.denials[0]).toContain('too many Yjs client ids')
+    expect(bob.refusalTexts[0]).toContain('too many Yjs client ids')
     // This update depends on the refused one.
     expect(await bob.update(typed(2, 1))).toBe('refused')
     expect(await ada.update(typed(1, 1))).toBe('saved')
     expect(await bob.update(update({ deletes: [{ client: 1, ranges: [[0, 1]] }] }))).toBe('saved')
-    expect(bob.refusal).toBeUndefined()
-    await tenant.client.crdt.update({ ...place, type: 'text', data: 'from a backend' })
-    expect((await tenant.client.crdt.get(place)).data[0]?.data).toBe('from a backend')
+    expect(bob.ending).toBeUndefined()
+    await tenant.client.crdt.update({ ...editorRef, type: 'text', data: 'from a backend' })
+    expect((await tenant.client.crdt.get(editorRef)).data[0]?.data).toBe('from a backend')
   }, 60_000)
 
-  test('[S7.1] the client ids of one user do not use up the client ids of other users', async () => {
+  test('[S7.1] the Yjs client ids of one user do not use up those of other users', async () => {
     const tenant = await given.tenant(server)
     await givenIds(tenant, { mallory: 33_333 })
-    const door = { ...place, token: await tokenFor(tenant, 'mallory') }
-    const mallory = rawClient(server, 'realtime', door)
-    await mallory.entered()
+    const target = { ...editorRef, token: await tokenFor(tenant, 'mallory') }
+    const mallory = rawClient(server, 'realtime', target)
+    await mallory.opened()
     expect(await mallory.update(typed(1))).toBe('refused')
     expect(await mallory.update(typed(1_000_000))).toBe('saved')
-    const ada = rawClient(server, 'realtime', { ...door, token: await tokenFor(tenant, 'ada') })
+    const ada = rawClient(server, 'realtime', { ...target, token: await tokenFor(tenant, 'ada') })
     expect(await ada.update(typed(2))).toBe('saved')
   }, 60_000)
 })

@@ -8,14 +8,18 @@ import { serverClientId } from '../../../src/crdt/content/load.ts'
 import * as given from '../../support/given.ts'
 import { type TestServer, useServer } from '../../support/harness.ts'
 import { hostileUpdate } from '../../support/updates/hostile-updates.ts'
-import { editorName, hocuspocusClient, socketUrl, synced, tokenFor, yjsClient } from '../../support/live.ts'
-import { randomNumbers } from '../../support/updates/scenes.ts'
+import { synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { createRandom, testSeed } from '../../support/random.ts'
 import { realUpdates } from '../../support/updates/sessions.ts'
 
-const seed = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000)
 const report = (text: string) => {
   // oxlint-disable-next-line no-console -- the counts are part of the result
-  console.log(`seed ${seed}: ${text}`)
+  console.log(`seed ${testSeed}: ${text}`)
 }
 
 type Frame = (update: Uint8Array) => Uint8Array
@@ -151,7 +155,7 @@ describe('[R8] hostile clients', () => {
     '[R8] random frames at /%s close at most their own connection',
     { timeout: 300_000 },
     async (dialect) => {
-      const random = randomNumbers(seed)
+      const random = createRandom()
       let sent = 0
       let closes = 0
       await attackWhileUsersType(server, async (token) => {
@@ -175,7 +179,7 @@ describe('[R8] hostile clients', () => {
     '[R8] updates cut at every byte, or with changed bytes, change nothing for other clients',
     { timeout: 300_000 },
     async () => {
-      const random = randomNumbers(seed)
+      const random = createRandom()
       let cuts = 0
       let changes = 0
       await attackWhileUsersType(server, async (token) => {
@@ -184,7 +188,7 @@ describe('[R8] hostile clients', () => {
             frame: frames[dialect](kind),
             attacker: new Attacker(doors(server, token)[dialect]),
           }))
-          const updates = realUpdates(seed, 12).map(({ bytes }) => bytes)
+          const updates = realUpdates(testSeed, 12).map(({ bytes }) => bytes)
           await Promise.all(
             attackers.map(async ({ frame, attacker }, index) => {
               for (const update of updates.filter((_, at) => at % attackers.length === index)) {
@@ -210,7 +214,7 @@ describe('[R8] hostile clients', () => {
     '[R8] well-formed updates that no real editor would send change nothing for other clients',
     { timeout: 300_000 },
     async () => {
-      const random = randomNumbers(seed)
+      const random = createRandom()
       let sent = 0
       await attackWhileUsersType(server, async (token) => {
         for (const dialect of ['yjs', 'hocuspocus'] as const) {
@@ -230,8 +234,8 @@ describe('[R8] hostile clients', () => {
     const ada = yjsClient(server, await tokenFor(tenant, 'ada'))
     await synced(ada)
     ada.text.insert(0, 'Hello')
-    const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
-    const content = async () => (await tenant.client.crdt.get(place)).data[0]?.data
+    const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+    const content = async () => (await tenant.client.crdt.get(editorRef)).data[0]?.data
     await expect.poll(content).toBe('Hello')
 
     const forgeries = new Map<string, Uint8Array>()
@@ -321,7 +325,7 @@ describe('[R8] hostile clients', () => {
   })
 
   test('[R8] bytes that are not WebSocket frames close at most their own connection', async () => {
-    const random = randomNumbers(seed)
+    const random = createRandom()
     const { hostname, port } = new URL(server.url)
     let sent = 0
     await attackWhileUsersType(server, async (token) => {

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, hocuspocusClient, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 type Client = ReturnType<typeof hocuspocusClient> | ReturnType<typeof yjsClient>
 

@@ -3,15 +3,12 @@ import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import {
-  closed,
-  editorName,
-  hocuspocusClient,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { closed, socketUrl } from '../../support/clients/raw-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 describe('clients that use too many resources', () => {
   const server = useServer('sqlite')

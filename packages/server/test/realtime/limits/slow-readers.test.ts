@@ -1,28 +1,23 @@
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import { chromium } from 'playwright-core'
-import * as encoding from 'lib0/encoding'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import { chromiumForTests } from '../../support/browser.ts'
 import * as given from '../../support/given.ts'
 import { useServer } from '../../support/harness.ts'
-import {
-  editorName,
-  eventually,
-  hocuspocusClient,
-  saved,
-  socketUrl,
-  synced,
-  tokenFor,
-  yjsClient,
-} from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { hocuspocusClient, saved } from '../../support/clients/hocuspocus-client.ts'
+import { editorName } from '../../support/clients/open-clients.ts'
+import { encodeMessage } from '../../support/clients/encode-message.ts'
+import { RawSocket, socketUrl } from '../../support/clients/raw-socket.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { bufferBytes } from '../../support/memory.ts'
-import { endRawClients } from '../../support/clients/raw-client.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const partBytes = 900_000
 
 /** Returns the TCP socket of a WebSocket. */
@@ -58,16 +53,10 @@ describe('slow readers of large documents', () => {
 
   /** Requests what a client with this state vector lacks, and stops reading once the answer begins. */
   async function slowReader(token: string, stateVector: Uint8Array): Promise<void> {
-    const reader = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
-    onTestFinished(() => reader.terminate())
-    await once(reader, 'message')
-    reader.send(
-      encoding.encode((encoder) => {
-        for (const number of [0, 0]) encoding.writeVarUint(encoder, number)
-        encoding.writeVarUint8Array(encoder, stateVector)
-      }),
-    )
-    await pauseDuringAnswer(reader)
+    const reader = new RawSocket(server, `/yjs/${editorName}?token=${token}`)
+    await reader.receivedCount(1)
+    reader.send(encodeMessage(0, 0, stateVector))
+    await pauseDuringAnswer(reader.socket)
   }
 
   test('[R14.2] 20 slow readers of a document use less memory than two copies of it, whatever state vectors they send', async () => {
@@ -106,24 +95,21 @@ describe('slow readers of large documents', () => {
     const before = bufferBytes()
     for (let reader = 0; reader < 10; reader++) {
       const token = await tokenFor(tenant, `reader_${reader}`)
-      const socket = new WebSocket(socketUrl(server, `/realtime?token=${token}`))
-      onTestFinished(() => socket.terminate())
-      await once(socket, 'open')
-      const open = {
+      const client = await RealtimeSocket.connect(server, token)
+      client.send({
         type: 'open',
         ref: 1,
         organizationId: 'org_1',
         documentId: 'doc_1',
         topics: ['liveState'],
-      }
-      socket.send(JSON.stringify(open))
-      await pauseDuringAnswer(socket)
+      })
+      await pauseDuringAnswer(client.socket)
     }
     // One copy is stored in memory, one is encoded for sending, and one is in the send buffers.
     expect(bufferBytes() - before).toBeLessThan(3 * 9 * partBytes)
   }, 60_000)
 
-  test('[R14.2] stock clients receive a large document in pieces while others type, and end with all of it', async () => {
+  test('[R14.2] clients of three dialects receive a large document in pieces while others type, and end with all of it', async () => {
     const { tenant, writer } = await largeDocument(5)
     const tokens = await Promise.all(['a', 'b', 'c'].map((userId) => tokenFor(tenant, userId)))
     const connection = server.client().connect({ token: tokens[2] as string, WebSocket })
@@ -169,9 +155,8 @@ describe('slow readers of large documents', () => {
     '[R18] pings between the pieces of a large document are harmless over %s',
     async (dialect) => {
       const { tenant, writer } = await largeDocument(9)
-      onTestFinished(endRawClients)
-      const client = rawClient(server, dialect, { token: await tokenFor(tenant), ...place })
-      await client.entered()
+      const client = rawClient(server, dialect, { token: await tokenFor(tenant), ...editorRef })
+      await client.opened()
       const socket = socketOf(client.socket)
       // Simulates a slow network that delivers little at a time.
       let sent = 0
@@ -181,7 +166,7 @@ describe('slow readers of large documents', () => {
         setImmediate(() => socket.resume())
       })
       expect((await client.read())?.length).toBe(writer.text.length)
-      await client.arrived()
+      await client.flushed()
       expect(sent).toBeGreaterThan(10)
     },
     60_000,

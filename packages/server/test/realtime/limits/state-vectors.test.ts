@@ -1,48 +1,39 @@
-import * as encoding from 'lib0/encoding'
-import { afterEach, describe, expect, test } from 'vitest'
-import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import { describe, expect, test } from 'vitest'
+import * as Y from 'yjs'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { useServer } from '../../support/harness.ts'
-import { tokenFor } from '../../support/live.ts'
-import { endRawClients } from '../../support/clients/raw-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { rawClient } from '../../support/clients/raw-clients.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
+const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 
-/** Encodes a state vector of client ids that the editor does not contain. */
+/** Encodes a state vector with that number of Yjs client ids that the editor does not contain. */
 const vectorOf = (clients: number) =>
-  encoding.encode((encoder) => {
-    encoding.writeVarUint(encoder, clients)
-    for (let client = 1; client <= clients; client++) {
-      encoding.writeVarUint(encoder, client)
-      encoding.writeVarUint(encoder, 1)
-    }
-  })
+  Y.encodeStateVector(new Map(Array.from({ length: clients }, (_, client) => [client + 1, 1])))
 
 describe('large state vectors', () => {
   const server = useServer('sqlite')
-  afterEach(endRawClients)
-
   const viewers = async (count: number) => {
     const tenant = await given.tenant(server)
-    await tenant.client.crdt.add({ ...place, type: 'text', data: 'x'.repeat(300_000) })
+    await tenant.client.crdt.add({ ...editorRef, type: 'text', data: 'x'.repeat(300_000) })
     const token = await tokenFor(tenant, 'eve', { role: 'viewer' })
-    const clients = Array.from({ length: count }, () => rawClient(server, 'yjs', { ...place, token }))
+    const clients = Array.from({ length: count }, () => rawClient(server, 'yjs', { ...editorRef, token }))
     for (const client of clients) await client.read()
     return clients
   }
 
-  test('[S7.2] a client whose state vector has more client ids than an editor can have is closed', async () => {
+  test('[S7.2] a client whose state vector has more Yjs client ids than an editor can have is closed', async () => {
     const [client] = await viewers(1)
-    client?.socket.send(client.messageOf('syncStep1', vectorOf(101_001), 1))
+    client?.socket.send(client.encode('syncStep1', vectorOf(101_001), 1))
     expect(await client?.ended).toEqual({ code: 4400, reason: 'A state vector has at most 101000 clients.' })
   })
 
   test('[S2] ten viewers with the largest state vectors do not block the event loop', async () => {
     const clients = await viewers(10)
     const vector = vectorOf(100_000)
-    const held = await leastHeld(async () => {
-      for (const client of clients) client.socket.send(client.messageOf('syncStep1', vector, 1))
+    const held = await shortestLoopBlock(async () => {
+      for (const client of clients) client.socket.send(client.encode('syncStep1', vector, 1))
       await Promise.all(clients.map((client) => client.read()))
     })
     expectFreeLoop(held)

@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, type TestServer } from '../../support/harness.ts'
 import { heldDisk } from '../../support/held-disk.ts'
-import { tokenFor } from '../../support/live.ts'
-import { endRawClients } from '../../support/clients/raw-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { dialects, rawClient } from '../../support/clients/raw-clients.ts'
 
 const disk = heldDisk()
@@ -16,7 +15,6 @@ afterAll(() => server.stop())
 test.each(dialects)(
   '[R18] a client that waits for its document gets answers to its pings over %s',
   async (dialect) => {
-    onTestFinished(endRawClients)
     const tenant = await given.tenant(server)
     await given.document(tenant)
     const token = await tokenFor(tenant)
@@ -31,7 +29,7 @@ test.each(dialects)(
     const client = open('doc_2')
     let isRead = false
     const text = client.read().finally(() => (isRead = true))
-    for (let pings = 0; pings < 3; pings++) await client.arrived()
+    for (let pings = 0; pings < 3; pings++) await client.flushed()
     expect(isRead).toBe(false)
     disk.release()
     expect(await text).toBe('')

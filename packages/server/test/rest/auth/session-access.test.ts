@@ -7,6 +7,7 @@ import type { TokenGrant } from '../../../src/access/tokens/user-tokens.ts'
 import * as apiKeys from '../../../src/store/api-keys.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
+import { createRandom } from '../../support/random.ts'
 import { document, folder, grant, nowSeconds, organization } from '../../support/permission-scenes.ts'
 
 type Role = 'viewer' | 'editor'
@@ -310,8 +311,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     const tenant = await scene('organizationPrivate', 'folder')
     const now = nowSeconds()
     const roles: readonly Role[] = ['viewer', 'editor']
-    let seed = 7
-    const random = (below: number) => (seed = (seed * 48_271) % 2_147_483_647) % below
+    const random = createRandom()
     const some = () =>
       [organization, folder('f1'), document('d1')].flatMap((resource): PermissionResource[] => {
         if (random(3) === 0) return []

@@ -2,7 +2,9 @@ import { ApiError } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
-import { converged, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { converged, synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 const paragraph = (i: number) => `<p>${'lorem ipsum '.repeat(4)}${i}</p>`

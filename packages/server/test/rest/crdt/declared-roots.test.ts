@@ -5,7 +5,8 @@ import * as Y from 'yjs'
 import * as editors from '../../../src/store/editors/editors.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const editorRef = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
 

@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest'
 import * as documents from '../../../src/store/documents/documents.ts'
 import * as editorLog from '../../../src/store/editors/log.ts'
 import * as versions from '../../../src/store/editors/versions.ts'
-import { expectFreeLoop, heldDuring, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { converged, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { converged, synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { slowDocument } from '../../support/updates/scenes.ts'
 
 const document = { organizationId: 'org_1', documentId: 'doc_1' }
@@ -42,11 +44,11 @@ describe.each(stores)('large documents on %s', (store) => {
     const write = request('update', { ...editorRef, type: 'xml', data: other })
     const restore = request('versions/restore', { ...editorRef, versionId })
     const lags = {
-      get: await leastHeld(request('get', editorRef)),
-      getVersion: await leastHeld(request('versions/get', { ...editorRef, versionId })),
-      addVersion: await leastHeld(request('versions/add', { ...editorRef, name: 'again' })),
-      update: await leastHeld(write, restore),
-      restore: await leastHeld(restore, write),
+      get: await shortestLoopBlock(request('get', editorRef)),
+      getVersion: await shortestLoopBlock(request('versions/get', { ...editorRef, versionId })),
+      addVersion: await shortestLoopBlock(request('versions/add', { ...editorRef, name: 'again' })),
+      update: await shortestLoopBlock(write, restore),
+      restore: await shortestLoopBlock(restore, write),
     }
     // oxlint-disable-next-line no-console -- the numbers are part of the result
     console.log(`the event loop waits at most, on ${store}:`, lags)
@@ -104,7 +106,7 @@ describe.each(stores)('large documents on %s', (store) => {
     ]
     for (const { run, expected } of pairs) {
       let rounds = 0
-      const held = await heldDuring(async () => {
+      const held = await longestLoopBlockDuring(async () => {
         let isOver = false
         const failing = Promise.all(run.map((one) => one())).finally(() => (isOver = true))
         for (; !isOver; rounds++) {

@@ -4,7 +4,9 @@ import * as editorLog from '../../../src/store/editors/log.ts'
 import * as versions from '../../../src/store/editors/versions.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { converged, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { converged, synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 const refused = (message: string, status = 'INVALID_ARGUMENT', code = 400) => ({
   status: code,

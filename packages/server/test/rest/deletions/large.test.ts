@@ -9,9 +9,11 @@ import {
   useServer,
 } from '../../support/harness.ts'
 import { seed, seedUsers } from '../../support/large-data.ts'
-import { eventually, tokenFor, yjsClient, synced } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { runInShortSteps } from '../../support/other-tenant.ts'
-import { RealtimeClient } from '../../support/clients/realtime-client.ts'
+import { RealtimeSocket } from '../../support/clients/realtime-socket.ts'
 
 const organizationId = 'big'
 const many = 20_000
@@ -273,7 +275,7 @@ describe.each(stores)('large deletions on %s', (store) => {
     ada.text.insert(0, 'old')
     await eventually(async () => (await leftOf(server, tenant)).editors).toBe(1)
     await fill.documents(many, { prefix: 'x' })
-    const watcher = await RealtimeClient.connect(server, token)
+    const watcher = await RealtimeSocket.connect(server, token)
     await watcher.open('d1', { organizationId })
 
     let isDeleted = false

@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { closeClients, eventually, synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { eventually, synced } from '../../support/clients/convergence.ts'
+import { closeClients } from '../../support/clients/open-clients.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 
 afterEach(closeClients)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, heldDuring } from '../../support/event-loop.ts'
+import { expectFreeLoop, longestLoopBlockDuring } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
@@ -24,7 +24,7 @@ describe.each(stores)('large document migrations on %s', (store) => {
     for (let editor = 1; editor <= 5; editor++) await fill.updates(200, editor, 1, 5000)
     await fill.documentGrants(1, 1)
     const { client } = tenant
-    const held = await heldDuring(async () => {
+    const held = await longestLoopBlockDuring(async () => {
       const { data } = await client.documents.migrate({
         organizationId,
         documentId: 'd1',

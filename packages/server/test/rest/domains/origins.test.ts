@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { open } from '../../support/raw.ts'
+import { openHttp } from '../../support/clients/raw-http.ts'
 
 const get = '/v2/organizations/get'
 const denied = {
@@ -90,7 +90,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
   test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server', async () => {
     const { headers } = await tenant()
     const statusOf = async (host: string, origin: string) => {
-      const connection = open(server.url)
+      const connection = openHttp(server.url)
       const sent = Object.entries({ ...headers, host, origin, connection: 'close' })
       const lines = sent.map(([name, value]) => `${name}: ${value}`).join('\r\n')
       connection.send(

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
-import { eventually, tokenFor } from '../../support/live.ts'
-import { RealtimeClient, View } from '../../support/clients/realtime-client.ts'
+import { eventually } from '../../support/clients/convergence.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
+import { RealtimeSocket, DocumentView } from '../../support/clients/realtime-socket.ts'
 
 const documentRef = { organizationId: 'org_1', documentId: 'doc_1' }
 const full = {
@@ -19,7 +20,7 @@ const dense = (bytes: number) => Array.from({ length: bytes / 2 }, () => 1)
 describe.each(stores)('limits of live state on %s', (store) => {
   const server = useServer(store)
   const connect = async (tenant: given.Tenant) =>
-    RealtimeClient.connect(server, await tokenFor(tenant, 'ada'))
+    RealtimeSocket.connect(server, await tokenFor(tenant, 'ada'))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
     client.liveState.broadcast({ ...documentRef, liveStateDataId, data })
   /** The value as a client receives it when it opens the document. */
@@ -63,13 +64,13 @@ describe.each(stores)('limits of live state on %s', (store) => {
       expect(opened.length).toBeGreaterThan(16_000_000)
       socket.terminate()
     }
-    expectFreeLoop(await leastHeld(open))
+    expectFreeLoop(await shortestLoopBlock(open))
   })
 
   test('[R13.1] large values set at the same time each arrive once', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant)]
-    const view = new View(bob)
+    const view = new DocumentView(bob)
     await ada.open()
     await bob.open()
     const names = Array.from({ length: 6 }, (_, index) => `s${index}`)

@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { seed, seedUsers } from '../../support/large-data.ts'
-import { synced, tokenFor, yjsClient } from '../../support/live.ts'
+import { synced } from '../../support/clients/convergence.ts'
+import { yjsClient } from '../../support/clients/yjs-client.ts'
+import { tokenFor } from '../../support/user-tokens.ts'
 import { runInShortSteps } from '../../support/other-tenant.ts'
 
 const organizationId = 'big'
@@ -45,7 +47,7 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
     const notifyUsers = [{ userId: 'u7' }, ...Array.from({ length: 499 }, () => ({ email }))]
     const add = () =>
       given.notification(tenant, { organizationId, documentId: 'd1', notificationId: 'n', notifyUsers })
-    expectFreeLoop(await leastHeld(add))
+    expectFreeLoop(await shortestLoopBlock(add))
     // Recipients of an overwritten notification are removed afterwards.
     await expect.poll(recipientsLeft).toBe(4000)
     const { data } = await client.notifications.get({ organizationId, userId: 'u4000' })
@@ -103,13 +105,13 @@ describe.each(stores)('notifications with many recipients on %s', (store) => {
       [{ userId: 'reader', documentId: 'other' }, []],
       [{ userId: 'reader', locationId: 7 }, []],
     ] as const) {
-      const held = await leastHeld(async () => {
+      const held = await shortestLoopBlock(async () => {
         const { data } = await client.notifications.get({ organizationId, ...filter })
         expect(data.map(({ id }) => id)).toEqual(found)
       })
       expectFreeLoop(held, { during: filter })
     }
-    expectFreeLoop(await leastHeld(() => v1({ locationId: 8 })))
+    expectFreeLoop(await shortestLoopBlock(() => v1({ locationId: 8 })))
     expect((await v1({ locationId: 7 })).body.result.data).toHaveLength(1)
     await inShortSteps(async () => {
       const filter = { organizationId, userId: 'reader', documentId: 'other' }

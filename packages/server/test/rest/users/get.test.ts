@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { expectFreeLoop, leastHeld } from '../../support/event-loop.ts'
+import { expectFreeLoop, shortestLoopBlock } from '../../support/event-loop.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 import { seed } from '../../support/large-data.ts'
@@ -242,7 +242,7 @@ describe.each(stores)('users.get on %s', (store) => {
     for (const filter of [{}, { organizationUserGroupIds: ['g'] }]) {
       const query = { allDocuments: true, pageSize: 1000, ...filter }
       let pages: unknown[] = []
-      const held = await leastHeld(async () => (pages = await pagesOf(tenant, query)))
+      const held = await shortestLoopBlock(async () => (pages = await pagesOf(tenant, query)))
       expect((pages as Users[]).flat().map(({ userId }) => userId)).toEqual(all)
       expectFreeLoop(held)
     }
@@ -260,7 +260,7 @@ describe.each(stores)('users.get on %s', (store) => {
     for (const filter of [{ userIds: ['u1', 'u2'] }, { organizationUserGroupIds: ['g'] }]) {
       const query = { organizationId, allDocuments: true, groupByDocumentId: true, pageSize: 1000, ...filter }
       let data: object = {}
-      const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
+      const held = await shortestLoopBlock(async () => ({ data } = await tenant.client.users.get(query)))
       expect(Object.keys(data)).toEqual(documentIds.slice(0, 1000))
       expectFreeLoop(held)
     }
@@ -276,7 +276,7 @@ describe.each(stores)('users.get on %s', (store) => {
     await fill.groupMembers(50_000, 'g')
     const query = { organizationId, organizationUserGroupIds: ['g'], pageSize: 1000 }
     let data: object = []
-    const held = await leastHeld(async () => ({ data } = await tenant.client.users.get(query)))
+    const held = await shortestLoopBlock(async () => ({ data } = await tenant.client.users.get(query)))
     expect(data).toHaveLength(1000)
     expectFreeLoop(held)
   })

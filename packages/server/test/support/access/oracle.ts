@@ -6,7 +6,7 @@ export type AccessType = 'public' | 'organizationPrivate' | 'restricted'
 export type Resource = 'organization' | 'folder' | 'document'
 
 /** A document with all levels above it. */
-export interface Spot {
+export interface DocumentLevels {
   /** The document, its folders from the nearest upwards, the organization: `document deep`, `folder inner`, … */
   levels: readonly string[]
   /** Levels with their own access type; an organization never has one. */
@@ -14,7 +14,7 @@ export interface Spot {
   defaultType: AccessType
 }
 
-export interface OneGrant {
+export interface Grant {
   level: string
   /** Default: `editor`. */
   role?: Role
@@ -23,16 +23,16 @@ export interface OneGrant {
 }
 
 /** The grants of a user in one session: at most one of each kind. On the same level the newer one applies (25.3). */
-export interface Held {
-  stored?: OneGrant
-  token?: OneGrant
+export interface UserGrants {
+  stored?: Grant
+  token?: Grant
   newer?: 'stored' | 'token'
 }
 
-const isLive = ({ expiresAt }: OneGrant, at: number) => expiresAt === undefined || at < expiresAt
+const isLive = ({ expiresAt }: Grant, at: number) => expiresAt === undefined || at < expiresAt
 
 /** The applicable grants. On one level the newer one wins; a stored grant that ended still overrides an older token. */
-function applicable({ stored, token, newer }: Held, at: number): OneGrant[] {
+function applicable({ stored, token, newer }: UserGrants, at: number): Grant[] {
   const both = [stored, token].flatMap((grant) => grant ?? [])
   const live = both.filter((grant) => isLive(grant, at))
   if (!stored || !token || stored.level !== token.level) return live
@@ -41,14 +41,18 @@ function applicable({ stored, token, newer }: Held, at: number): OneGrant[] {
 }
 
 /** The role of the user in the document at that second. */
-export function expectedRole({ levels, types, defaultType }: Spot, held: Held, at: number): Role | 'denied' {
-  const grants = applicable(held, at)
+export function expectedRole(
+  { levels, types, defaultType }: DocumentLevels,
+  grants: UserGrants,
+  at: number,
+): Role | 'denied' {
+  const applied = applicable(grants, at)
   const definedAt = levels.findIndex((level) => types.has(level))
   const type = definedAt < 0 ? defaultType : types.get(levels[definedAt] as string)
   const organization = levels.length - 1
   // `restricted`: grants apply at or below the level that defines the type, and never on the organization.
   const above = type !== 'restricted' ? levels.length : definedAt < 0 ? organization : definedAt + 1
-  const found = levels.slice(0, above).map((level) => grants.find((grant) => grant.level === level))
+  const found = levels.slice(0, above).map((level) => applied.find((grant) => grant.level === level))
   const mostSpecific = found.find((grant) => grant !== undefined)
   if (mostSpecific) return mostSpecific.role ?? 'editor'
   return type === 'public' ? 'editor' : 'denied'

@@ -1,28 +1,29 @@
-import type { RawClient, Refusal, Role, Told, Written } from '../clients/raw-client.ts'
-import { type Dialect, RawRealtime, tellsRole } from '../clients/raw-clients.ts'
+import type { AwarenessOutcome, Ending, RawClient, Role, WriteOutcome } from '../clients/raw-client.ts'
+import { type Dialect, sendsRole } from '../clients/raw-clients.ts'
+import { RawRealtime } from '../clients/raw-realtime.ts'
 import { wordsIn, wordUpdate } from '../words.ts'
 
-export type Verdict = Role | 'denied'
+export type Access = Role | 'denied'
 
-/** The results of one attempt of a client with every message. */
-export interface Found {
-  /** Its role if the dialect sends one, or the reason of its refusal. */
-  standing: { role?: Role } | Refusal
-  /** The words it read, without the words it wrote in this attempt; undefined if it may not read. */
+/** The results of one attempt: a client that sends one message of each kind. */
+export interface ProbeResult {
+  /** The role if the dialect sends one, or how the session ended. */
+  roleOrEnding: { role?: Role } | Ending
+  /** The words that the client read, without those that it wrote in this attempt; undefined if it may not read. */
   read: string[] | undefined
-  update: Written
-  syncStep2: Written
-  awareness: Told
+  update: WriteOutcome
+  syncStep2: WriteOutcome
+  awareness: AwarenessOutcome
   /** Only for `/realtime`. */
-  liveState?: Written
-  presence?: Told
-  versionAdded?: Written
-  versionsListed?: Told
-  /** The messages of its refusals. */
-  why: string[]
+  liveState?: WriteOutcome
+  presence?: AwarenessOutcome
+  versionAdded?: WriteOutcome
+  versionsListed?: 'listed' | 'refused'
+  /** The texts of all messages with which the server refused something. */
+  refusalTexts: string[]
 }
 
-/** The values that one attempt writes. */
+/** The values that one attempt writes: different in each editor and attempt. */
 export const markOf = (editorId: string, attempt: number) => ({
   update: `${editorId}.update.${attempt}`,
   syncStep2: `${editorId}.step.${attempt}`,
@@ -31,89 +32,91 @@ export const markOf = (editorId: string, attempt: number) => ({
   version: `${attempt}`,
 })
 
-/** Sends one message of each kind without waiting, and all again if the client is refused. */
-export async function probe(client: RawClient, editorId: string, attempt: number): Promise<Found> {
-  client.denials.length = 0
-  const trying = tryAll(client, editorId, attempt)
+/** Sends one message of each kind without waiting for answers, and all again if the session ends. */
+export async function probe(client: RawClient, editorId: string, attempt: number): Promise<ProbeResult> {
+  client.refusalTexts.length = 0
+  const sending = sendAll(client, editorId, attempt)
   const [[read, update, syncStep2, awareness, liveState, presence, versionAdded, versionsListed]] =
-    await Promise.all([trying, client.entered()])
-  if (client.refusal) {
-    await tryAll(client, editorId, attempt)
-    await client.arrived()
+    await Promise.all([sending, client.opened()])
+  if (client.ending) {
+    await sendAll(client, editorId, attempt)
+    await client.flushed()
   }
   const role = client.roles.at(-1)
   const mark = markOf(editorId, attempt)
   // Accepted writes may be stored before the read is answered. Refused writes must not be in the answer.
   const saved = [update === 'saved' && mark.update, syncStep2 === 'saved' && mark.syncStep2]
   // Besides the refusal, each message to a closed document gets its own NOT_FOUND.
-  const why = client.denials.filter((sentence) => !(client.refusal && sentence.startsWith('NOT_FOUND')))
+  const texts = client.refusalTexts.filter((text) => !(client.ending && text.startsWith('NOT_FOUND')))
   return {
-    standing: client.refusal ?? (role ? { role } : {}),
+    roleOrEnding: client.ending ?? (role ? { role } : {}),
     read: read === undefined ? undefined : wordsIn(read).filter((word) => !saved.includes(word)),
     update,
     syncStep2,
     awareness,
     ...(client instanceof RawRealtime && { liveState, presence, versionAdded, versionsListed }),
-    why: [...new Set(why)].sort(),
+    refusalTexts: [...new Set(texts)].sort(),
   }
 }
 
-function tryAll(client: RawClient, editorId: string, attempt: number) {
+function sendAll(client: RawClient, editorId: string, attempt: number) {
   const mark = markOf(editorId, attempt)
-  const own = client instanceof RawRealtime ? client : undefined
+  const realtime = client instanceof RawRealtime ? client : undefined
   return Promise.all([
     client.read(),
     client.update(wordUpdate(mark.update)),
     client.syncStep2(wordUpdate(mark.syncStep2)),
-    client.awareness({ mark: mark.awareness }),
-    own?.setLiveState(mark.liveState, { attempt }),
-    own?.setPresence(mark.awareness),
-    own?.addVersion(mark.version),
-    own?.listVersions(),
+    client.setAwareness({ mark: mark.awareness }),
+    realtime?.setLiveState(mark.liveState, { attempt }),
+    realtime?.setPresence(mark.awareness),
+    realtime?.addVersion(mark.version),
+    realtime?.listVersions(),
   ])
 }
 
 const readOnly = 'The user may read this document, but not change it.'
 const noGrant = 'The user may not open this document.'
 
-/** The expected results of a client. */
-export function expectedFind(
+/** The results that a client with that access must get. */
+export function expectedResult(
   dialect: Dialect,
-  verdict: Verdict,
-  { read, wasIn = false }: { read: string[]; wasIn?: boolean },
-): Found {
-  const isIn = verdict !== 'denied'
-  const written = verdict === 'editor' ? 'saved' : 'refused'
-  const told = isIn ? 'told' : 'refused'
+  access: Access,
+  { read, wasOpen = false }: { read: string[]; wasOpen?: boolean },
+): ProbeResult {
+  const isOpen = access !== 'denied'
+  const written = access === 'editor' ? 'saved' : 'refused'
+  const broadcast = isOpen ? 'broadcast' : 'refused'
   return {
-    standing: isIn ? (tellsRole(dialect) ? { role: verdict } : {}) : refusalIn(dialect, 4403, noGrant),
-    read: isIn ? read : undefined,
+    roleOrEnding: isOpen ? (sendsRole(dialect) ? { role: access } : {}) : endingIn(dialect, 4403, noGrant),
+    read: isOpen ? read : undefined,
     update: written,
     syncStep2: written,
-    awareness: told,
+    awareness: broadcast,
     ...(dialect === 'realtime' && {
       liveState: written,
-      presence: told,
+      presence: broadcast,
       versionAdded: written,
-      versionsListed: told,
+      versionsListed: isOpen ? 'listed' : 'refused',
     }),
-    why: [...(isIn ? sentences[dialect][verdict] : sentencesOfDenial(dialect, noGrant, wasIn))].sort(),
+    refusalTexts: [
+      ...(isOpen ? textsByRole[dialect][access] : refusalTextsOf(dialect, noGrant, wasOpen)),
+    ].sort(),
   }
 }
 
-const sentences: Record<Dialect, Record<Role, readonly string[]>> = {
+const textsByRole: Record<Dialect, Record<Role, readonly string[]>> = {
   yjs: { editor: [], viewer: [] },
   'y-sweet': { editor: [], viewer: [] },
   hocuspocus: { editor: [], viewer: [] },
   realtime: { editor: [], viewer: [readOnly, `PERMISSION_DENIED: ${readOnly}`] },
 }
 
-/** The refusal as a client of that dialect receives it. */
-export const refusalIn = (dialect: Dialect, code: number, reason: string): Refusal =>
+/** How the session of a refused client ends in that dialect. */
+export const endingIn = (dialect: Dialect, code: number, reason: string): Ending =>
   dialect === 'hocuspocus' ? { reason } : { code, reason }
 
-/** The messages that come with the refusal. */
-export function sentencesOfDenial(dialect: Dialect, reason: string, wasIn: boolean): string[] {
+/** The texts with which a client is refused. `wasOpen`: the editor was open, and is closed. */
+export function refusalTextsOf(dialect: Dialect, reason: string, wasOpen: boolean): string[] {
   if (dialect !== 'hocuspocus') return []
-  return wasIn ? [reason, `Close: ${reason}`] : [reason]
+  return wasOpen ? [reason, `Close: ${reason}`] : [reason]
 }

@@ -1,18 +1,19 @@
 import type { Resource } from './oracle.ts'
-import type { Found } from './probe.ts'
+import type { ProbeResult } from './probe.ts'
 import { type DocumentId, granted, type Scene, type Source, sources } from './scenes.ts'
 import type { Role } from '../clients/raw-client.ts'
 import { type Dialect, dialects } from '../clients/raw-clients.ts'
 
-export interface Place {
+/** A document in one of the API keys: that of the grants, another one of its workspace, or one of another workspace. */
+export interface Location {
   key: 'own' | 'sibling' | 'foreign'
   organizationId: string
   documentId: DocumentId
 }
 
 /** Documents in, below, beside and above the granted resource, and the same ids where nothing is granted. */
-export const places: readonly Place[] = [
-  ...(['flat', 'top', 'deep', 'mate', 'other'] as const).map((documentId): Place => ({
+export const locations: readonly Location[] = [
+  ...(['flat', 'top', 'deep', 'mate', 'other'] as const).map((documentId): Location => ({
     key: 'own',
     organizationId: 'o1',
     documentId,
@@ -36,7 +37,7 @@ export interface User {
 
 export interface Row {
   user: User
-  place: Place
+  location: Location
   editorId: string
 }
 
@@ -48,18 +49,18 @@ export interface MatrixOptions {
   oneOf?: number
 }
 
-/** Every grant with every place. Each turn pairs them with another source and dialect: 15 pairs in total. */
+/** Pairs every grant with every location. Each turn pairs them with another source and dialect: 15 pairs in total. */
 export function rowsOf({ turn, oneOf = 1 }: MatrixOptions): Row[] {
   const grants = resources.flatMap((resource) =>
     roles.flatMap((role) => expiries.map((expiry) => ({ resource, role, expiry }))),
   )
   const rows = grants.flatMap((grant, row) =>
-    places.map((place, column) => {
+    locations.map((location, column) => {
       const pair = turn + row + (column % 3)
       const source = sources[pair % sources.length] as Source
       const dialect = dialects[pair % dialects.length] as Dialect
       const userId = [grant.resource, grant.role ?? 'omitted', grant.expiry, source, dialect].join('.')
-      return { user: { ...grant, userId: userId.replaceAll(' ', '-'), source, dialect }, place }
+      return { user: { ...grant, userId: userId.replaceAll(' ', '-'), source, dialect }, location }
     }),
   )
   return rows
@@ -77,17 +78,17 @@ export class Tally {
     this.#title = title
   }
 
-  compare(row: Row, attempt: number, found: Found, expected: Found): void {
-    for (const action of Object.keys(expected) as (keyof Found)[]) {
+  compare(row: Row, attempt: number, found: ProbeResult, expected: ProbeResult): void {
+    for (const action of Object.keys(expected) as (keyof ProbeResult)[]) {
       this.check(row, `${attempt}: ${action}`, found[action], expected[action])
     }
   }
 
-  check({ user, place, editorId }: Row, what: string, found: unknown, expected: unknown): void {
+  check({ user, location, editorId }: Row, what: string, found: unknown, expected: unknown): void {
     this.cells++
     const [actual, wanted] = [JSON.stringify(found), JSON.stringify(expected)]
     if (actual === wanted) return
-    const where = `${place.key} ${place.organizationId}/${place.documentId}/${editorId}`
+    const where = `${location.key} ${location.organizationId}/${location.documentId}/${editorId}`
     this.wrong.push(`${this.#title}: ${user.userId} in ${where}: ${what} is ${actual}, not ${wanted}`)
   }
 }

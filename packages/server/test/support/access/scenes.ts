@@ -1,5 +1,5 @@
 import type { Input, Operations } from '@plenum/protocol'
-import type { AccessType, Held, OneGrant, Resource, Spot } from './oracle.ts'
+import type { AccessType, UserGrants, Grant, Resource, DocumentLevels } from './oracle.ts'
 import * as given from '../given.ts'
 import type { TestServer } from '../harness.ts'
 import type { Role } from '../clients/raw-client.ts'
@@ -46,7 +46,7 @@ function typesOf({ type, definedBy }: Scene): ReadonlyMap<string, AccessType> {
   return new Map(levels[definedBy].map((level) => [level, type]))
 }
 
-export function spotOf(scene: Scene, documentId: DocumentId): Spot {
+export function levelsOf(scene: Scene, documentId: DocumentId): DocumentLevels {
   const levels = [`document ${documentId}`]
   for (let id: keyof typeof folders | undefined = documents[documentId]; id !== undefined; id = folders[id]) {
     levels.push(`folder ${id}`)
@@ -55,7 +55,7 @@ export function spotOf(scene: Scene, documentId: DocumentId): Spot {
 }
 
 /** Creates the same folders and documents in each of these organizations. */
-export async function furnish(
+export async function createFoldersAndDocuments(
   { client }: given.Tenant,
   scene: Scene,
   organizationIds: readonly string[],
@@ -98,7 +98,7 @@ export type Source = (typeof sources)[number]
 
 const contrary = { viewer: 'editor', editor: 'viewer' } as const
 
-export function heldOf(source: Source, resource: Resource, grant: Omit<OneGrant, 'level'>): Held {
+export function grantsOf(source: Source, resource: Resource, grant: Omit<Grant, 'level'>): UserGrants {
   const { level } = granted[resource]
   const main = { level, ...grant }
   const other = { level, role: contrary[grant.role ?? 'editor'] }
@@ -120,7 +120,7 @@ export async function tokenWith(
   { client }: given.Tenant,
   userId: string,
   resource: Resource,
-  grant: OneGrant | undefined,
+  grant: Grant | undefined,
 ): Promise<string> {
   const resources: Resources = grant ? [resourceOf(resource, grant)] : []
   const { data } = await client.auth.generateToken({
@@ -136,7 +136,7 @@ export async function store(
   { client }: given.Tenant,
   userId: string,
   resource: Resource,
-  { role, expiresAt }: OneGrant,
+  { role, expiresAt }: Grant,
   by: 'permissions' | 'users',
 ): Promise<void> {
   const addPermission = (role?: Role) =>

@@ -1,12 +1,12 @@
-import * as encoding from 'lib0/encoding'
 import type { WebSocket } from 'ws'
+import { encodeMessage } from './encode-message.ts'
 
-/** Messages of a client as the frames of one write: the server reads them together. */
+/** Frames the messages of a client for one TCP write, so that the server reads them together. */
 export function burstOf(messages: readonly Uint8Array[]): Buffer {
   return Buffer.concat(messages.flatMap((message) => [headerOf(message.length), message]))
 }
 
-/** A binary message of a client. Its mask is zero, which leaves the bytes as they are. */
+/** The header of a binary message of a client. Its mask is zero, which leaves the bytes as they are. */
 function headerOf(length: number): Buffer {
   const header = Buffer.alloc(length < 126 ? 6 : length < 65_536 ? 8 : 14)
   header[0] = 0x82
@@ -21,15 +21,11 @@ function headerOf(length: number): Buffer {
   return header
 }
 
-/** Writes to the underlying TCP connection. */
+/** Writes the frames to the TCP connection of the socket at once. */
 export function sendBurst(socket: WebSocket, burst: Buffer): void {
   // oxlint-disable-next-line no-underscore-dangle -- `ws` sends each message by itself
   ;(socket as unknown as { _socket: { write(bytes: Buffer): void } })._socket.write(burst)
 }
 
 /** An update as a message of y-websocket. */
-export const yjsUpdate = (update: Uint8Array): Uint8Array =>
-  encoding.encode((encoder) => {
-    for (const number of [0, 2]) encoding.writeVarUint(encoder, number)
-    encoding.writeVarUint8Array(encoder, update)
-  })
+export const yjsUpdate = (update: Uint8Array): Uint8Array => encodeMessage(0, 2, update)

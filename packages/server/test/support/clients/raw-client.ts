@@ -1,139 +1,127 @@
 import { WebSocket } from 'ws'
 import * as Y from 'yjs'
-import { awarenessIn, awarenessOf, textOf } from '../words.ts'
+import { textOf } from '../words.ts'
+import { decodeAwareness, encodeAwareness } from './awareness-messages.ts'
+import { TestSocket } from './raw-socket.ts'
 
 export type Role = 'viewer' | 'editor'
 
-export interface Door {
+/** The editor that a client opens, and its credentials. */
+export interface EditorTarget {
   organizationId: string
   documentId: string
   editorId: string
   token?: string
-  /** Headers of the handshake: the credentials of a backend, an origin. */
+  /** Headers of the handshake: the credentials of a backend, or an origin. */
   headers?: Record<string, string>
 }
 
-/** Why a client was refused. Hocuspocus has no codes while the socket stays open. */
-export interface Refusal {
+/** How the session of a client in an editor ended. Hocuspocus has no code if the socket stays open. */
+export interface Ending {
   code?: number
   reason: string
 }
 
-export type Kind = 'syncStep1' | 'syncStep2' | 'update' | 'awareness'
-export type Written = 'saved' | 'refused'
-export type Told = 'told' | 'refused'
+export type MessageKind = 'syncStep1' | 'syncStep2' | 'update' | 'awareness'
+export type WriteOutcome = 'saved' | 'refused'
+export type AwarenessOutcome = 'broadcast' | 'refused'
 
-export interface Write {
+export interface PendingWrite {
   number: number
   update: Uint8Array
-  settle: (outcome: Written) => void
+  settle: (outcome: WriteOutcome) => void
 }
 
-interface Answer {
-  before: Uint8Array[]
+interface ReadAnswer {
+  /** The updates that arrived between the request and the answer. */
+  updatesBefore: Uint8Array[]
   update: Uint8Array
-}
-
-const open = new Set<RawClient>()
-/** Terminates the clients that a test has left open. */
-export function endRawClients(): void {
-  for (const client of open) client.socket.terminate()
-  open.clear()
 }
 
 /**
- * One client in one editor that sends any message at any time: calls before the socket is open are sent together once it
- * opens. Every promise resolves with the answer of the server, or with the end of the session.
+ * One client in one editor, with the same methods in every dialect, that sends any message at any time. Messages sent
+ * before the socket is open are sent together when it opens. Every promise resolves with the answer of the server, or when
+ * the session ends.
  */
-export abstract class RawClient {
-  readonly socket: WebSocket
-  /** Resolves when the client is refused or closed. */
-  readonly ended: Promise<Refusal>
-  /** Set when `ended` resolves. */
-  refusal: Refusal | undefined
-  /** All roles that the server sent; the protocol of y-websocket has none. */
+export abstract class RawClient extends TestSocket {
+  /** Resolves when the server ends the session or the socket closes. */
+  readonly ended: Promise<Ending>
+  /** Undefined until the session has ended. */
+  ending: Ending | undefined
+  /** All roles that the server sent; y-websocket and Y-Sweet have no message for a role. */
   readonly roles: Role[] = []
-  /** The messages of all refusals. */
-  readonly denials: string[] = []
+  /** The texts of all messages with which the server refused something. */
+  readonly refusalTexts: string[] = []
+  readonly target: EditorTarget
+  protected writes: PendingWrite[] = []
+  protected onOpened!: () => void
+  protected onEnded!: (ending: Ending) => void
   readonly #opened: Promise<void>
-  protected open!: () => void
-  protected end!: (refusal: Refusal) => void
-  readonly door: Door
-  protected writes: Write[] = []
-  #written = 0
-  readonly #clientId = new Y.Doc().clientID
-  #clock = 0
-  #reads: ((answer: Answer) => void)[] = []
-  /** Updates that arrived while an answer was awaited. */
-  #beforeAnswer: Uint8Array[] = []
+  #writeCount = 0
+  readonly #yjsClientId = new Y.Doc().clientID
+  #awarenessClock = 0
+  #reads: ((answer: ReadAnswer) => void)[] = []
+  #updatesBeforeAnswer: Uint8Array[] = []
   readonly #checks = new Set<() => void>()
   #unsent: (Uint8Array | string)[] = []
-  readonly #known = new Map<number, number>()
-  readonly #states = new Map<number, string>()
+  /** The clock and the state that the server sent last, by Yjs client id. */
+  readonly #awareness = new Map<number, { clock: number; json: string }>()
 
-  constructor(address: string, door: Door) {
-    this.door = door
-    this.#opened = new Promise((resolve) => (this.open = resolve))
+  constructor(url: string, target: EditorTarget) {
+    super(url, { headers: target.headers, perMessageDeflate: false })
+    this.target = target
+    this.#opened = new Promise((resolve) => (this.onOpened = resolve))
     this.ended = new Promise((resolve) => {
-      this.end = (refusal) => {
-        this.refusal ??= refusal
-        resolve(refusal)
+      this.onEnded = (ending) => {
+        this.ending ??= ending
+        resolve(ending)
       }
     })
-    this.socket = new WebSocket(address, { headers: door.headers, perMessageDeflate: false })
-    open.add(this)
-    this.socket.on('error', () => {})
     this.socket.on('open', () => {
-      for (const message of [...this.greetingFor(door), ...this.#unsent.splice(0)]) this.socket.send(message)
+      for (const message of [...this.firstMessages(target), ...this.#unsent.splice(0)])
+        this.socket.send(message)
     })
-    this.socket.on('message', (data: Buffer, isBinary) => {
-      this.receive(data, isBinary)
-      for (const check of this.#checks) check()
-    })
-    this.socket.on('close', (code, reason) => {
-      this.end({ code, reason: reason.toString() })
-      for (const check of this.#checks) check()
-      open.delete(this)
+    // Registered after the listener of `TestSocket`, so the message has been received.
+    this.socket.on('message', () => this.#runChecks())
+    void this.closed.then((close) => {
+      this.onEnded(close)
+      this.#runChecks()
     })
   }
 
-  /** The first messages, which identify the client where the address does not. */
-  protected abstract greetingFor(door: Door): (Uint8Array | string)[]
-  protected abstract frame(kind: Kind, bytes: Uint8Array, number: number): Uint8Array
-  protected abstract receive(data: Buffer, isBinary: boolean): void
+  /** The messages that open the editor, and identify the client where the address does not. */
+  protected abstract firstMessages(target: EditorTarget): (Uint8Array | string)[]
 
-  /** A message in the form in which `update` and the other methods send it. */
-  messageOf(kind: Kind, bytes: Uint8Array, number: number): Uint8Array {
-    return this.frame(kind, bytes, number)
-  }
+  /** Encodes a message as `update` and the other methods send it. */
+  abstract encode(kind: MessageKind, bytes: Uint8Array, number: number): Uint8Array
 
   protected send(message: Uint8Array | string): void {
     if (this.socket.readyState === WebSocket.OPEN) this.socket.send(message)
     else this.#unsent.push(message)
   }
 
-  /** Resolves with the role if the dialect sends one, or with the refusal. */
-  entered(): Promise<{ role?: Role } | Refusal> {
+  /** Resolves when the editor is open, with the role if the dialect sends one, or with the ending. */
+  opened(): Promise<{ role?: Role } | Ending> {
     const opened = this.#opened.then(() => (this.roles[0] ? { role: this.roles[0] } : {}))
     return Promise.race([opened, this.ended])
   }
 
-  update(update: Uint8Array): Promise<Written> {
+  update(update: Uint8Array): Promise<WriteOutcome> {
     return this.#write('update', update)
   }
 
-  syncStep2(update: Uint8Array): Promise<Written> {
+  syncStep2(update: Uint8Array): Promise<WriteOutcome> {
     return this.#write('syncStep2', update)
   }
 
-  #write(kind: Kind, update: Uint8Array): Promise<Written> {
-    const number = ++this.#written
-    const outcome = new Promise<Written>((settle) => this.writes.push({ number, update, settle }))
-    this.send(this.frame(kind, update, number))
-    return this.unlessEnded<Written>(outcome, 'refused')
+  #write(kind: MessageKind, update: Uint8Array): Promise<WriteOutcome> {
+    const number = ++this.#writeCount
+    const outcome = new Promise<WriteOutcome>((settle) => this.writes.push({ number, update, settle }))
+    this.send(this.encode(kind, update, number))
+    return this.unlessEnded<WriteOutcome>(outcome, 'refused')
   }
 
-  /** The text of the editor in the answer; undefined if the client may not read it. */
+  /** Requests the content and returns its text; undefined if the session ends instead. */
   async read(): Promise<string | undefined> {
     const answer = await this.#requestContent()
     return answer && textOf(answer.update)
@@ -142,53 +130,50 @@ export abstract class RawClient {
   /** Like `read`, with the updates before the answer, which contain the newest rows of a large document. */
   async readWithUpdates(): Promise<string | undefined> {
     const answer = await this.#requestContent()
-    return answer && textOf(...answer.before, answer.update)
+    return answer && textOf(...answer.updatesBefore, answer.update)
   }
 
-  #requestContent(): Promise<Answer | undefined> {
-    const answer = new Promise<Answer>((resolve) => this.#reads.push(resolve))
-    this.send(this.frame('syncStep1', Uint8Array.of(0), 0))
-    return this.unlessEnded<Answer | undefined>(answer, undefined)
+  #requestContent(): Promise<ReadAnswer | undefined> {
+    const answer = new Promise<ReadAnswer>((resolve) => this.#reads.push(resolve))
+    this.send(this.encode('syncStep1', Uint8Array.of(0), 0))
+    return this.unlessEnded<ReadAnswer | undefined>(answer, undefined)
   }
 
-  /** Sends an awareness state for any Yjs client, its own or another's, and does not wait. */
-  sendAwareness(client: number, clock: number, state: object | null): void {
-    this.send(this.frame('awareness', awarenessOf(client, clock, state), 0))
+  /** Sends an awareness state for any Yjs client id, of this client or of another one, and does not wait. */
+  sendAwareness(yjsClientId: number, clock: number, state: object | null): void {
+    this.send(this.encode('awareness', encodeAwareness(yjsClientId, clock, state), 0))
   }
 
-  /** The awareness state of a Yjs client as the server sent it; undefined if there is none. */
-  stateOf(client: number): unknown {
-    return JSON.parse(this.#states.get(client) ?? 'null') ?? undefined
+  /** The awareness state that the server sent last for a Yjs client id; undefined if there is none. */
+  awarenessOf(yjsClientId: number): unknown {
+    return JSON.parse(this.#awareness.get(yjsClientId)?.json ?? 'null') ?? undefined
   }
 
-  /** `told`: the state was broadcast to all clients of the editor, including this one. */
-  awareness(state: object): Promise<Told> {
-    const clock = ++this.#clock
-    this.sendAwareness(this.#clientId, clock, state)
+  /** Sets its awareness state. `broadcast`: the server sent the state to the clients of the editor, this one included. */
+  setAwareness(state: object): Promise<AwarenessOutcome> {
+    const clock = ++this.#awarenessClock
+    this.sendAwareness(this.#yjsClientId, clock, state)
     return this.unlessEnded(
-      this.until(() => (this.#known.get(this.#clientId) ?? 0) >= clock).then(() => 'told' as const),
+      this.until(() => (this.#awareness.get(this.#yjsClientId)?.clock ?? 0) >= clock).then(
+        () => 'broadcast' as const,
+      ),
       'refused',
     )
   }
 
-  /** The answer to opening another editor on the same connection, if the connection is still open. */
-  async tryAnother(door: Door): Promise<string | undefined> {
-    const greeting = this.greetingFor(door)
-    if (greeting.length === 0 || this.socket.readyState !== WebSocket.OPEN) return undefined
+  /**
+   * Opens another editor on the same connection and returns the text of the first answer; undefined if the connection is
+   * closed or the dialect has one editor per connection.
+   */
+  async openAnother(target: EditorTarget): Promise<string | undefined> {
+    const messages = this.firstMessages(target)
+    if (messages.length === 0 || this.socket.readyState !== WebSocket.OPEN) return undefined
     const answer = new Promise<Buffer>((resolve) => this.socket.once('message', resolve))
-    for (const message of greeting) this.socket.send(message)
+    for (const message of messages) this.socket.send(message)
     return (await answer).toString()
   }
 
-  /** Waits until all sent messages have reached the server. */
-  async arrived(): Promise<void> {
-    if (this.socket.readyState !== WebSocket.OPEN) return
-    const pong = new Promise((resolve) => this.socket.once('pong', resolve))
-    this.socket.ping()
-    await this.unlessClosed(pong)
-  }
-
-  /** Resolves when the condition is true; checks it after each message. */
+  /** Resolves when the condition is true. Checks it after each message of the server. */
   until(condition: () => boolean): Promise<void> {
     if (condition()) return Promise.resolve()
     return new Promise((resolve) => {
@@ -201,41 +186,30 @@ export abstract class RawClient {
     })
   }
 
-  close(): void {
-    this.socket.terminate()
-  }
-
-  /** Closes after all sent messages have reached the server. */
-  async leave(): Promise<void> {
-    const closed = new Promise((resolve) => this.socket.once('close', resolve))
-    this.socket.close()
-    await closed
+  #runChecks(): void {
+    for (const check of this.#checks) check()
   }
 
   protected unlessEnded<T>(promise: Promise<T>, otherwise: T): Promise<T> {
     return Promise.race([promise, this.ended.then(() => otherwise)])
   }
 
-  private unlessClosed(promise: Promise<unknown>): Promise<unknown> {
-    return Promise.race([promise, new Promise((resolve) => this.socket.once('close', resolve))])
-  }
-
-  protected settleFirst(outcome: Written): void {
+  protected settleFirst(outcome: WriteOutcome): void {
     this.writes.shift()?.settle(outcome)
   }
 
   protected onUpdate(_update: Uint8Array): void {}
 
-  /** Handles a message of the protocol that all dialects share. */
-  protected onMessage(kind: Kind, bytes: Uint8Array): void {
-    if (kind === 'syncStep2') this.#reads.shift()?.({ before: this.#beforeAnswer.splice(0), update: bytes })
-    else if (kind === 'update') {
-      if (this.#reads.length > 0) this.#beforeAnswer.push(bytes)
+  /** Handles a message that all dialects have. */
+  protected onMessage(kind: MessageKind, bytes: Uint8Array): void {
+    if (kind === 'syncStep2') {
+      this.#reads.shift()?.({ updatesBefore: this.#updatesBeforeAnswer.splice(0), update: bytes })
+    } else if (kind === 'update') {
+      if (this.#reads.length > 0) this.#updatesBeforeAnswer.push(bytes)
       this.onUpdate(bytes)
     } else if (kind === 'awareness') {
-      for (const { client, clock, json } of awarenessIn(bytes)) {
-        this.#known.set(client, clock)
-        this.#states.set(client, json)
+      for (const { yjsClientId, clock, json } of decodeAwareness(bytes)) {
+        this.#awareness.set(yjsClientId, { clock, json })
       }
     }
   }

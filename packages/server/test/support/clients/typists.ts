@@ -3,7 +3,9 @@ import { onTestFinished } from 'vitest'
 import type { WebSocket } from 'ws'
 import * as Y from 'yjs'
 import type { TestServer } from '../harness.ts'
-import { hocuspocusClient, yjsClient } from '../live.ts'
+import { createRandom } from '../random.ts'
+import { hocuspocusClient } from './hocuspocus-client.ts'
+import { yjsClient } from './yjs-client.ts'
 
 /** A stock client that types words and records which of them the server has confirmed. */
 export interface Typist {
@@ -22,6 +24,7 @@ const maxUnconfirmed = 5
 
 function createTypist(name: string, doc: Y.Doc, prefix: string, isConnected: () => boolean): Typist {
   const typed: string[] = []
+  const random = createRandom()
   let running = false
   const typist: Typist = {
     name,
@@ -36,7 +39,7 @@ function createTypist(name: string, doc: Y.Doc, prefix: string, isConnected: () 
         if (isConnected() && typed.length - typist.confirmed.length < maxUnconfirmed) {
           const word = `<${prefix}.${typed.length}>`
           typed.push(word)
-          text.insert(Math.floor(Math.random() * 3) === 0 ? 0 : text.length, word)
+          text.insert(random(3) === 0 ? 0 : text.length, word)
         }
         await new Promise((later) => setTimeout(later, 1))
       }

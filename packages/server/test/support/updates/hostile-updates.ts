@@ -12,8 +12,7 @@ import {
   type Content,
   type StructScene,
 } from './scenes.ts'
-
-type Random = (limit: number) => number
+import type { Random } from '../random.ts'
 
 const clients = [3, 5, 9]
 const values = [1, 'x', null, undefined, { a: [1] }, [1, 2], true, 1.5, new Uint8Array(2), 10n]
@@ -26,7 +25,7 @@ const times = <T>(count: number, make: () => T) => Array.from({ length: count },
 
 /** Well-formed updates with neighbours, parents, keys and deletes that no editor would produce; some are invalid. */
 export function hostileUpdate(random: Random, known: ReadonlyMap<number, number>): Uint8Array {
-  const pick = <T>(list: readonly T[]) => list[random(list.length)] as T
+  const pick = random.of
   const ends = new Map(known)
   // The lengths come first, so that structs can refer to later sections.
   const sections = clients

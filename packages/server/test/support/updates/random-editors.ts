@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises'
 import * as Y from 'yjs'
+import { createRandom } from '../random.ts'
 
 export interface RandomEditor {
   /** In [0, 1). */
@@ -14,13 +15,9 @@ const words = ['a', 'lorem', 'ipsum dolor', 'é', '🙂', '日本語', '\n', 'x'
 
 /** Changes documents like users who type, delete, paste and format. The same seed makes the same changes. */
 export function randomEditor(seed: number): RandomEditor {
-  let state = seed
-  const random = () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32
-    return state / 2 ** 32
-  }
-  const below = (limit: number) => Math.floor(random() * limit)
-  const word = () => words[below(words.length)] as string
+  const below = createRandom(seed)
+  const random = below.fraction
+  const word = () => below.of(words)
 
   /** An index between two characters: Yjs replaces a surrogate pair that is split, and no editor splits one. */
   const placeIn = (text: Y.Text, from = 0, limit = Infinity) => {

@@ -136,13 +136,13 @@ function writeStruct(e: Encoder, struct: StructScene): void {
 export const stateOf = (doc: Y.Doc): Map<number, number> => Y.decodeStateVector(Y.encodeStateVector(doc))
 
 /** The result of validating an update for this document. */
-export const judge = (doc: Y.Doc, bytes: Uint8Array, options: Options = {}): Verdict =>
+export const validate = (doc: Y.Doc, bytes: Uint8Array, options: Options = {}): Verdict =>
   validateUpdate(bytes, stateOf(doc), { ...knownDoc(doc), ...options })
 
 /** The state vector of an empty document. */
-export const nothing = new Map<number, number>()
+export const emptyStateVector = new Map<number, number>()
 
-export function codeOf(bytes: Uint8Array, known = nothing, options: Options = {}): string {
+export function codeOf(bytes: Uint8Array, known = emptyStateVector, options: Options = {}): string {
   const verdict = validateUpdate(bytes, known, options)
   return verdict.ok ? 'accepted' : verdict.fault.code
 }
@@ -172,17 +172,6 @@ export function disagreement(doc: Y.Doc, bytes: Uint8Array, { clocks }: Accepted
   return isSame
     ? undefined
     : `clocks are ${JSON.stringify([...actual])}, not ${JSON.stringify([...expected])}`
-}
-
-/** Random numbers below a limit, equal for equal seeds. */
-export function randomNumbers(seed: number): (limit: number) => number {
-  let state = seed
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * limit)
-  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import * as Y from 'yjs'
-import { disagreement, docOf, judge, randomNumbers, stateOf } from './scenes.ts'
+import { createRandom, type Random } from '../random.ts'
+import { disagreement, docOf, validate, stateOf } from './scenes.ts'
 
 /** The next action of one of the editors. `a` and `b` decide where and with which content. */
 export interface Step {
@@ -9,7 +10,7 @@ export interface Step {
   b: number
 }
 
-export const randomSteps = (random: (limit: number) => number, count: number): Step[] =>
+export const randomSteps = (random: Random, count: number): Step[] =>
   Array.from({ length: count }, () => ({
     peer: random(4),
     action: random(1000),
@@ -179,7 +180,7 @@ export class Session {
   /** Sends an update in order: it must be accepted. */
   private send(bytes: Uint8Array): string | undefined {
     const { server } = this
-    const verdict = judge(server, bytes)
+    const verdict = validate(server, bytes)
     if (!verdict.ok) return `refused: ${verdict.fault.message}`
     this.counts.accepted++
     if (verdict.value.hasChanges) this.counts.changes++
@@ -198,7 +199,7 @@ export class Session {
     const { pendingStructs, pendingDs } = copy.store
     if (pendingStructs === null && pendingDs === null) return this.send(bytes)
     const expected = pendingStructs === null ? 'future_delete' : 'gap'
-    const verdict = judge(this.server, bytes)
+    const verdict = validate(this.server, bytes)
     this.counts[expected]++
     if (verdict.ok) return `accepted, but ${expected}`
     return verdict.fault.code === expected ? undefined : `${verdict.fault.code} instead of ${expected}`
@@ -207,7 +208,7 @@ export class Session {
   /** Sends the difference to a state vector. With an old vector an item may be partly known; then the current one is used. */
   private sendState({ doc }: Peer, vector: Uint8Array): string | undefined {
     const bytes = Y.encodeStateAsUpdate(doc, vector)
-    const verdict = judge(this.server, bytes)
+    const verdict = validate(this.server, bytes)
     if (verdict.ok || verdict.fault.code !== 'gap') return this.send(bytes)
     this.counts.gap++
     return this.send(Y.encodeStateAsUpdate(doc, Y.encodeStateVector(this.server)))
@@ -221,7 +222,7 @@ export class Session {
       }
     }
     const state = Y.encodeStateAsUpdate(this.server)
-    const again = judge(new Y.Doc(), state)
+    const again = validate(new Y.Doc(), state)
     if (!again.ok) return `the whole state is refused: ${again.fault.message}`
     for (const { doc, inbox } of this.peers) {
       for (const bytes of inbox.splice(0)) Y.applyUpdate(doc, bytes, this)
@@ -240,7 +241,7 @@ export interface RealUpdate {
 
 /** Updates of random sessions, each with the document to which it is applied. */
 export function realUpdates(seed: number, count: number): RealUpdate[] {
-  const random = randomNumbers(seed)
+  const random = createRandom(seed)
   const found: RealUpdate[] = []
   while (found.length < count) {
     const session = new Session(2 + random(3))

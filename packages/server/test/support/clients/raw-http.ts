@@ -6,17 +6,17 @@ export interface RawAnswer {
   text: string
 }
 
-export interface Connection {
+export interface HttpConnection {
   socket: Socket
   send(bytes: string | Uint8Array): void
-  /** The next answer; undefined if the server closes the connection instead. */
+  /** Returns the next answer; undefined if the server closes the connection instead. */
   answer(): Promise<RawAnswer | undefined>
   /** Resolves when the server has closed the connection. */
   closed: Promise<void>
 }
 
-/** A connection that sends arbitrary bytes. `noBody` is for answers to HEAD. */
-export function open(url: string, { noBody = false } = {}): Connection {
+/** Opens a TCP connection to the HTTP server that sends any bytes. `noBody`: answers have no body, as to HEAD. */
+export function openHttp(url: string, { noBody = false } = {}): HttpConnection {
   const { hostname, port } = new URL(url)
   const socket = connect(Number(port), hostname.replace(/[[\]]/g, ''))
   let received = Buffer.alloc(0)
@@ -34,7 +34,7 @@ export function open(url: string, { noBody = false } = {}): Connection {
     waiting?.()
   })
 
-  const take = (): RawAnswer | undefined => {
+  const takeAnswer = (): RawAnswer | undefined => {
     const end = received.indexOf('\r\n\r\n')
     if (end < 0) return undefined
     const [line = '', ...fields] = received.subarray(0, end).toString('latin1').split('\r\n')
@@ -56,7 +56,7 @@ export function open(url: string, { noBody = false } = {}): Connection {
     send: (bytes) => void socket.write(bytes),
     async answer() {
       for (;;) {
-        const answer = take()
+        const answer = takeAnswer()
         if (answer || ended) return answer
         await new Promise<void>((resolve) => (waiting = resolve))
       }
@@ -71,14 +71,14 @@ export async function exchange(
   bytes: string | Uint8Array,
   options?: { noBody?: boolean },
 ): Promise<RawAnswer | undefined> {
-  const connection = open(url, options)
+  const connection = openHttp(url, options)
   connection.send(bytes)
   const answer = await connection.answer()
   connection.socket.destroy()
   return answer
 }
 
-/** A request as text: `post('/v2/x', {}, '{}')`. It has a content-length unless the headers have a transfer-encoding. */
+/** The text of a POST request: `post('/v2/x', {}, '{}')`. Has a content-length unless the headers have a transfer-encoding. */
 export function post(path: string, headers: Record<string, string> = {}, body = ''): string {
   const fields: Record<string, string> = { host: 'test', 'content-type': 'application/json', ...headers }
   if (!('transfer-encoding' in fields)) fields['content-length'] ??= String(Buffer.byteLength(body))
