@@ -24,7 +24,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     server.post(`/v2/crdt/${verb}`, { data }, headers)
   const stored = async ({ apiKey }: given.Tenant, editorId = 'e1') =>
     (await editorLog.read(server.database.read, apiKey, { ...document, editorId }))!
-  /** The length of the log. */
+  /** Returns the last number of the log, the number of its updates, and whether the log is complete. */
   const length = async (tenant: given.Tenant) => {
     const { seq, updates, complete } = await stored(tenant)
     return { seq, updates: updates.length, complete }
@@ -56,7 +56,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await stored(tenant)).toMatchObject({ seq: 1, complete: true })
   })
 
-  test('[17.3] the server compacts a log of 500 updates', async () => {
+  test('[17] [R7.1] the server compacts a log of 500 updates into a snapshot', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('version 1'))
     const doc = new Y.Doc()
@@ -87,7 +87,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('version 4')
   })
 
-  test('[0.7.1] add and update accept bodies up to 10 MiB and get up to 1 MiB, and a long log is compacted', async () => {
+  test('[0.7.1] add and update accept bodies up to 10 MiB and get up to 1 MiB, and a log with much content is compacted', async () => {
     const tenant = await given.tenant(server)
     const large = 'é'.repeat(2.5 * 1024 * 1024)
     await tenant.client.crdt.add(text(large))

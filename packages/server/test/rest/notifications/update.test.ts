@@ -97,7 +97,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id)).toEqual({ ...before, ...change, displayBodyMessage: '' })
   })
 
-  test('[4.17] update accepts recipientUser as an object or a string', async () => {
+  test('[4.17] update accepts recipientUser as an object', async () => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant)
     const displayHeadlineMessageTemplateData = { recipientUser: { userId: 'u1', name: 'One' } }
@@ -157,7 +157,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
       },
     )
 
-    test('[4.17] update accepts a location id as a number or as its text', async () => {
+    test('[4.17] update accepts a numeric location id as a number and as a string', async () => {
       const tenant = await given.tenant(server)
       const id = await given.notification(tenant, { locationId: 42 })
       const update = async (locationId: string | number) =>
@@ -168,7 +168,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     })
   })
 
-  test('[4.17] readByUserIds marks the notification as read and removes it from the personal list', async () => {
+  test('[4.17] [18.3] readByUserIds marks a notification as read and removes it from the personal list, unless persistReadForUsers is set', async () => {
     const tenant = await given.tenant(server)
     const notifyUsers = ['u1', 'u2', 'u3'].map((userId) => ({ userId }))
     const id = await given.notification(tenant, { notifyUsers })

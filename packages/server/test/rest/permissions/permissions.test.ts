@@ -258,7 +258,7 @@ describe.each(stores)('permissions on %s', (store) => {
     })
 
     test.each([{}, { skipResourceExistenceValidation: true }])(
-      '[7.4] get does not find a missing organization, with %j',
+      '[7.4] get answers NOT_FOUND for a missing organization, with %j',
       async (more) => {
         const tenant = await scene()
         expect(await raw('get', tenant, { organizationId: 'o9', userIds: ['u1'], ...more })).toMatchObject({
@@ -268,7 +268,7 @@ describe.each(stores)('permissions on %s', (store) => {
       },
     )
 
-    test('[7.4] get accepts ids that are names of object properties', async () => {
+    test('[7.4] [0.6.3] get accepts ids that are names of object properties', async () => {
       const { client } = await scene()
       await client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'toString' }] })
       const { data } = await client.permissions.get({
