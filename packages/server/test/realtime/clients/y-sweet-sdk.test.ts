@@ -6,6 +6,7 @@ import * as Y from 'yjs'
 import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { editorName, eventually, synced, tokenFor, yjsClient, ySweetManager } from '../../support/live.ts'
+import { open, post } from '../../support/raw.ts'
 
 const updateOf = (text: string): Uint8Array => {
   const doc = new Y.Doc()
@@ -255,6 +256,25 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await manager.checkStore()
     await manager.checkStore()
     await expect(manager.checkStore()).rejects.toMatchObject(failed(429))
+  })
+
+  test('[R49.1] SDK requests that arrive during a shutdown are refused with UNAVAILABLE', async () => {
+    const own = await startServer(store)
+    const tenant = await given.tenant(own)
+    const connection = open(own.url)
+    const headers = { authorization: `Bearer ${tenant.authToken}` }
+    const request = post('/y-sweet/check_store', headers)
+    // A connection in the middle of a request stays open when the server stops.
+    connection.send(`${request}${request.slice(0, 20)}`)
+    expect(await connection.answer()).toMatchObject({ status: 200 })
+    const stopping = own.stop()
+    connection.send(request.slice(20))
+    const answer = await connection.answer()
+    expect(answer).toMatchObject({ status: 503 })
+    expect(JSON.parse(answer?.text ?? '')).toEqual({
+      error: { status: 'UNAVAILABLE', message: 'The server is shutting down.' },
+    })
+    await stopping
   })
 
   test('[R51.3] clients are sent to PUBLIC_URL, or to the address at which the proxy was reached', async () => {
