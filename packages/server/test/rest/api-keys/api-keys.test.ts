@@ -42,7 +42,7 @@ describe.each(stores)('api keys on %s', (store) => {
       [{ apiKey: 'key_1' }, 'apiKeyName is required.'],
       [{ apiKey: 'key_1', apiKeyName: '' }, 'apiKeyName must not be blank.'],
       [{ apiKey: 'key_1', apiKeyName: 'x'.repeat(201) }, 'apiKeyName must have at most 200 characters.'],
-    ])('[1.4] update refuses %j', async (data, message) => {
+    ])('[1.4] [0.3] update refuses %j', async (data, message) => {
       const { client } = await given.tenant(server)
       await expect(client.apiKeys.update(data as never)).rejects.toMatchObject({
         status: 'INVALID_ARGUMENT',

@@ -98,7 +98,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     },
   )
 
-  test.each(['get', 'reset'] as const)('[1.6] [1.7] %s requires the API key', async (verb) => {
+  test.each(['get', 'reset'] as const)('[1.6] [1.7] [0.3] %s requires the API key', async (verb) => {
     const { client } = await given.tenant(server)
     for (const input of [{}, { apiKey: ' ' }]) {
       await expect(client.authTokens[verb](input as { apiKey: string })).rejects.toMatchObject({

@@ -115,7 +115,7 @@ describe.each(stores)('api key config on %s', (store) => {
       { defaultDocumentAccessType: 'secret' },
       'defaultDocumentAccessType must be one of: public, restricted, organizationPrivate.',
     ],
-  ])('[1.9] update names the faulty field of %j', async (data, message) => {
+  ])('[1.9] [0.3] update names the faulty field of %j', async (data, message) => {
     const { client, headers } = await given.tenant(server)
     expect(await server.post('/v2/workspace/apikeyconfig/update', { data }, headers)).toMatchObject({
       status: 400,

@@ -216,7 +216,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
       { ownerEmail, type: 'testing', webhookServiceConfig: { encryptData: true } },
       'Invalid webhook service configuration.',
     ],
-  ])('[1.3] create refuses %j', async (data, message) => {
+  ])('[1.3] [0.3] create refuses %j', async (data, message) => {
     const { client } = await given.tenant(server)
     await expect(client.apiKeys.create(data as Create)).rejects.toMatchObject({
       httpStatus: 400,

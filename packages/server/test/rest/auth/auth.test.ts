@@ -267,7 +267,7 @@ describe.each(stores)('auth on %s', (store) => {
         `${first}.expiresAt must be at least 1.`,
         withResource({ type: 'organization', id: 'o1', expiresAt: 0.9 }),
       ],
-    ])('[4.1] [7] generateToken refuses a faulty body: %s', async (message, data) => {
+    ])('[4.1] [7] [0.3] generateToken refuses a faulty body: %s', async (message, data) => {
       expect(await generate(await given.tenant(server), data)).toMatchObject(refused(message))
     })
 
@@ -396,7 +396,7 @@ describe.each(stores)('auth on %s', (store) => {
       ],
       [reservedName('server'), { userId: 'server', userProperties: { organizationId: 'o1' } }],
       [reservedName('rest-api'), { userId: 'rest-api', userProperties: { organizationId: 'o1' } }],
-    ])('[7.2] getToken refuses a faulty body: %s', async (message, data) => {
+    ])('[7.2] [0.3] getToken refuses a faulty body: %s', async (message, data) => {
       const { apiKey, authToken } = await given.tenant(server)
       expect(await get({ apiKey, authToken, ...data })).toMatchObject(refused(message))
     })

@@ -85,7 +85,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(await client.crdt.get({ ...document, documentId: 'd2' })).toEqual(nothing)
   })
 
-  test('[4.8] get requires the organization and the document', async () => {
+  test('[4.8] [0.3] get requires the organization and the document', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1' }, 'Organization ID is required'],

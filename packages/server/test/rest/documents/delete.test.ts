@@ -72,7 +72,7 @@ describe.each(stores)('documents.delete on %s', (store) => {
     expect((await client.notifications.get(other)).data).toHaveLength(1)
   })
 
-  test('[10.4] delete refuses an invalid body and deletes nothing', async () => {
+  test('[10.4] [0.3] delete refuses an invalid body and deletes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     await refuseAll(tenant, 'delete', [

@@ -105,7 +105,7 @@ describe.each(stores)('documents.get on %s', (store) => {
     expect(await post(tenant, 'get', other)).toEqual(refused('Invalid page token.'))
   })
 
-  test('[10.2] get refuses an invalid body', async () => {
+  test('[10.2] [0.3] get refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     await refuseAll(tenant, 'get', [
       [{}, 'organizationId is required.'],

@@ -65,7 +65,7 @@ describe.each(stores)('documents.update on %s', (store) => {
     expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentName: 'twice' }])
   })
 
-  test('[10.3] update refuses an invalid body and changes nothing', async () => {
+  test('[10.3] [0.3] update refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     await refuseAll(tenant, 'update', [

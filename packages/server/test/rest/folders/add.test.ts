@@ -77,7 +77,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect(await one(tenant, 'f1')).toMatchObject({ accessType: 'restricted' })
   })
 
-  test('[9.1] add refuses an invalid body and adds nothing', async () => {
+  test('[9.1] [0.3] add refuses an invalid body and adds nothing', async () => {
     const tenant = await tenantWithOrganization()
     const reserved = 'must not contain control characters and must not be ".", ".." or "root".'
     const faults: [Record<string, unknown>, string][] = [
@@ -126,7 +126,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     ])
   })
 
-  test('[9.1] add accepts 500 folders in one call, also with unusual ids', async () => {
+  test('[9.1] [0.7.5] add accepts 500 folders in one call, also with unusual ids', async () => {
     const tenant = await tenantWithOrganization()
     const ids = [
       '__proto__',

@@ -123,7 +123,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     expect(flat.data).toHaveLength(5)
   })
 
-  test('[9.2] [0.3.1] get refuses an invalid body', async () => {
+  test('[9.2] [0.3.1] [0.3] get refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     const depth = 'maxDepth must be an integer between 1 and 32.'
     const faults: [Record<string, unknown>, string][] = [

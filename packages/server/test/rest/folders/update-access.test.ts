@@ -93,7 +93,7 @@ describe.each(stores)('folders.updateAccess on %s', (store) => {
     expect(await one(tenant, 'c1')).toMatchObject({ inheritAccessFromParent: false })
   })
 
-  test('[9.5] updateAccess refuses an invalid body and changes nothing', async () => {
+  test('[9.5] [0.3] updateAccess refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(1))
     const before = await all(tenant)

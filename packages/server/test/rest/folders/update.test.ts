@@ -182,7 +182,7 @@ describe.each(stores)('folders.update on %s', (store) => {
     })
   })
 
-  test('[9.3] update refuses an invalid body and changes nothing', async () => {
+  test('[9.3] [0.3] update refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(2))
     const before = await all(tenant)

@@ -110,7 +110,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant, '__proto__')).toEqual({ a: 1 })
   })
 
-  test('[4.15] broadcast refuses an invalid body in both placements and changes nothing', async () => {
+  test('[4.15] [0.3] broadcast refuses an invalid body in both placements and changes nothing', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     const faults: [Record<string, unknown>, string][] = [
@@ -252,7 +252,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('[R21] a live state cannot be set in a document that does not exist', async () => {
+  test('[R9] a live state is not stored for a document that does not exist', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
     const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }

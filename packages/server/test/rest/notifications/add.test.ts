@@ -242,7 +242,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     ['context.access.a must be a string or a number.', { context: { access: { a: true } } }],
     ['locationId must be a string or an integer.', { locationId: {} }],
     ['location must be an object.', { location: 'here' }],
-  ])('[18.1] add refuses a faulty body: %s', async (message, change) => {
+  ])('[18.1] [0.3] add refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     await given.notification(tenant)
     const answer = await server.post(

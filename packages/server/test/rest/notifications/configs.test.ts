@@ -106,7 +106,7 @@ describe.each(stores)('notification configs on %s', (store) => {
       { documentIds: Array.from({ length: 31 }, (_, n) => `d${n}`) },
     ],
     ['getOrganizationConfig must be a boolean.', { getOrganizationConfig: 'yes' }],
-  ])('[4.16] getConfig refuses a faulty body: %s', async (text, change) => {
+  ])('[4.16] [0.3] getConfig refuses a faulty body: %s', async (text, change) => {
     const { headers } = await given.tenant(server)
     const data = { organizationId, userId, documentIds: ['d1'], ...change }
     const answer = await server.post('/v2/notifications/config/get', { data }, headers)
@@ -155,7 +155,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ])
   })
 
-  test('[18.6] setConfig accepts five hundred users and thirty documents in one call', async () => {
+  test('[18.6] [0.7.5] setConfig accepts five hundred users and thirty documents in one call', async () => {
     const tenant = await given.tenant(server)
     const userIds = Array.from({ length: 500 }, (_, n) => `u${n}`)
     const documentIds = Array.from({ length: 30 }, (_, n) => `d${n}`)
@@ -197,7 +197,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ['config must have at most 20 channels.', { config: channels(21) }],
     ['The name of a channel must have 1 to 100 characters.', { config: { ['x'.repeat(101)]: 'ALL' } }],
     ['The name of a channel must have 1 to 100 characters.', { config: { ' ': 'ALL' } }],
-  ])('[18.6] setConfig refuses a faulty body: %s', async (text, change) => {
+  ])('[18.6] [0.3] setConfig refuses a faulty body: %s', async (text, change) => {
     const tenant = await given.tenant(server)
     const data = { organizationId, userIds: [userId], config: { inbox: 'NONE' }, ...change }
     const answer = await server.post('/v2/notifications/config/set', { data }, tenant.headers)

@@ -156,7 +156,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
       'notificationIds must have at most 500 items.',
       { notificationIds: Array.from({ length: 501 }, (_, n) => `n${n}`) },
     ],
-  ])('[18.4] delete refuses a faulty body: %s', async (message, change) => {
+  ])('[18.4] [0.3] delete refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant, { locationId: 'l1' })
     const answer = await server.post(

@@ -232,7 +232,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id, 'u2')).toBeUndefined()
   })
 
-  test('[4.17] update accepts 500 notifications in one call', async () => {
+  test('[4.17] [0.7.5] update accepts 500 notifications in one call', async () => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant)
     const many = (count: number) => Array.from({ length: count }, (_, n) => ({ id: n === 0 ? id : `n${n}` }))
@@ -276,7 +276,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
       'notifications.persistReadForUsers must be a boolean.',
       { notifications: { id: 'n1', persistReadForUsers: 'yes' } },
     ],
-  ])('[4.17] update refuses a faulty body: %s', async (message, change) => {
+  ])('[4.17] [0.3] update refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     await given.notification(tenant, { notificationId: 'n1' })
     const data = {

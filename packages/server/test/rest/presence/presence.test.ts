@@ -195,7 +195,7 @@ describe.each(stores)('presence on %s', (store) => {
   })
 
   test.each(['add', 'update'])(
-    '[4.10] [15.2] %s refuses an invalid body and changes nothing',
+    '[4.10] [15.2] [0.3] %s refuses an invalid body and changes nothing',
     async (verb) => {
       const tenant = await given.tenant(server)
       await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1', name: 'Ada' }] })
@@ -231,7 +231,7 @@ describe.each(stores)('presence on %s', (store) => {
     },
   )
 
-  test('[4.14] delete refuses an invalid body', async () => {
+  test('[4.14] [0.3] delete refuses an invalid body', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1', userIds: ['u1'] }, 'organizationId is required.'],
@@ -249,7 +249,7 @@ describe.each(stores)('presence on %s', (store) => {
       expect(await call(tenant, 'delete', data)).toMatchObject(invalid(message))
   })
 
-  test('[4.10] add accepts 500 users in one call, and many concurrent calls', async () => {
+  test('[4.10] [0.7.5] add accepts 500 users in one call, and many concurrent calls', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
     await tenant.client.presence.add({ ...documentRef, users })

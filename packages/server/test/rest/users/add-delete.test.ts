@@ -190,7 +190,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
       { organizationId, users: [{ userId: 'u1', isGuest: 'yes' }] },
       'users[0].isGuest must be a boolean or null.',
     ],
-  ])('[12.1] add refuses an invalid body (%#)', async (data, message) => {
+  ])('[12.1] [0.3] add refuses an invalid body (%#)', async (data, message) => {
     const tenant = await given.tenant(server)
     expect(await server.post('/v2/users/add', { data }, tenant.headers)).toMatchObject({
       status: 400,
@@ -312,7 +312,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
       'userIds must have at most 500 items.',
     ],
     [{ organizationId, userIds: [''] }, 'userIds[0] is required.'],
-  ])('[12.4] delete refuses an invalid body (%#)', async (data, message) => {
+  ])('[12.4] [0.3] delete refuses an invalid body (%#)', async (data, message) => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     expect(await server.post('/v1/users/delete', { data }, tenant.headers)).toMatchObject({

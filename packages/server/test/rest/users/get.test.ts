@@ -356,7 +356,7 @@ describe.each(stores)('users.get on %s', (store) => {
       'organizationUserGroupIds must have at most 30 items.',
     ],
     [{ allDocuments: 'yes' }, 'allDocuments must be a boolean.'],
-  ])('[12.2] get refuses %j', async (query, message) => {
+  ])('[12.2] [0.3] get refuses %j', async (query, message) => {
     const { headers } = await given.tenant(server)
     expect(await server.post('/v2/users/get', { data: { organizationId, ...query } }, headers)).toMatchObject(
       {

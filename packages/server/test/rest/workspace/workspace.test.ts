@@ -128,7 +128,7 @@ describe.each(stores)('workspace on %s', (store) => {
       { ownerEmail: 'a@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` },
       'avatar must have at most 2000 characters.',
     ],
-  ])('[1.1] create refuses %s', async (_fault, data, message) => {
+  ])('[1.1] [0.3] create refuses %s', async (_fault, data, message) => {
     expect(await server.post(create, { data })).toMatchObject({ status: 400, body: invalid(message) })
   })
 
