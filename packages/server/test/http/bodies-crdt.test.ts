@@ -70,7 +70,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual({ a: padding, b: { c: 1 } })
   })
 
-  test('[0.1.1] [0.7.2] [0.7.7] the server refuses data that is not JSON, is nested too deep or cannot be stored', async () => {
+  test('[0.1.1] [0.7.2] [0.7.7] the server refuses large CRDT data that is not JSON, is nested too deep or cannot be stored', async () => {
     const { send, stored } = await scene()
     const notJson = refused('Request body is not valid JSON.')
     expect(await send('add', 'map', `{"a":"${padding}",}`)).toMatchObject(notJson)

@@ -122,7 +122,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     ])
   const all = (success: boolean) => names.map((name) => [name, success])
 
-  test('[0.6.3] organizations and folders may have names of JavaScript as ids', async () => {
+  test('[0.6.3] organizations and folders may have property names of JavaScript objects as ids', async () => {
     const { client } = tenant
     const organizations = names.map((organizationId) => ({
       organizationId,
@@ -148,7 +148,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect((await client.organizations.get(ids)).data).toEqual([])
   })
 
-  test('[0.6.3] users, groups and documents may have names of JavaScript as ids', async () => {
+  test('[0.6.3] users, groups and documents may have property names of JavaScript objects as ids', async () => {
     const { client } = tenant
     await given.organization(tenant, organizationId)
     const users = names.map((userId) => ({ userId, name: `n ${userId}` }))
@@ -259,7 +259,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
   test('[0.7.2] the server stores a body with almost 10,000 keys and refuses a body with more than 10,000', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
-    // With the 22 keys around these of 20 organizations, the body has 9,982 keys.
+    // Twenty organizations with 498 keys each, and the 22 keys around them, are 9,982 keys.
     const largest = fields(498)
     const all = await storedTogether(shared('keys', JSON.stringify(largest).slice(1, -1)))
     expect(all).toEqual(Array.from({ length: 20 }, () => largest))

@@ -21,7 +21,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse'],
   },
 
-  // Yjs documents: pure, and the threads in which they are built.
+  // Yjs documents: pure functions, and the threads that build documents.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/crdt/updates': { ours: ['server/crdt/content', 'server/platform'], theirs: ['yjs', 'lib0'] },
   'server/crdt': { ours: ['server/platform'], theirs: ['yjs'] },
@@ -73,7 +73,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['fastify', 'typebox'],
   },
 
-  // Open sockets. `realtimeOrder` says which of its folders may import which.
+  // Open sockets. `realtimeOrder` says which folder of realtime may import which.
   'server/realtime': {
     ours: [
       'protocol',
@@ -94,7 +94,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/main.ts': { ours: ['server'], theirs: [] },
 }
 
-/** The folders of `realtime`. Each may import only itself and the folders before it; files directly in `realtime` may import all. */
+/** The folders of `realtime`. Each may import only the folders before it; files directly in `realtime` may import all. */
 const realtimeOrder = [
   'sockets',
   'authorization',

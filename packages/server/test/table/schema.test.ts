@@ -63,7 +63,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(chains).toEqual(expected)
   })
 
-  /** Whether foreign keys delete the rows of the table with a row of the ancestor. */
+  /** Whether foreign keys delete rows of the table `name` together with their row of `ancestor`. */
   const cascadesFrom = (name: string, ancestor: string): boolean => {
     const { parent = null } = described[name] ?? {}
     return parent !== null && (parent === ancestor || cascadesFrom(parent, ancestor))
@@ -111,7 +111,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     return filled
   }
 
-  /** Creates a tenant with rows in every table. `ofDocument` and `inOrganization` list the tables with rows of that document or organization. */
+  /** Creates a tenant with rows in every table. `ofDocument` and `inOrganization` list the tables that have such rows. */
   async function filledTenant() {
     const tenant = await given.tenant(server)
     const { apiKey } = tenant
@@ -146,7 +146,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(await ofDocument()).toEqual(['document_migrations', 'documents'])
   })
 
-  test('[8.4] deleting an organization leaves no row that names it; the steps before leave only its own row', async () => {
+  test('[8.4] deleting an organization leaves no row that names it, and deleting in steps leaves only its own row', async () => {
     const one = await filledTenant()
     expect(await one.inOrganization()).toEqual(namesOf(withColumn('organization_id')))
     await server.database.write((db) => organizations.remove(db, one.apiKey, [one.organizationId]))

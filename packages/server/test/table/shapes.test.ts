@@ -95,7 +95,7 @@ function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   return fc.oneof(...wrong)
 }
 
-/** All rows of all tables. */
+/** Reads all rows of all tables. */
 async function readAllRows(server: TestServer): Promise<unknown> {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
     server.database.read,

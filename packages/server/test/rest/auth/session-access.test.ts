@@ -18,7 +18,7 @@ interface Grants {
   document?: Role | 'expired'
 }
 
-/** The grants as resources of the REST interface. */
+/** Returns the grants as resources of the REST interface. */
 function resourcesOf(grants: Grants): PermissionResource[] {
   const resources: PermissionResource[] = []
   if (grants.organization) resources.push({ ...organization, accessRole: grants.organization })
@@ -164,7 +164,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
     await client.permissions.remove({ userId: 'u1', permissions: { resources: [document('d1')] } })
     expect(await roles()).toEqual(['no_grant', 'editor', 'editor', 'editor'])
-    // The grant was never stored, but removing it still takes effect.
+    // The grant on the folder is only in the tokens, but removing it still takes effect.
     await client.users.delete({ organizationId: 'o1', folderId: 'f1', userIds: ['u1'] })
     expect(await roles()).toEqual(['no_grant', 'editor', 'no_grant', 'editor'])
     await grant(client, 'u1', { ...document('d1'), accessRole: 'viewer' })

@@ -150,7 +150,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     for (const data of await Promise.all(seen)) expect(versions.includes(data as string)).toBe(true)
   })
 
-  test('[17.2.4] an error names the damaged editors and contains the others, which stay readable and writable', async () => {
+  test('[17.2.4] the error of get names the damaged editors and contains the others, which stay readable and writable', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['e1', 'e2', 'e3']) await tenant.client.crdt.add(text(`in ${id}`, id))
     await overwrite(tenant, 'e2', 1, new Uint8Array([255, 255, 255, 7, 1, 2, 3]))

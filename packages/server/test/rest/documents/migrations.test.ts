@@ -279,7 +279,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(tenant)).toMatchObject([{ id: 'old' }])
   })
 
-  test('[10.8.3] migrate refuses while a migration of either document is running', async () => {
+  test('[10.8.3] migrate is refused while another migration of either document is running', async () => {
     const tenant = await tenantWith(['a', 'b', 'c', 'd'])
     // The migration is stored without a job, so it stays pending as long as the test needs.
     const migration = { migrationId: newId('mig'), documentId: 'a', newDocumentId: 'b' }

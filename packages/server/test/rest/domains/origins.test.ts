@@ -63,7 +63,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(headers.get('access-control-allow-origin')).toBe('https://evil.test')
   })
 
-  test('[2.0.1] *. allows every subdomain of a domain, but not the domain itself', async () => {
+  test('[2.0.1] the entry *.example.com allows every subdomain of example.com, but not example.com itself', async () => {
     const { client, from } = await tenant()
     await client.domains.add({ domains: ['*.example.com'] })
     expect(await from('https://a.example.com')).toMatchObject({ status: 200 })

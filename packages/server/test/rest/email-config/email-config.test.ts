@@ -172,7 +172,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[24.3] update accepts triggers by group and stores them with dots', async () => {
+  test('[24.3] update accepts grouped names of events and stores the dotted names', async () => {
     const { change, config } = await tenant()
     const triggers = {
       comment: { newlyAdded: true, statusChanged: false },

@@ -167,7 +167,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ])
   })
 
-  test('[18.6] v1 setConfig requires documents', async () => {
+  test('[18.6] v1 setConfig requires documentIds', async () => {
     const tenant = await given.tenant(server)
     const input = { organizationId, userIds: [userId], config: { inbox: 'NONE' as const } }
     await expect(tenant.client.notifications.setConfig(input, { version: 'v1' })).rejects.toMatchObject({

@@ -38,7 +38,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id)).toMatchObject({ displayBodyMessage: 'First' })
   })
 
-  test('[4.17] [0.4] the call returns success even when every notification failed', async () => {
+  test('[4.17] [0.4] update returns success for the call even when every notification failed', async () => {
     const { client } = await given.tenant(server)
     expect(
       await client.notifications.update({

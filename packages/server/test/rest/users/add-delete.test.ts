@@ -134,7 +134,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(await roleOf(tenant, 'u1')).toBe('viewer')
   })
 
-  test('[12.1] adding a user again keeps the expiry of the membership, and after it expired creates a new one', async () => {
+  test('[12.1] adding a user again keeps the expiry of the membership, and creates a new membership after the old one expired', async () => {
     const tenant = await given.tenant(server)
     const grant = (expiresAt: number) =>
       tenant.client.permissions.add({
@@ -258,7 +258,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(await Promise.all(levels.map((level) => idsAt(tenant, level)))).toEqual([['u1'], [], ['u1'], []])
   })
 
-  test('[12.4] deleting a user of only a document from the organization fails, and the user keeps the document', async () => {
+  test('[12.4] delete does not find a user of only a document in the organization, and the user keeps the document', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'], { documentId: 'd1' })
     expect((await tenant.client.users.delete({ organizationId, userIds: ['u1'] })).data).toEqual({

@@ -55,7 +55,7 @@ describe.each(stores)('user groups on %s', (store) => {
     expect(named).toEqual([{ group_name: 'Renamed' }, { group_name: 'Two' }])
   })
 
-  test('[13.1] add refuses an unknown organization unless createOrganization is set, which v1 ignores', async () => {
+  test('[13.1] [0.8] add refuses an unknown organization unless createOrganization is set, which v1 ignores', async () => {
     const { client } = await given.tenant(server)
     const call = { organizationId, organizationUserGroups: [{ groupId: 'g1', groupName: 'One' }] }
     const unknownOrganization = refused('Organization does not exist.')

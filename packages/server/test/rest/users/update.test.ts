@@ -65,7 +65,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(new Set([before.u1?.id, added.u1?.id, after.u1?.id]).size).toBe(1)
   })
 
-  test('[4.7] update in an organization that does not exist finds no users and creates none', async () => {
+  test('[4.7] update in an organization that does not exist finds no users and does not create the organization', async () => {
     const { client } = await given.tenant(server)
     const users = [{ userId: 'u1' }, { userId: 'u2' }]
     expect(await client.users.update({ organizationId, users })).toEqual({

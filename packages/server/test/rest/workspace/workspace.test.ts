@@ -132,7 +132,7 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(await server.post(create, { data })).toMatchObject({ status: 400, body: invalid(message) })
   })
 
-  test('[1.1.1] [1.1.6] an owner can create five workspaces, however the email address is spelled', async () => {
+  test('[1.1.1] [1.1.6] an owner can create at most five workspaces, however the email address is spelled', async () => {
     for (let count = 0; count < 5; count++)
       await server.client().workspace.create({ ownerEmail: 'five@example.com' })
     expect(await server.post(create, { data: { ownerEmail: ' FIVE@Example.com' } })).toMatchObject({
