@@ -1,6 +1,7 @@
 import { createClient } from '@plenum/client'
+import { sql } from 'kysely'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
-import { createPostgresDatabase } from '../support/harness.ts'
+import { createPostgresDatabase, startServer } from '../support/harness.ts'
 import { buildServer, type ServerProcess, startProcess } from '../support/processes/process.ts'
 
 beforeAll(buildServer)
@@ -56,4 +57,11 @@ test('[O2.5] [S1] a server that freezes in the middle of its transactions does n
     const before = frozenLoad.latencies.length
     await expect.poll(() => frozenLoad.latencies.length).toBeGreaterThan(before + 20)
   }
+})
+
+test('[O2.5] PostgreSQL ends a transaction that its server leaves idle for 15 s', async () => {
+  const server = await startServer('postgres')
+  onTestFinished(() => server.stop())
+  const shown = await server.database.write((db) => sql`show idle_in_transaction_session_timeout`.execute(db))
+  expect(shown.rows).toEqual([{ idle_in_transaction_session_timeout: '15s' }])
 })

@@ -7,7 +7,7 @@ const refused = (message: string, status = 400) => ({
   body: { error: { status: 'INVALID_ARGUMENT', message } },
 })
 
-/** Larger than a body that is parsed in one step. */
+/** Makes a body larger than 32 KiB, so that the server parses it in pieces. */
 const padding = 'x'.repeat(100_000)
 
 describe.each(stores)('large bodies with CRDT data on %s', (store) => {
@@ -27,7 +27,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     return { client, headers, send, stored }
   }
 
-  test('[17.1] [17.3] the server stores large data of every type unchanged', async () => {
+  test('[17] [17.3] the server stores large data of every type unchanged', async () => {
     for (const [type, first, second] of [
       ['text', `${padding} é😀"\\\n`, 'short'],
       ['xml', `<p>${padding}</p>`, `<p>${padding}</p><p>é</p>`],
@@ -49,7 +49,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual(map)
   }, 60_000)
 
-  test('[17.0.1] a map or an array may have 62 levels in a small body and in a large one', async () => {
+  test('[17.0.1] a map may have 62 levels, but not 63, in a small body and in a large one', async () => {
     const nested = (levels: number, content: string) =>
       `${'['.repeat(levels)}${JSON.stringify(content)}${']'.repeat(levels)}`
     for (const content of ['small', padding]) {
@@ -70,7 +70,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toEqual({ a: padding, b: { c: 1 } })
   })
 
-  test('[0.1.1] [0.7.2] [0.7.7] the server refuses data that is not JSON, is nested too deep or cannot be stored', async () => {
+  test('[0.1.1] [0.7.2] [0.7.7] the server refuses large CRDT data that is not JSON, is nested too deep or cannot be stored', async () => {
     const { send, stored } = await scene()
     const notJson = refused('Request body is not valid JSON.')
     expect(await send('add', 'map', `{"a":"${padding}",}`)).toMatchObject(notJson)
@@ -90,7 +90,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     expect(await stored()).toBeUndefined()
   })
 
-  test('[17.1] the server refuses data that does not match its type', async () => {
+  test('[0.3] the server refuses large data that does not match its type', async () => {
     const { send } = await scene()
     const string = `"${padding}"`
     const cases = [
@@ -104,7 +104,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
       expect(await send('add', type, data)).toMatchObject(refused(message))
   })
 
-  test('[0.7.10] the last value of a repeated key applies', async () => {
+  test('[0.7.10] the last value of a repeated key applies, also for large CRDT data', async () => {
     const { send, stored } = await scene()
     expect(await send('add', 'text', `"${padding}","data":"last"`)).toMatchObject({ status: 200 })
     expect(await stored()).toBe('last')
@@ -117,7 +117,7 @@ describe.each(stores)('large bodies with CRDT data on %s', (store) => {
     )
   })
 
-  test('[0.7.1] [0.7.3] a CRDT body may exceed the ordinary limit only by its data', async () => {
+  test('[0.7.1] [0.7.3] a body with CRDT data may exceed 1 MiB only by its CRDT data', async () => {
     const { headers } = await scene()
     const megabyte = 'x'.repeat(1_100_000)
     const tooLarge = refused(

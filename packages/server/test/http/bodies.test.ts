@@ -24,7 +24,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
     return { status: response.status, body: await response.json() }
   }
-  /** Adds an organization with these fields as JSON text, and reads it back without the fields of every organization. */
+  /** Adds an organization with these fields as JSON text, and reads it back without the fields that every organization has. */
   async function stored(organizationId: string, fields: string) {
     const [one] = await storedTogether([[organizationId, fields]])
     return one
@@ -45,9 +45,9 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
   const shared = (prefix: string, fields: string) =>
     Array.from({ length: 20 }, (_, index): [string, string] => [`${prefix}${index + 10}`, fields])
 
-  test('[0.7.2] the server accepts JSON of up to 64 levels and refuses a million levels without harm to other requests', async () => {
+  test('[0.7.2] the server stores JSON of 64 levels, refuses 65 and a million levels, and answers other requests meanwhile', async () => {
     const tooDeep = refused('Request body must not nest deeper than 64 levels.')
-    // The value is inside four levels.
+    // The body has four levels around the value.
     expect(await stored('deep', `"x":${nested(60)}`)).toEqual({ x: JSON.parse(nested(60)) })
     const add = (value: string) =>
       send('/organizations/add', `{"data":{"organizations":[{"organizationId":"no","x":${value}}]}}`)
@@ -103,7 +103,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect(Object.keys(Object.prototype)).toEqual([])
   })
 
-  /** In the order of lists: all are created at the same time. */
+  /** In the order of ids, because lists return items that were created at the same time in that order. */
   const names = [
     '__defineGetter__',
     '__proto__',
@@ -114,7 +114,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     'valueOf',
   ]
   const organizationId = 'constructor'
-  /** The result of each id, as entries: comparing objects might ignore such keys. */
+  /** Returns the result of each id as entries, because comparing objects might ignore keys such as `__proto__`. */
   const outcomes = async (call: Promise<{ data: unknown }>) =>
     Object.entries((await call).data as Record<string, { success: boolean }>).map(([id, { success }]) => [
       id,
@@ -122,7 +122,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     ])
   const all = (success: boolean) => names.map((name) => [name, success])
 
-  test('[0.6.3] organizations and folders may have names of JavaScript as ids', async () => {
+  test('[0.6.3] organizations and folders may have property names of JavaScript objects as ids', async () => {
     const { client } = tenant
     const organizations = names.map((organizationId) => ({
       organizationId,
@@ -148,7 +148,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     expect((await client.organizations.get(ids)).data).toEqual([])
   })
 
-  test('[0.6.3] users, groups and documents may have names of JavaScript as ids', async () => {
+  test('[0.6.3] users, groups and documents may have property names of JavaScript objects as ids', async () => {
     const { client } = tenant
     await given.organization(tenant, organizationId)
     const users = names.map((userId) => ({ userId, name: `n ${userId}` }))
@@ -238,9 +238,9 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     )
   })
 
-  test('[0.7] numbers too large for a double cause no internal error', async () => {
+  test('[0.3] numbers too large for a double are stored as null in free data and refused as pageSize', async () => {
     const digits = '9'.repeat(100_000)
-    // JSON has no infinity.
+    // JSON has no infinity, so a number that is too large becomes null.
     expect(
       await stored('numbers', `"a":1e400,"b":-1e400,"c":1e-400,"d":${digits},"e":12345678901234567890`),
     ).toEqual({
@@ -256,10 +256,10 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     }
   })
 
-  test('[0.7.2] the server stores a body with 10,000 keys and refuses one with more before it parses it', async () => {
+  test('[0.7.2] the server stores a body with almost 10,000 keys and refuses a body with more than 10,000', async () => {
     const fields = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index.toString(36)}`, 1]))
-    // The body also has the 22 keys around them.
+    // Twenty organizations with 498 keys each, and the 22 keys around them, are 9,982 keys.
     const largest = fields(498)
     const all = await storedTogether(shared('keys', JSON.stringify(largest).slice(1, -1)))
     expect(all).toEqual(Array.from({ length: 20 }, () => largest))
@@ -329,7 +329,7 @@ describe.each(stores)('[0.7] bodies on %s', (store) => {
     })
   })
 
-  test('[0.7.2] the server stores a body with 50,000 strings, arrays and objects, and numbers are not limited', async () => {
+  test('[0.7.2] the server stores a body with almost 50,000 strings, arrays and objects, refuses one with more than 50,000, and does not limit numbers', async () => {
     const list = (count: number) => Array.from({ length: count }, (_, index) => [[], 'x', {}][index % 3])
     const numbers = Array.from({ length: 3_000 }, (_, index) => index % 10)
     const largest = { x: list(2_490), numbers }

@@ -10,7 +10,7 @@ const whole = '{"data":{}}'
 const retrieved = {
   result: { status: 'success', message: 'Organization(s) retrieved successfully.', data: [] },
 }
-const added = (organizationId: string) => JSON.stringify({ data: { organizations: [{ organizationId }] } })
+const addBody = (organizationId: string) => JSON.stringify({ data: { organizations: [{ organizationId }] } })
 
 /** Checks that the answer has a request id, and returns its status and body. */
 function checkedAnswer(answer: RawAnswer | undefined) {
@@ -41,13 +41,13 @@ describe('[0.1] HTTP', () => {
   test.each([
     ['bytes that are not HTTP', Buffer.from('160301020001000123', 'hex')],
     ['an unknown method', 'FETCH / HTTP/1.1\r\nhost: test\r\n\r\n'],
-    ['a version of the future', 'GET / HTTP/7.3\r\nhost: test\r\n\r\n'],
+    ['an unknown version of HTTP', 'GET / HTTP/7.3\r\nhost: test\r\n\r\n'],
     ['the preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['no host', `POST ${get} HTTP/1.1\r\ncontent-length: 0\r\n\r\n`],
     ['a header without a colon', 'GET / HTTP/1.1\r\nhost: test\r\nnonsense\r\n\r\n'],
     ['a NUL in a header', 'GET / HTTP/1.1\r\nhost: test\r\nx: a\0b\r\n\r\n'],
     ['percent signs that encode nothing', post('/v2/%zz')],
-    ['half a percent sign', post('/%')],
+    ['a percent sign without digits', post('/%')],
     ['a negative length', post(get, { 'content-length': '-1' })],
     ['two lengths', `POST ${get} HTTP/1.1\r\nhost: t\r\ncontent-length: 2\r\ncontent-length: 3\r\n\r\n{}`],
     [
@@ -64,7 +64,7 @@ describe('[0.1] HTTP', () => {
 
   test.each([
     ['a size that is not a number', `zz\r\n${whole}\r\n0\r\n\r\n`],
-    ['a size beyond all bounds', `fffffffffffffffff\r\n${whole}`],
+    ['a size of 17 hexadecimal digits', `fffffffffffffffff\r\n${whole}`],
     ['a chunk longer than its size', `5\r\n${whole}\r\n0\r\n\r\n`],
     ['an endless extension', `b;${'x'.repeat(20_000)}\r\n${whole}\r\n0\r\n\r\n`],
   ])('[0.1.5] a chunked body with %s is refused with a JSON error', async (_what, chunks) => {
@@ -127,7 +127,7 @@ describe('[0.1] HTTP', () => {
   test('[0.1.8] the server answers pipelined requests in their order', async () => {
     const connection = openHttp(server.url)
     const requests = [
-      post('/v2/organizations/add', tenant.headers, added('pipelined')),
+      post('/v2/organizations/add', tenant.headers, addBody('pipelined')),
       post('/v2/nothing', {}, '{}'),
       post('/v2/organizations/delete', tenant.headers, '{"data":{"organizationIds":["pipelined"]}}'),
       'GET /healthz HTTP/1.1\r\nhost: test\r\n\r\n',
@@ -148,7 +148,7 @@ describe('[0.1] HTTP', () => {
 
   test('[0.1.8] a write is answered before the malformed request behind it', async () => {
     const connection = openHttp(server.url)
-    connection.send(`${post('/v2/organizations/add', tenant.headers, added('first'))}nonsense\r\n\r\n`)
+    connection.send(`${post('/v2/organizations/add', tenant.headers, addBody('first'))}nonsense\r\n\r\n`)
     expect(checkedAnswer(await connection.answer())).toMatchObject({
       status: 200,
       body: { result: { status: 'success' } },
@@ -158,7 +158,7 @@ describe('[0.1] HTTP', () => {
     await tenant.client.organizations.delete({ organizationIds: ['first'] })
   })
 
-  test('[0.7.1] the server refuses a body over 1 MiB with 413 before it parses it, and keeps the connection', async () => {
+  test('[0.7.1] the server refuses a body over 1 MiB with 413 before it parses the body, and keeps the connection', async () => {
     const limit = 1024 * 1024
     const tooLarge = refused(
       413,
@@ -166,7 +166,7 @@ describe('[0.1] HTTP', () => {
     )
     const fits = whole.padEnd(limit)
     expect(await ask({}, fits)).toEqual({ status: 200, body: retrieved })
-    // Refused by its declared length; the body is not JSON, so parsing it would give another error.
+    // The request is refused by its declared length. The body is not JSON, so parsing it would give another error.
     const declared = openHttp(server.url)
     declared.send(post(get, { ...tenant.headers, 'content-length': String(limit + 1) }))
     expect(checkedAnswer(await declared.answer())).toEqual(tooLarge)
@@ -216,9 +216,9 @@ describe('[0.7.9] requests that take too long to arrive', () => {
   })
   afterAll(() => server.stop())
 
-  test('[0.7.9] the server stops slow headers, slow bodies and slow refused bodies after the configured time', async () => {
+  test('[0.7.9] the server closes connections with slow headers, slow bodies and slow refused bodies after REQUEST_TIMEOUT_SECONDS', async () => {
     const tenant = await given.tenant(server)
-    const slowly = refused(408, 'The request took too long to arrive.')
+    const tooSlow = refused(408, 'The request took too long to arrive.')
     const begin = (bytes: string) => {
       const connection = openHttp(server.url)
       connection.send(bytes)
@@ -230,8 +230,8 @@ describe('[0.7.9] requests that take too long to arrive', () => {
     const headers = begin(`POST ${get} HTTP/1.1\r\nhost: test\r\nx: `)
     const body = begin(post(get, { ...tenant.headers, 'content-length': '1000' }, '{'))
     const discarded = begin(post(get, { ...tenant.headers, 'content-length': '9000000' }, '{'))
-    expect(checkedAnswer(await headers.answer())).toEqual(slowly)
-    expect(checkedAnswer(await body.answer())).toEqual(slowly)
+    expect(checkedAnswer(await headers.answer())).toEqual(tooSlow)
+    expect(checkedAnswer(await body.answer())).toEqual(tooSlow)
     expect(checkedAnswer(await discarded.answer())).toEqual(
       refused(413, 'Request body is too large. It must not have more than 1048576 bytes (LIMIT_BODY_BYTES).'),
     )

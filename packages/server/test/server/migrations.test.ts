@@ -5,7 +5,13 @@ import type { Kysely } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import * as bareDomains from '../../src/store/migrations/0003-bare-domains.ts'
 import * as given from '../support/given.ts'
-import { createEmptyPostgresDatabase, startServer, stores, type TestServer, useServer } from '../support/harness.ts'
+import {
+  createEmptyPostgresDatabase,
+  startServer,
+  stores,
+  type TestServer,
+  useServer,
+} from '../support/harness.ts'
 
 describe.each(stores)('migrations on %s', (store) => {
   const server = useServer(store)

@@ -15,7 +15,13 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = await postgresForTests()
   const url = await createDatabase(postgres.url)
-  const database = await openDatabase({ url, dataDir: '', durability: 'full', poolSize: 1, timeoutMs: 30_000 })
+  const database = await openDatabase({
+    url,
+    dataDir: '',
+    durability: 'full',
+    poolSize: 1,
+    timeoutMs: 30_000,
+  })
   await database.close()
   project.provide('postgresUrl', postgres.url)
   project.provide('migratedDatabase', new URL(url).pathname.slice(1))

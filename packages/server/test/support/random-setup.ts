@@ -6,5 +6,6 @@ import { testSeed } from './random.ts'
 fc.configureGlobal({ seed: testSeed })
 
 afterEach(({ task }) => {
+  // oxlint-disable-next-line no-console -- whoever repeats the failed test needs the seed
   if (task.result?.state === 'fail') console.log(`Failed with TEST_SEED=${testSeed}: ${task.name}`)
 })

@@ -21,7 +21,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['pino', 'prom-client', 'rate-limiter-flexible', 'secure-json-parse'],
   },
 
-  // Yjs documents: pure, and the threads in which they are built.
+  // Yjs documents: pure functions, and the threads that build documents.
   'server/crdt/content': { ours: [], theirs: ['yjs', '@rgrove/parse-xml'] },
   'server/crdt/updates': { ours: ['server/crdt/content', 'server/platform'], theirs: ['yjs', 'lib0'] },
   'server/crdt': { ours: ['server/platform'], theirs: ['yjs'] },
@@ -73,7 +73,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
     theirs: ['fastify', 'typebox'],
   },
 
-  // Open sockets. `realtimeOrder` says which of its folders may import which.
+  // Open sockets. `realtimeOrder` says which folder of realtime may import which.
   'server/realtime': {
     ours: [
       'protocol',
@@ -94,7 +94,7 @@ const layers: Record<string, { ours: readonly string[]; theirs: readonly string[
   'server/main.ts': { ours: ['server'], theirs: [] },
 }
 
-/** The folders of `realtime`. Each may import only the ones before it; files beside them may import all. */
+/** The folders of `realtime`. Each may import only the folders before it; files directly in `realtime` may import all. */
 const realtimeOrder = [
   'sockets',
   'authorization',
@@ -173,7 +173,7 @@ describe('[A1] architecture', () => {
     expect(broken.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
   })
 
-  test('[A1] the table of layers allows no import that the code does not use', () => {
+  test('[A1] the table of layers lists no npm package that its layer does not import', () => {
     const used = new Set(
       files.flatMap(importsOf).flatMap(({ from, to }) => {
         const own = layerOf(from)
@@ -189,7 +189,7 @@ describe('[A1] architecture', () => {
     expect(listed.filter((entry) => !used.has(entry))).toEqual([])
   })
 
-  test('[A1] a folder of realtime imports only the folders before it', () => {
+  test('[A1] files in a folder of realtime import only from that folder and the folders before it in realtimeOrder', () => {
     const rank = (path: string) =>
       realtimeOrder.indexOf(/^server\/realtime\/([^/]+)\//.exec(path)?.[1] ?? 'none')
     const inRealtime = files.filter((file) => rank(file) >= 0)
@@ -220,7 +220,7 @@ describe('[A1] architecture', () => {
     expect(remaining).toEqual([])
   })
 
-  test('[A1] every path that ARCHITECTURE.md and CONTRIBUTING.md name exists', () => {
+  test('[A1] every file and folder that ARCHITECTURE.md and CONTRIBUTING.md name exists', () => {
     const root = resolve(packages, '..')
     const missing = ['ARCHITECTURE.md', 'CONTRIBUTING.md'].flatMap((page) => {
       const text = readFileSync(join(root, page), 'utf8')
@@ -233,12 +233,12 @@ describe('[A1] architecture', () => {
     expect(missing).toEqual([])
   })
 
-  test('[A1] only the configuration reads the environment', () => {
+  test('[A1] only main.ts of the server and warnings.ts of the client read process.env', () => {
     const readers = files.filter((file) => {
       const [name = '', ...rest] = file.split('/')
       return readFileSync(join(packages, name, 'src', ...rest), 'utf8').includes('process.env')
     })
-    // The client checks whether it was built for production.
+    // warnings.ts checks whether the client was built for production.
     expect(readers).toEqual(['client/live/warnings.ts', 'server/main.ts'])
   })
 

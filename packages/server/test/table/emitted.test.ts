@@ -18,7 +18,7 @@ test('[R9] every operation that may change access is a write with an API key', (
 describe.each(stores)('messages that operations publish to open sessions on %s', (store: Store) => {
   const server = useServer(store)
 
-  /** A tenant, and all bus messages about it from now on. */
+  /** Creates a tenant and collects all bus messages about it from now on. */
   const listening = async () => {
     const tenant = await given.tenant(server)
     const received: Omit<BusMessage, 'apiKey'>[] = []
@@ -26,7 +26,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
       if (apiKey === tenant.apiKey) received.push(message)
     })
     onTestFinished(end)
-    /** The messages since the last call. */
+    /** Returns the messages that were published since `news` was last called. */
     const news = () => received.splice(0)
     return { ...tenant, news }
   }
@@ -57,7 +57,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     expect(news()).toEqual([{ kind: 'presence', ...document, userIds: ['u1', 'u2'], removed: true }])
   })
 
-  test('[R4.1] a write to an editor publishes its editor only if the log grew', async () => {
+  test('[R4.1] a REST write to an editor publishes a message only if the log of the editor grew', async () => {
     const { client, news } = await listening()
     const editor = { ...document, editorId: 'e1' }
     await client.crdt.add({ ...editor, type: 'text', data: 'one' })
@@ -112,7 +112,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     expect(news()).toEqual([{ kind: 'gone', organizationId }, access({ organizationIds: ['o1', 'missing'] })])
   })
 
-  test('[R9] a migration publishes that the old document is gone and the new one changed', async () => {
+  test('[R9] a migration publishes that its source is gone, that its target changed and that access changed', async () => {
     const { client, news } = await listening()
     await client.crdt.add({ ...document, editorId: 'e1', type: 'text', data: 'one' })
     news()
@@ -143,7 +143,7 @@ describe.each(stores)('messages that operations publish to open sessions on %s',
     expect(news()).toEqual([{ kind: 'domains' }])
   })
 
-  test('[R9] every operation that may change access publishes the scope of the change', async () => {
+  test('[R9] operations that may change access publish whose access changed', async () => {
     const tenant = await listening()
     const { client, news } = tenant
     const organizationId = await given.organization(tenant, 'o1')

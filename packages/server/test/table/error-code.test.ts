@@ -13,7 +13,7 @@ describe.each(stores)('the error code of broadcasts on %s', (store) => {
     env: { LIMIT_API_KEY_REQUESTS_PER_MINUTE: '20', LIMIT_BODY_BYTES: '20000', REQUEST_TIMEOUT_SECONDS: '2' },
   })
 
-  test.each(paths)('[4.15] [7] every error of %s carries code beside status', async (path) => {
+  test.each(paths)('[4.15] [7] errors of %s have a code with the same value as the status', async (path) => {
     const { headers } = await given.tenant(server)
     const token = { 'x-svc-auth-token': headers['x-svc-auth-token'] }
     const faults: [status: string, http: number, body: unknown, headers: Record<string, string>][] = [
@@ -45,7 +45,7 @@ describe.each(stores)('the error code of broadcasts on %s', (store) => {
     ])
   })
 
-  test('[4.15] [7] the error of a rate-limited or slowly arriving broadcast carries code beside status', async () => {
+  test('[4.15] [7] the errors of a rate-limited broadcast and of one that arrives too slowly have a code', async () => {
     const busy = await given.tenant(server)
     let limited
     do limited = await server.post(paths[0]!, { data: valid }, busy.headers)
@@ -67,7 +67,7 @@ describe.each(stores)('the error code of broadcasts on %s', (store) => {
     expect(answer).toContain('"status":"INVALID_ARGUMENT","code":"INVALID_ARGUMENT"')
   })
 
-  test('[7] errors of other operations have no code', async () => {
+  test('[7] errors of operations other than Broadcast Event have no code', async () => {
     for (const { path } of table.filter(({ name }) => name !== 'liveState.broadcast')) {
       const { body } = await server.post(path, '{')
       expect([path, Object.keys(body.error)]).toEqual([path, ['status', 'message']])

@@ -18,7 +18,7 @@ const dayMs = 24 * 60 * 60 * 1000
 interface Answer {
   status: number
   text: string
-  /** The header of a repeated answer. */
+  /** The header `idempotent-replayed`; null if the answer is not a replay. */
   replayed: string | null
 }
 
@@ -46,7 +46,7 @@ const errorOf = ({ status, text }: Answer) => ({ status, ...JSON.parse(text).err
 const newKey = { ownerEmail: 'keys@example.com', type: 'testing' }
 const ofWorkspace = (tenant: given.Tenant) => given.headersFor(tenant, 'workspace')
 const keysOf = async ({ client }: given.Tenant) => (await client.apiKeys.get()).data.length
-/** Splits the answers to calls with one key: the call that had the effect, replays of its answer, and all others. */
+/** Splits the answers to calls with one Idempotency-Key: those of calls that took effect, replays, and all others. */
 function sorted(answers: Answer[]) {
   const effects = answers.filter(({ status, replayed }) => status === 200 && replayed === null)
   const replays = answers.filter(({ status, replayed }) => status === 200 && replayed === 'true')
@@ -57,7 +57,7 @@ function sorted(answers: Answer[]) {
 describe.each(stores)('idempotency on %s', (store) => {
   const server = useServer(store)
 
-  test('[I1] a repeated call with the same key and body gets the same bytes and has no second effect', async () => {
+  test('[I1] [I1.3] a repeated call with the same key and body gets the same bytes and has no second effect, also after a partial failure', async () => {
     const tenant = await given.tenant(server)
     const { headers, client } = tenant
     await client.domains.add({ domains: ['there.example.com'] })
@@ -78,7 +78,7 @@ describe.each(stores)('idempotency on %s', (store) => {
       }
       expect(await call(server, path, data, credentials)).not.toMatchObject({ text: first.text })
     }
-    // One with the key, one without, and the first one from before.
+    // The first API key of the workspace, one that was created with the Idempotency-Key and one without.
     expect(await keysOf(tenant)).toBe(3)
     expect((await client.domains.get()).data.allowedDomains).toContain('new.example.com')
 
@@ -100,7 +100,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     expect((await client.organizations.get()).data.map(({ id }) => id)).toEqual(['a'])
   })
 
-  test('[I1.1] a key is separate for each operation, version, API key and workspace', async () => {
+  test('[I1.1] the same Idempotency-Key is separate for each operation, version, API key and workspace', async () => {
     const one = await given.tenant(server)
     const two = await given.tenant(server)
     const data = { organizations: [{ organizationId: 'a', organizationName: 'A' }] }
@@ -120,7 +120,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1.3] a refused call leaves its key unused', async () => {
+  test('[I1.3] a refused call leaves its Idempotency-Key unused', async () => {
     const { headers } = await given.tenant(server)
     const place = { organizationId: 'o', documentId: 'd', editorId: 'e' }
     const text = { ...place, data: 'x', type: 'text' }
@@ -162,7 +162,7 @@ describe.each(stores)('idempotency on %s', (store) => {
     }
   })
 
-  test('[I1.2] the server keeps an answer for exactly 24 hours', async () => {
+  test('[I1.2] the server keeps an answer for 24 hours', async () => {
     const tenant = await given.tenant(server)
     const create = () => call(server, '/v2/workspace/apikey/create', newKey, ofWorkspace(tenant), 'daily')
     const first = await create()
@@ -187,7 +187,7 @@ describe.each(stores)('idempotency on %s', (store) => {
         Buffer.from(post('/v2/organizations/add', { ...headers, 'idempotency-key': key }, body), 'latin1'),
       )
       expect(JSON.parse(raw?.text ?? '')).toEqual({ error: { status: 'INVALID_ARGUMENT', message } })
-      // Reads ignore the key: they have no effect that could happen twice.
+      // Reads ignore the Idempotency-Key: they have no effect that could happen twice.
       expect(await call(server, '/v2/organizations/get', {}, { ...headers, 'idempotency-key': key })).toEqual(
         {
           status: 200,
@@ -229,7 +229,7 @@ const filesOf = (folder: string) =>
     .map((name) => readFileSync(join(folder, name), 'latin1'))
     .join('\n')
 
-/** Every value of every table, bytes in hexadecimal digits. */
+/** Returns every value of every table as one text, bytes in hexadecimal digits. */
 async function rowsOf({ database }: TestServer): Promise<string> {
   const tables = await sql<{ name: string }>`
     select table_name as name from information_schema.tables where table_schema = 'public'`.execute(
@@ -241,7 +241,23 @@ async function rowsOf({ database }: TestServer): Promise<string> {
   return JSON.stringify(rows.map((found) => found.rows))
 }
 
-test('[I1] two servers on one PostgreSQL have one effect for one key', async () => {
+test('[I1.1] for Create Workspace, the same Idempotency-Key is separate for each address', async () => {
+  const server = await startServer('sqlite', { env: { TRUSTED_PROXY_HOPS: '1' } })
+  const owner = { ownerEmail: 'address@example.com' }
+  const create = (address: string) =>
+    call(server, '/v2/workspace/create', owner, { 'x-forwarded-for': address }, 'shared')
+  const first = await create('192.0.2.1')
+  const other = await create('192.0.2.2')
+  expect([first, other]).toMatchObject([
+    { status: 200, replayed: null },
+    { status: 200, replayed: null },
+  ])
+  expect(other.text).not.toBe(first.text)
+  expect(await create('192.0.2.1')).toEqual({ ...first, replayed: 'true' })
+  await server.stop()
+})
+
+test('[I1] concurrent calls with one Idempotency-Key at two servers on one PostgreSQL take effect once', async () => {
   const databaseUrl = await createPostgresDatabase()
   const servers = await Promise.all(
     [0, 1].map(() =>

@@ -9,17 +9,17 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
   const server = useServer(store)
   const pristine = useServer(store)
 
-  async function twoKeys(of: TestServer) {
+  async function threeTenants(of: TestServer) {
     const first = await given.tenant(of)
     const { data } = await first.client.apiKeys.create({ ownerEmail: 'sibling@example.com', type: 'testing' })
     return { first, sibling: await given.keyOf(of, first, data.apiKey), stranger: await given.tenant(of) }
   }
 
   test(
-    '[P13] a call of another key or workspace changes nothing and reveals no existing object',
+    '[P13] calls of another API key or workspace change no data of the first one and do not reveal what exists',
     { timeout: 240_000 },
     async () => {
-      const { first, sibling, stranger } = await twoKeys(server)
+      const { first, sibling, stranger } = await threeTenants(server)
       await fill(server, first)
       const before = await stored(server, first)
       expect(
@@ -28,7 +28,7 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
           .map(([name]) => name),
       ).toEqual([])
       // The second server does not have these objects, so its answers show how an unknown object is answered.
-      const alone = await twoKeys(pristine)
+      const alone = await threeTenants(pristine)
 
       for (const [outsider, twin] of [
         [sibling, alone.sibling],
@@ -54,8 +54,8 @@ describe.each(stores)('[P13] tenants on %s', (store) => {
     return { status, body }
   }
 
-  test('[P13] an operation answers for a key of another workspace like for a key that does not exist', async () => {
-    const { first, stranger } = await twoKeys(server)
+  test('[P13] an operation that names an API key of another workspace answers as if the key did not exist', async () => {
+    const { first, stranger } = await threeTenants(server)
     for (const entry of table.filter(({ operation }) => operation.access === 'workspace')) {
       const input = entry.operation.example.input as Record<string, unknown>
       if (!Object.hasOwn(input, 'apiKey')) continue
@@ -75,7 +75,7 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
   const server = useServer(store)
 
   test(
-    '[0.2] every operation refuses every wrong credential, and reads and changes nothing',
+    '[0.2] every operation of an API key refuses wrong credentials, returns nothing else and changes nothing',
     { timeout: 240_000 },
     async () => {
       const tenant = await given.tenant(server)
@@ -131,7 +131,7 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
           badToken,
         ],
       ]
-      let cells = 0
+      let checks = 0
       for (const { operation, path } of table.filter((entry) => entry.operation.access === 'apiKey')) {
         for (const [state, headers, answer] of states) {
           const { status, body } = await server.post(
@@ -140,10 +140,10 @@ describe.each(stores)('[0.2] credentials on %s', (store) => {
             headers,
           )
           expect({ status, body }, `${path} with ${state}`).toEqual(answer(operation))
-          cells++
+          checks++
         }
       }
-      expect(cells).toBeGreaterThan(1000)
+      expect(checks).toBeGreaterThan(1000)
       expect(await stored(server, tenant)).toEqual(before)
     },
   )

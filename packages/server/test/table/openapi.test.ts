@@ -56,7 +56,7 @@ function resolve<T extends object>(value: Referable<T>): T {
 const mediaOf = (message: Referable<Message>) => resolve(message).content['application/json']
 const valuesOf = (media: Media) => Object.values(media.examples).map((example) => resolve(example).value)
 
-/** The validation errors of a value. Its schema can refer to components. */
+/** Returns the validation errors of a value. The schema can refer to components of the document. */
 const errorsOf = (schema: object, value: unknown) =>
   JsonSchema.Errors({ components: document.components, ...schema }, value)[1]
 
@@ -127,7 +127,7 @@ describe('the OpenAPI document', () => {
 describe('the answers of the server', () => {
   const server = useServer('sqlite')
 
-  /** The answer must be one of the examples under its HTTP code. */
+  /** Checks that the document describes the HTTP code of the answer, and that an error is one of the examples there. */
   async function expectDescribed(
     path: string,
     body: unknown,
@@ -256,7 +256,7 @@ describe('the pages of the server', () => {
     }
   })
 
-  test('[0.1.7] / redirects browsers to /docs and sends other clients the addresses', async () => {
+  test('[0.1.7] / redirects browsers to /docs and sends other clients the addresses of /docs and /openapi.json', async () => {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
     expect([browser.status, browser.headers.get('location')]).toEqual([302, 'docs'])
     const slash = await get('/docs/')
@@ -270,7 +270,7 @@ describe('the pages of the server', () => {
     })
   })
 
-  test('[0.1.7] the server has the version of its package', () => {
+  test('[0.1.7] the server reports the version of its package', () => {
     const { version: packaged } = JSON.parse(
       readFileSync(join(root, 'packages/server/package.json'), 'utf8'),
     ) as {
@@ -283,11 +283,11 @@ describe('the pages of the server', () => {
 describe('the derived files', () => {
   const files = derivedFiles()
 
-  test('[0.1.7] the committed files are up to date with the operation table', () => {
+  test('[0.1.7] the committed derived files are up to date with the operation table', () => {
     expect(compare(root, files)).toEqual({ stale: [], leftOver: [] })
   })
 
-  test('[K14] the client types declare each shape once, and by name', () => {
+  test('[K14] the client types declare each object and union type once, under one name', () => {
     const types = Object.entries(files).flatMap(([file, text]) =>
       file.startsWith(clientTypesFolder) ? [text] : [],
     )
@@ -299,11 +299,11 @@ describe('the derived files', () => {
     }
     expect(namesOf.size).toBeGreaterThan(100)
     expect([...namesOf.values()].filter((names) => names.length > 1)).toEqual([])
-    // A line that opens an object is the first line of a declaration.
+    // No object type is written inside another: only the first line of a declaration opens an object.
     expect(types.join('\n').match(/^ +.*\{$/gm)).toBe(null)
   })
 
-  test('[0.1.7] derive finds stale and leftover files and repairs them', () => {
+  test('[0.1.7] derive finds stale and leftover files, rewrites the stale ones and removes the others', () => {
     const elsewhere = mkdtempSync(join(tmpdir(), 'plenum-derive-'))
     try {
       const everything = compare(elsewhere, files)

@@ -14,12 +14,12 @@ import { readSchema, type StoredTable } from '../support/stored-schema.ts'
 
 /** Tables whose rows are not found by API key, and why. */
 const notByTenant: Record<string, string> = {
-  deletions: 'A server finds by time the deletions of all tenants that nobody carries on.',
+  deletions: 'A server looks up the unfinished deletions of all tenants by time.',
   idempotency_keys: 'The scope names an API key, a workspace or an address.',
-  jobs: 'A server finds by time the jobs of all tenants that are due.',
-  locks: 'A lock has a name.',
-  signing_keys: 'They belong to the server.',
-  workspaces: 'A workspace holds API keys.',
+  jobs: 'A server looks up the due jobs of all tenants by time.',
+  locks: 'A lock is found by its name.',
+  signing_keys: 'Signing keys belong to the server.',
+  workspaces: 'A workspace contains API keys.',
 }
 
 type Described = Record<
@@ -37,11 +37,11 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
   const withColumn = (column: string) => schema.filter(({ columns }) => columns.includes(column))
   const namesOf = (found: StoredTable[]) => found.map(({ name }) => name)
 
-  test('[P13] every table is described, and no other table is', () => {
+  test('[P13] store/schema/tables.ts describes exactly the tables of the database', () => {
     expect(namesOf(schema)).toEqual(Object.keys(tables).sort())
   })
 
-  test('[P13] every table of a tenant begins with the API key, in its columns and in its key', () => {
+  test('[P13] every table of a tenant has api_key as its first column and first in its primary key', () => {
     const byTenant = schema.filter(
       ({ columns, primaryKey }) => columns[0] === 'api_key' && primaryKey[0] === 'api_key',
     )
@@ -50,20 +50,20 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(byTenant.length).toBeGreaterThan(20)
   })
 
-  test('[P13] the described parent is the one whose foreign key deletes and renames with it', () => {
+  test('[8.4] [10.8] the described parent of a table is the one whose foreign key cascades deletions and renames', () => {
     const chains = schema.map(({ name, foreignKeys }) => {
       const parents = foreignKeys.filter(
         ({ parent, onDelete, onUpdate }) =>
           parent !== name && onDelete === 'cascade' && onUpdate === 'cascade',
       )
-      // A document has an organization and may have a folder.
+      // A document also has a foreign key to its folder, but its described parent is the organization.
       return [name, parents.map(({ parent }) => parent).filter((parent) => parent !== 'folders')]
     })
     const expected = schema.map(({ name }) => [name, [described[name]!.parent ?? []].flat()])
     expect(chains).toEqual(expected)
   })
 
-  /** Whether foreign keys delete the rows of the table with a row of the ancestor. */
+  /** Whether foreign keys delete rows of the table `name` together with their row of `ancestor`. */
   const cascadesFrom = (name: string, ancestor: string): boolean => {
     const { parent = null } = described[name] ?? {}
     return parent !== null && (parent === ancestor || cascadesFrom(parent, ancestor))
@@ -94,12 +94,12 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     }
   })
 
-  test('[8.4] exactly the tables with bytes are described as such', () => {
+  test('[8.4] hasBytes marks exactly the tables with a column bytes', () => {
     const withBytes = Object.keys(described).filter((name) => described[name]!.hasBytes)
     expect(namesOf(withColumn('bytes'))).toEqual(withBytes.sort())
   })
 
-  /** The tables with rows that match the condition. */
+  /** Returns the names of the tables with rows that match the condition. */
   const filledTables = async (found: StoredTable[], condition: ReturnType<typeof sql>) => {
     const filled: string[] = []
     for (const { name } of found) {
@@ -111,7 +111,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     return filled
   }
 
-  /** A tenant with rows in every table, and the document of these rows. */
+  /** Creates a tenant with rows in every table. `ofDocument` and `inOrganization` list the tables that have such rows. */
   async function filledTenant() {
     const tenant = await given.tenant(server)
     const { apiKey } = tenant
@@ -133,20 +133,20 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     return { apiKey, organizationId, documentId, ofDocument, inOrganization, removeInSteps }
   }
 
-  test('[10.5] deleting a document leaves no row that names it, except its migrations', async () => {
+  test('[10.4] deleting a document leaves no row that names it, except its migrations', async () => {
     const { apiKey, organizationId, documentId, ofDocument } = await filledTenant()
     expect(await ofDocument()).toEqual(namesOf(withColumn('document_id')))
     await server.database.write((db) => documents.remove(db, apiKey, organizationId, [documentId]))
     expect(await ofDocument()).toEqual(['document_migrations'])
   })
 
-  test('[10.5] deleting a document in steps removes the rows of every table inside it', async () => {
+  test('[10.4] deleting a document in steps leaves only its own row and its migrations', async () => {
     const { organizationId, documentId, ofDocument, removeInSteps } = await filledTenant()
     await removeInSteps({ organizationId, documentIds: [documentId] })
     expect(await ofDocument()).toEqual(['document_migrations', 'documents'])
   })
 
-  test('[8.4] deleting an organization leaves no row that names it, at once or in steps', async () => {
+  test('[8.4] deleting an organization leaves no row that names it, and deleting in steps leaves only its own row', async () => {
     const one = await filledTenant()
     expect(await one.inOrganization()).toEqual(namesOf(withColumn('organization_id')))
     await server.database.write((db) => organizations.remove(db, one.apiKey, [one.organizationId]))
@@ -157,7 +157,7 @@ describe.each(stores)('[P13] the tables on %s', (store) => {
     expect(await other.inOrganization()).toEqual(['organizations'])
   })
 
-  test('[10.8] moving a document moves its rows in every table, except its migrations', async () => {
+  test('[10.8] moving a document moves its rows of every table, except its migrations', async () => {
     const { apiKey, organizationId, documentId, ofDocument } = await filledTenant()
     await server.database.write(async (db) => {
       await mergeInto(db, apiKey, organizationId, documentId, 'moved', 1)

@@ -11,7 +11,7 @@ interface Field {
   path: (string | number)[]
   schema: Schema
   isRequired: boolean
-  /** The interface fixes the message, which does not name the field. */
+  /** The interface fixes the error message, and that message does not name the field. */
   hasFixedMessage: boolean
 }
 
@@ -20,7 +20,7 @@ const nameOf = (path: readonly (string | number)[]) =>
     .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
     .join('')
 
-/** Every field of an input schema. List items only where the example has some. */
+/** Returns every field of an input schema, and the fields of list items where the example has an item. */
 function fieldsOf(
   schema: Schema,
   value: unknown,
@@ -54,7 +54,7 @@ function fieldsOf(
   return self
 }
 
-/** The example with one field replaced. Missing objects on the path are created. */
+/** Returns the example with one field replaced. Missing objects on the path are created. */
 function withField(input: unknown, [key, ...rest]: Field['path'], value: unknown): unknown {
   if (key === undefined) return value
   if (typeof key === 'number') {
@@ -82,7 +82,7 @@ const wrongValues: Record<string, fc.Arbitrary<unknown>> = {
   object: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }),
 }
 
-/** Values of every JSON type that the field does not accept. */
+/** Returns values of every JSON type that the field does not accept; undefined if the field accepts any type. */
 function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   const accepted = new Set(
     typesOf(schema).map((type) => (type === 'enum' ? 'string' : type === 'integer' ? 'number' : type)),
@@ -95,7 +95,7 @@ function wrongFor(schema: Schema): fc.Arbitrary<unknown> | undefined {
   return fc.oneof(...wrong)
 }
 
-/** All rows of all tables. */
+/** Reads all rows of all tables. */
 async function readAllRows(server: TestServer): Promise<unknown> {
   const { rows } = await sql<{ name: string }>`select name from sqlite_master where type = 'table'`.execute(
     server.database.read,
@@ -114,7 +114,7 @@ describe('[0.3] the shape of every field', () => {
   const entries = table.filter(({ operation, version }) => version === operation.versions.at(-1))
 
   test.each(entries)(
-    '[0.3] $name refuses a wrong type with INVALID_ARGUMENT, names the field and changes nothing',
+    '[0.3] [0.3.1] $name refuses a field of a wrong type, or a missing one, with INVALID_ARGUMENT, names the field and changes nothing',
     async (entry) => {
       const tenant = await given.tenant(server)
       const example = given.exampleFor(tenant, entry.operation)

@@ -64,6 +64,23 @@ test('[R52.3] documents read over HTTP and answers over sockets share the limits
   expect(unsent.hasSpaceFor('key', 40 * MiB)).toBe(true)
 })
 
+test('[R52.3] a client that takes nothing of a document for 10 s is disconnected', async () => {
+  const documents = new WholeDocuments(new UnsentAnswers())
+  let isDestroyed = false
+  let onStalled = () => {}
+  const slow = Object.assign(response(), {
+    setTimeout(ms: number, run: () => void) {
+      expect(ms).toBe(10_000)
+      onStalled = run
+    },
+    destroy: () => (isDestroyed = true),
+  }) as unknown as ServerResponse
+  await documents.read({ apiKey: 'key', userId: 'ada' }, slow, async () => new Uint8Array(1))
+  expect(isDestroyed).toBe(false)
+  onStalled()
+  expect(isDestroyed).toBe(true)
+})
+
 test('[R52.3] a document larger than the limit of its API key is read while the API key reads no other', async () => {
   const documents = new WholeDocuments(new UnsentAnswers())
   const read = (megabytes: number, to = response()) =>

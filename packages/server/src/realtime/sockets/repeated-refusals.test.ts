@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { SteppedClock } from '../../../test/support/clock.ts'
+import type { Connection } from './connection.ts'
 import { fingerprintOf, RepeatedRefusals } from './repeated-refusals.ts'
 
 function given() {
@@ -40,6 +41,29 @@ test('[R46.1] the server remembers the 10,000 clients that it refused last', () 
   for (let client = 0; client <= 10_000; client++) refusals.recordRefusal(`client ${client}`)
   expect(refusals.recordRefusal('client 10000')).toBe(1_000)
   expect(refusals.recordRefusal('client 0')).toBe(0)
+})
+
+test('[R46.3] at most 2,000 connections are delayed, however many LIMIT_CONNECTIONS allows', () => {
+  const refusals = new RepeatedRefusals({ clock: new SteppedClock(), maxConnections: 100_000 })
+  const counts = { closed: 0, delayed: 0 }
+  let end = () => {}
+  const connection = {
+    ageMs: 0,
+    close: () => counts.closed++,
+    closeAfter(_delayMs: number, _reason: string, _message: string, onClosed: () => void) {
+      counts.delayed++
+      end = onClosed
+    },
+  } as unknown as Connection
+  const refuse = () => refusals.refuse('ada', connection, 'permissionDenied', 'No access.')
+  // The first refusal of a client is not delayed.
+  for (let count = 0; count <= 2_000; count++) refuse()
+  expect(counts).toEqual({ closed: 1, delayed: 2_000 })
+  refuse()
+  expect(counts).toEqual({ closed: 2, delayed: 2_000 })
+  end()
+  refuse()
+  expect(counts).toEqual({ closed: 2, delayed: 2_001 })
 })
 
 test('[R46.1] a fingerprint distinguishes clients and does not contain the token', () => {

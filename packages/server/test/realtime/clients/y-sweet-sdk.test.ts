@@ -7,6 +7,7 @@ import * as given from '../../support/given.ts'
 import { startServer, stores, useServer } from '../../support/harness.ts'
 import { eventually, synced } from '../../support/clients/convergence.ts'
 import { editorName } from '../../support/clients/open-clients.ts'
+import { openHttp, post } from '../../support/clients/raw-http.ts'
 import { ySweetManager } from '../../support/clients/y-sweet-client.ts'
 import { yjsClient } from '../../support/clients/yjs-client.ts'
 import { tokenFor } from '../../support/user-tokens.ts'
@@ -259,6 +260,25 @@ describe.each(stores)('the SDK of Y-Sweet on %s', (store) => {
     await manager.checkStore()
     await manager.checkStore()
     await expect(manager.checkStore()).rejects.toMatchObject(failed(429))
+  })
+
+  test('[R49.1] SDK requests that arrive during a shutdown are refused with UNAVAILABLE', async () => {
+    const own = await startServer(store)
+    const tenant = await given.tenant(own)
+    const connection = openHttp(own.url)
+    const headers = { authorization: `Bearer ${tenant.authToken}` }
+    const request = post('/y-sweet/check_store', headers)
+    // A connection in the middle of a request stays open when the server stops.
+    connection.send(`${request}${request.slice(0, 20)}`)
+    expect(await connection.answer()).toMatchObject({ status: 200 })
+    const stopping = own.stop()
+    connection.send(request.slice(20))
+    const answer = await connection.answer()
+    expect(answer).toMatchObject({ status: 503 })
+    expect(JSON.parse(answer?.text ?? '')).toEqual({
+      error: { status: 'UNAVAILABLE', message: 'The server is shutting down.' },
+    })
+    await stopping
   })
 
   test('[R51.3] clients are sent to PUBLIC_URL, or to the address at which the proxy was reached', async () => {

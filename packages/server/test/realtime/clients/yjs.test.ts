@@ -373,3 +373,36 @@ test('[R1.2] [R1.3] an update is sent back to its sender only when it is on disk
   send()
   await eventually(() => echoes.length).toBe(3)
 })
+
+test('[R1.2] updates that are stored together are sent as one, also to their sender', async () => {
+  const server = await startServer('sqlite')
+  onTestFinished(() => server.stop())
+  const tenant = await given.tenant(server)
+  const token = await tokenFor(tenant)
+  const doc = new Y.Doc()
+  const updates: Uint8Array[] = []
+  doc.on('update', (update) => updates.push(update))
+  for (let index = 0; index < 50; index++) doc.getText('content').insert(index, 'x')
+  const receivers = [1, 2].map(() => {
+    const socket = new WebSocket(socketUrl(server, `/yjs/${editorName}?token=${token}`))
+    onTestFinished(() => socket.terminate())
+    const received: Uint8Array[] = []
+    socket.on('message', (data: Buffer) => {
+      const decoder = decoding.createDecoder(data)
+      if (decoding.readVarUint(decoder) !== 0 || decoding.readVarUint(decoder) !== 2) return
+      received.push(decoding.readVarUint8Array(decoder))
+    })
+    return { socket, received }
+  })
+  await Promise.all(receivers.map(({ socket }) => once(socket, 'message')))
+  for (const update of updates) receivers[0]!.socket.send(Buffer.from([0, 2, update.length, ...update]))
+  const textOf = (received: Uint8Array[]) => {
+    const copy = new Y.Doc()
+    for (const update of received) Y.applyUpdate(copy, update)
+    return copy.getText('content').toJSON()
+  }
+  for (const { received } of receivers) await eventually(() => textOf(received)).toBe('x'.repeat(50))
+  const rows = await server.database.read.selectFrom('editor_updates').select('seq').execute()
+  expect(receivers.map(({ received }) => received.length)).toEqual([rows.length, rows.length])
+  expect(rows.length).toBeLessThan(50)
+})

@@ -8,7 +8,7 @@ const notFound = { status: 'NOT_FOUND', httpStatus: 404, message: 'API key not f
 describe.each(stores)('api keys on %s', (store) => {
   const server = useServer(store)
   type Create = Parameters<given.Tenant['client']['apiKeys']['create']>[0]
-  /** A workspace with one more key, created from the given input. */
+  /** Creates a workspace, and in it one more API key from the given input. */
   const created = async (input: Partial<Create> = {}) => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.apiKeys.create({ ownerEmail, type: 'testing', ...input })
@@ -42,7 +42,7 @@ describe.each(stores)('api keys on %s', (store) => {
       [{ apiKey: 'key_1' }, 'apiKeyName is required.'],
       [{ apiKey: 'key_1', apiKeyName: '' }, 'apiKeyName must not be blank.'],
       [{ apiKey: 'key_1', apiKeyName: 'x'.repeat(201) }, 'apiKeyName must have at most 200 characters.'],
-    ])('[1.4] update refuses %j', async (data, message) => {
+    ])('[1.4] [0.3] update refuses %j', async (data, message) => {
       const { client } = await given.tenant(server)
       await expect(client.apiKeys.update(data as never)).rejects.toMatchObject({
         status: 'INVALID_ARGUMENT',
@@ -52,7 +52,7 @@ describe.each(stores)('api keys on %s', (store) => {
   })
 
   describe('get', () => {
-    test('[1.5] get lists the keys, oldest first, when the request has no body', async () => {
+    test('[1.5] [0.1.2] get needs no body and lists the API keys, oldest first', async () => {
       const { tenant, apiKey } = await created({ type: 'production' })
       const headers = {
         'x-svc-workspace-id': tenant.workspaceId,
@@ -98,7 +98,7 @@ describe.each(stores)('api keys on %s', (store) => {
       expect(pages.flat()).toEqual(all)
     })
 
-    test('[1.5] get refuses the page token of another workspace or filter', async () => {
+    test('[1.5] [0.5] get refuses the page token of another workspace or filter', async () => {
       const { tenant } = await created()
       const other = await created()
       const { nextPageToken: pageToken } = await tenant.client.apiKeys.get({ pageSize: 1 })
@@ -110,7 +110,7 @@ describe.each(stores)('api keys on %s', (store) => {
       await expect(tenant.client.apiKeys.get({ pageToken: 'x' })).rejects.toMatchObject(refusal)
     })
 
-    test('[1.5] get refuses a page size outside 1 to 100 keys', async () => {
+    test('[1.5] get refuses a pageSize outside 1 to 100, and more than 100 ids', async () => {
       const { client } = await given.tenant(server)
       for (const pageSize of [0, 101, 1.5]) {
         await expect(client.apiKeys.get({ pageSize })).rejects.toMatchObject({ status: 'INVALID_ARGUMENT' })

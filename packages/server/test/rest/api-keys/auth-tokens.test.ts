@@ -55,7 +55,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     await tenant.client.workspace.get()
   })
 
-  test('[1.6] a key can exist without a token, and [1.7] reset creates one', async () => {
+  test('[1.6] [1.7] an API key can exist without a token, and reset creates one', async () => {
     const { client } = await given.tenant(server)
     const { data } = await client.apiKeys.create({
       ownerEmail: 'o@example.com',
@@ -79,7 +79,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     expect((await client.authTokens.get(data)).data.authTokens).toHaveLength(1)
   })
 
-  test('[1.7] reset with a repeated Idempotency-Key returns the token of the first reset and creates no other', async () => {
+  test('[I1] [1.7] reset with a repeated Idempotency-Key returns the token of the first reset and creates no other', async () => {
     const { client, apiKey } = await given.tenant(server)
     const options = { idempotencyKey: 'reset-once' }
     const first = await client.authTokens.reset({ apiKey }, options)
@@ -98,7 +98,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     },
   )
 
-  test.each(['get', 'reset'] as const)('[1.6] [1.7] %s requires the API key', async (verb) => {
+  test.each(['get', 'reset'] as const)('[1.6] [1.7] [0.3] %s requires the API key', async (verb) => {
     const { client } = await given.tenant(server)
     for (const input of [{}, { apiKey: ' ' }]) {
       await expect(client.authTokens[verb](input as { apiKey: string })).rejects.toMatchObject({
@@ -111,7 +111,7 @@ describe.each(stores)('auth tokens on %s', (store) => {
     })
   })
 
-  test('[1.6] the database stores no token in plain text', async () => {
+  test('[1.6] neither the rows of tokens and workspaces nor the log contain a token', async () => {
     const { apiKey, authToken, workspaceAuthToken, workspaceId } = await given.tenant(server)
     const rows = [
       await server.database.read

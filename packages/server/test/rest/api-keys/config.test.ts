@@ -93,7 +93,10 @@ describe.each(stores)('api key config on %s', (store) => {
     ['no field', {}],
     ['an unknown field', { colour: 'red' }],
     ['an unknown field beside a known one', { requireJwtToken: true, colour: 'red' }],
-    ['the model keys, which are unused', { aiModelApiKey: [{ provider: 'x', apiKey: 'y' }] }],
+    [
+      'API keys of AI models, which this server does not use',
+      { aiModelApiKey: [{ provider: 'x', apiKey: 'y' }] },
+    ],
     ['the name that get uses for a field', { isPrivateCommentsEnabled: true }],
     ['a field that only the server sets', { ownerEmail: 'me@example.com' }],
   ])('[1.9] update refuses %s', async (_fault, data) => {
@@ -112,7 +115,7 @@ describe.each(stores)('api key config on %s', (store) => {
       { defaultDocumentAccessType: 'secret' },
       'defaultDocumentAccessType must be one of: public, restricted, organizationPrivate.',
     ],
-  ])('[1.9] update names the faulty field of %j', async (data, message) => {
+  ])('[1.9] [0.3] update names the faulty field of %j', async (data, message) => {
     const { client, headers } = await given.tenant(server)
     expect(await server.post('/v2/workspace/apikeyconfig/update', { data }, headers)).toMatchObject({
       status: 400,
@@ -145,7 +148,7 @@ describe.each(stores)('api key config on %s', (store) => {
     await second.client.organizations.get()
   })
 
-  test('[1.9] concurrent updates of different options are both stored', async () => {
+  test('[1.9] concurrent updates of different options are all stored', async () => {
     const { client } = await given.tenant(server)
     await Promise.all([
       client.apiKeyConfig.update({ requireJwtToken: true }),

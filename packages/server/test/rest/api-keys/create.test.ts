@@ -9,7 +9,7 @@ const ownerEmail = 'owner@example.com'
 describe.each(stores)('apiKeys.create on %s', (store) => {
   const server = useServer(store)
   type Create = Parameters<given.Tenant['client']['apiKeys']['create']>[0]
-  /** A workspace with one more key, created from the given input. */
+  /** Creates a workspace, and in it one more API key from the given input. */
   const created = async (input: Partial<Create> = {}) => {
     const tenant = await given.tenant(server)
     const { data } = await tenant.client.apiKeys.create({ ownerEmail, type: 'testing', ...input })
@@ -39,7 +39,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
     })
   })
 
-  test('[1.3] two keys of one workspace share no data', async () => {
+  test('[0.2.1] [1.3] two API keys of one workspace share no data', async () => {
     const { tenant, client, authToken } = await created()
     await tenant.client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     expect((await client.organizations.get()).data).toEqual([])
@@ -216,7 +216,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
       { ownerEmail, type: 'testing', webhookServiceConfig: { encryptData: true } },
       'Invalid webhook service configuration.',
     ],
-  ])('[1.3] create refuses %j', async (data, message) => {
+  ])('[1.3] [0.3] create refuses %j', async (data, message) => {
     const { client } = await given.tenant(server)
     await expect(client.apiKeys.create(data as Create)).rejects.toMatchObject({
       httpStatus: 400,
@@ -293,7 +293,7 @@ describe.each(stores)('apiKeys.create on %s', (store) => {
     },
   )
 
-  test('[1.3] create with a repeated Idempotency-Key creates one key', async () => {
+  test('[I1] create with a repeated Idempotency-Key creates one API key', async () => {
     const { client } = await given.tenant(server)
     const create = () => client.apiKeys.create({ ownerEmail, type: 'testing' }, { idempotencyKey: 'one-key' })
     expect(await create()).toEqual(await create())

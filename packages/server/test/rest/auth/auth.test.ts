@@ -73,7 +73,7 @@ describe.each(stores)('auth on %s', (store) => {
       expect(Math.floor((issuedAtMs as number) / 1000)).toBe(iat)
     })
 
-    test('[4.1] a changed token, or a token of another API key, does not verify', async () => {
+    test('[4.1] [7.1.2] a changed token, or a token of another API key, does not verify', async () => {
       const tenant = await given.tenant(server)
       const token = await userToken(tenant, 'u1')
       const [header, , signature] = token.split('.')
@@ -84,7 +84,7 @@ describe.each(stores)('auth on %s', (store) => {
       await expect(verify(server, token, (await given.tenant(server)).apiKey)).rejects.toThrow('"aud"')
     })
 
-    test('[4.1] [26 #10] a resource without a role gets editor, and a user without isAdmin is not an administrator', async () => {
+    test('[4.1] [7.1] a resource without a role gets editor, and a user without isAdmin is not an administrator', async () => {
       const { client, apiKey } = await given.tenant(server)
       const { data } = await client.auth.generateToken({
         userId: 'u1',
@@ -129,19 +129,16 @@ describe.each(stores)('auth on %s', (store) => {
       [999_999_999_999, 999_999_999_999],
       [1_893_456_000, 1_893_456_000],
       [1, 1],
-    ])(
-      '[7.1] [26 #11] expiresAt %d becomes the second %d, whether past or future',
-      async (sent, expiresAt) => {
-        const { client } = await given.tenant(server)
-        const resource = { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'viewer' } as const
-        const { data } = await client.auth.generateToken({
-          userId: 'u1',
-          userProperties: ada,
-          permissions: { resources: [{ ...resource, expiresAt: sent }] },
-        })
-        expect(decodeJwt(data.token).permissions).toEqual({ resources: [{ ...resource, expiresAt }] })
-      },
-    )
+    ])('[0.6.4] expiresAt %d becomes the second %d, whether past or future', async (sent, expiresAt) => {
+      const { client } = await given.tenant(server)
+      const resource = { type: 'document', id: 'd1', organizationId: 'o1', accessRole: 'viewer' } as const
+      const { data } = await client.auth.generateToken({
+        userId: 'u1',
+        userProperties: ada,
+        permissions: { resources: [{ ...resource, expiresAt: sent }] },
+      })
+      expect(decodeJwt(data.token).permissions).toEqual({ resources: [{ ...resource, expiresAt }] })
+    })
 
     test('[7.1.1] [0.4.2] the first entry wins when a request names a resource twice', async () => {
       const { client } = await given.tenant(server)
@@ -270,11 +267,11 @@ describe.each(stores)('auth on %s', (store) => {
         `${first}.expiresAt must be at least 1.`,
         withResource({ type: 'organization', id: 'o1', expiresAt: 0.9 }),
       ],
-    ])('[4.1] [7] generateToken refuses a faulty body: %s', async (message, data) => {
+    ])('[4.1] [7] [0.3] generateToken refuses a faulty body: %s', async (message, data) => {
       expect(await generate(await given.tenant(server), data)).toMatchObject(refused(message))
     })
 
-    test('[4.1] [7] an error about the second resource names its index', async () => {
+    test('[0.3] an error about the second resource names its index', async () => {
       const resources = [
         { type: 'organization', id: 'o1' },
         { type: 'document', id: 'd1' },
@@ -284,7 +281,7 @@ describe.each(stores)('auth on %s', (store) => {
       ).toMatchObject(refused('permissions.resources[1].organizationId is required.'))
     })
 
-    test('[4.1] [7] generateToken refuses a body without the data wrapper', async () => {
+    test('[0.1.1] generateToken refuses a body without data', async () => {
       const { headers } = await given.tenant(server)
       expect(await server.post('/v2/auth/generate_token', valid, headers)).toMatchObject(
         refused('data is required.'),
@@ -399,7 +396,7 @@ describe.each(stores)('auth on %s', (store) => {
       ],
       [reservedName('server'), { userId: 'server', userProperties: { organizationId: 'o1' } }],
       [reservedName('rest-api'), { userId: 'rest-api', userProperties: { organizationId: 'o1' } }],
-    ])('[7.2] getToken refuses a faulty body: %s', async (message, data) => {
+    ])('[7.2] [0.3] getToken refuses a faulty body: %s', async (message, data) => {
       const { apiKey, authToken } = await given.tenant(server)
       expect(await get({ apiKey, authToken, ...data })).toMatchObject(refused(message))
     })

@@ -19,7 +19,7 @@ interface Grants {
   document?: Role | 'expired'
 }
 
-/** The grants as resources of the REST interface. */
+/** Returns the grants as resources of the REST interface. */
 function resourcesOf(grants: Grants): PermissionResource[] {
   const resources: PermissionResource[] = []
   if (grants.organization) resources.push({ ...organization, accessRole: grants.organization })
@@ -31,7 +31,7 @@ function resourcesOf(grants: Grants): PermissionResource[] {
 
 const minute = 60_000
 
-/** The same grants as entries of a verified token that is newer than every stored grant. */
+/** Returns the resources as grants of a verified token that is newer than every stored grant. */
 const inToken = (...resources: PermissionResource[]): TokenGrant[] =>
   resources.map(({ type, id, organizationId = id, accessRole = 'editor', expiresAt = null }) => ({
     type,
@@ -49,7 +49,7 @@ const u1 = (...resources: PermissionResource[]): TokenUser => ({
   resources: inToken(...resources),
 })
 
-/** The same token, issued `ms` later, or earlier if `ms` is negative. */
+/** Returns the user with a token issued `ms` later, or earlier if `ms` is negative. */
 const issuedLater = (ms: number, { userId, resources }: TokenUser): TokenUser => ({
   userId,
   resources: resources.map((one) => ({ ...one, issuedAt: one.issuedAt + ms })),
@@ -71,7 +71,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     return evaluateAccess(server.database.read, found.key, organizationId, documentId, users, at)
   }
 
-  /** `d1` in `f1` of `o1`, with the access type set at the given level. */
+  /** Creates `d1` in `f1` of `o1` and sets the access type at the given level. */
   async function scene(accessType: Type, level: Level): Promise<given.Tenant> {
     const tenant = await given.tenant(server)
     const { client } = tenant
@@ -105,7 +105,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
       ['restricted', 'key', { organization: 'editor' }, 'no_grant'],
       ['restricted', 'document', { document: 'expired' }, 'no_grant'],
     ])(
-      'a document that is %s by the %s, with the grants %j, gives %s',
+      '[25.9] with the access type %s set at the level %s and the grants %j, the role is %s',
       async (accessType, level, grants, role) => {
         const tenant = await scene(accessType, level)
         const ofToken = await decisionsOf(tenant, [u1(...resourcesOf(grants))])
@@ -119,7 +119,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     )
 
     test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-      'a %s document refuses every session while it or its organization is disabled',
+      '[25.4] [25.9] a %s document denies every session while the document or its organization is disabled',
       async (accessType) => {
         const tenant = await scene(accessType, 'document')
         const { client } = tenant
@@ -165,7 +165,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'viewer', 'viewer'])
     await client.permissions.remove({ userId: 'u1', permissions: { resources: [document('d1')] } })
     expect(await roles()).toEqual(['no_grant', 'editor', 'editor', 'editor'])
-    // The grant was never stored, but removing it still takes effect.
+    // The grant on the folder is only in the tokens, but removing it still takes effect.
     await client.users.delete({ organizationId: 'o1', folderId: 'f1', userIds: ['u1'] })
     expect(await roles()).toEqual(['no_grant', 'editor', 'no_grant', 'editor'])
     await grant(client, 'u1', { ...document('d1'), accessRole: 'viewer' })
@@ -208,7 +208,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await roles()).toEqual(['viewer', 'editor', 'editor'])
   })
 
-  test('[12.3] [25.3.1] re-sending the same role overrides tokens issued since, [12.1] while a call without a role does not', async () => {
+  test('[12.1] [12.3] [25.3.1] re-sending the same role overrides tokens issued since, and a call without a role does not', async () => {
     const tenant = await scene('organizationPrivate', 'document')
     const { client } = tenant
     await grantStored(client, { organization: 'viewer' })
@@ -230,7 +230,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
   })
 
   test.each(['document', 'folder', 'organization'] as const)(
-    '[25.3.4] a removal outlives its %s, and recreating the resource gives other users’ tokens access as before',
+    '[25.3.4] a user removed from a %s stays removed after it was deleted and created again, and tokens of other users open it again',
     async (kind) => {
       const tenant = await scene('organizationPrivate', 'document')
       const { client } = tenant
@@ -286,7 +286,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await decisionsOf(tenant, [])).toEqual([])
   })
 
-  test('[25.8] a decision contains the second at which the passage of time alone can change it', async () => {
+  test('[25.8] a decision contains the second at which an expiry can change it', async () => {
     const tenant = await scene('restricted', 'folder')
     const now = nowSeconds()
     const [soon, later] = [now + 60, now + 600]
@@ -307,7 +307,7 @@ describe.each(stores)('access of sessions on %s', (store) => {
     expect(await at(later)).toEqual({ ...allowed, accessRole: 'viewer' })
   })
 
-  test('[25.8] a decision stays the same until the second it names, for random grants', async () => {
+  test('[25.8] a decision stays the same until the second that it contains, for random grants', async () => {
     const tenant = await scene('organizationPrivate', 'folder')
     const now = nowSeconds()
     const roles: readonly Role[] = ['viewer', 'editor']

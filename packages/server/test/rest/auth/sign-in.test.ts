@@ -21,7 +21,7 @@ describe.each(stores)('sign-in on %s', (store) => {
   const now = () => Date.now() + server.clock.offsetMs
   const inSeconds = (seconds: number) => Math.floor(now() / 1000) + seconds
 
-  /** The database as sign-in uses it, with a counter of its writes. */
+  /** Returns the database with a counter of its writes. */
   function watched() {
     const state = { writes: 0 }
     const database: Database = Object.create(server.database, {
@@ -41,7 +41,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     return found.key
   }
 
-  /** A user with a token that was issued and verified. */
+  /** Issues a token and returns the user that its verification gives. */
   async function userOf(
     { client }: given.Tenant,
     resources: PermissionResource[] = [],
@@ -62,7 +62,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     (await client.users.get({ organizationId })).data as { userId: string; accessRole?: string }[]
   const profileOf = async (tenant: given.Tenant) => (await membersOf(tenant, 'o1'))[0]
 
-  test('[7.1.4] sign-in creates the organizations of the token, and [25.7] makes the user a member of them', async () => {
+  test('[7.1.4] [25.7] sign-in creates the organizations of the token and makes the user a member of them', async () => {
     const tenant = await given.tenant(server)
     const resources = [
       organization('o2', { accessRole: 'viewer' }),
@@ -133,7 +133,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     }
   })
 
-  test('[25.7.1] older tokens do not restore a membership that has expired', async () => {
+  test('[25.3.2] [25.7.1] older tokens do not restore a membership that has expired', async () => {
     const tenant = await given.tenant(server)
     const older = await userOf(tenant, [organization('o1')])
     try {
@@ -270,7 +270,7 @@ describe.each(stores)('sign-in on %s', (store) => {
       }
     })
 
-    test('[7.1.4] sign-in fills a stub profile, even with a token older than the stub', async () => {
+    test('[7.1.4] sign-in fills the empty profile that Add Presence created, even with a token older than the profile', async () => {
       const tenant = await given.tenant(server)
       const user = await userOf(tenant, [organization('o1')])
       try {
@@ -314,7 +314,7 @@ describe.each(stores)('sign-in on %s', (store) => {
     expect(state.writes).toBe(1)
   })
 
-  test('[7.1.4] concurrent sign-ins succeed, for one user repeatedly and for several new users', async () => {
+  test('[7.1.4] concurrent sign-ins of one user and of several new users succeed', async () => {
     const tenant = await given.tenant(server)
     const resources = ['o3', 'o1', 'o2'].map((id) => organization(id))
     const userIds = ['u1', 'u2', 'u3', 'u4', 'u5']

@@ -35,7 +35,7 @@ describe.each(stores)('signing keys on %s', (store) => {
     expect(signedBy(await userToken(tenant, 'u1'))).toBe(signedBy(next))
   })
 
-  test('[7.1.3] the key endpoint publishes only public keys', async () => {
+  test('[7.1.3] /.well-known/jwks.json contains only public keys', async () => {
     const response = await fetch(`${server.url}/.well-known/jwks.json`)
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     const { keys } = (await response.json()) as JSONWebKeySet
@@ -53,7 +53,7 @@ describe.each(stores)('signing keys on %s', (store) => {
     }
   })
 
-  test('[7.1.3] the server keeps issuing tokens after one database failure', async () => {
+  test('[7.1.3] the server issues tokens again after a database failure', async () => {
     let fails = true
     const failing = Object.create(server.database, {
       read: {

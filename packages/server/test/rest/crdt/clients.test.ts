@@ -7,7 +7,7 @@ import { stores, useServer } from '../../support/harness.ts'
 const document = { organizationId: 'o1', documentId: 'd1' }
 const editorRef = { ...document, editorId: 'e1' }
 
-/** REST calls next to clients that write to the same log and do not declare the type of their content. */
+/** REST and clients write to the same log here. The clients do not declare the type of their content, unless a test says so. */
 describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
   const server = useServer(store)
 
@@ -17,7 +17,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     await tenant.client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'd1' }] })
     return tenant
   }
-  /** Stores the update of a client that typed this. */
+  /** Stores the changes that `type` makes as the update of a client. Returns the time of the update. */
   const storeTyped = async (
     { apiKey }: given.Tenant,
     type: (doc: Y.Doc) => void,
@@ -67,7 +67,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     })
   })
 
-  test('[R4.2] the stored editor has the type and content key of its content', async () => {
+  test('[17.2.1] [17.2.2] get reads content of any type without a declaration, and stores none', async () => {
     const cases: [type: (doc: Y.Doc) => void, data: unknown][] = [
       [(doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]), '<p></p>'],
       [(doc) => doc.getMap('settings').set('a', 1), { a: 1 }],
@@ -92,7 +92,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     expect(await get(two)).toMatchObject({ data: 'x' })
   })
 
-  test('[R4.1] update writes to the existing root and stores its type', async () => {
+  test('[17.3.1] [17.3.2] update writes to the root that has content and declares it, and refuses another type or content key', async () => {
     const one = await tenant()
     await storeTyped(one, (doc) => doc.getXmlFragment('default').push([new Y.XmlElement('p')]))
     const update = (fields: object) =>
@@ -113,7 +113,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     expect(await get(one)).toMatchObject({ data: '<p>x</p><hr></hr>' })
   })
 
-  test('[R4] an editor without content accepts any type and the content key of the request', async () => {
+  test('[17.3.3] an editor without content accepts any type and the content key of the request', async () => {
     const one = await tenant()
     await storeTyped(one, () => {})
     await one.client.crdt.update({ ...editorRef, type: 'array', data: [1], contentKey: 'list' })
@@ -134,7 +134,7 @@ describe.each(stores)('[R4] editors that clients created, on %s', (store) => {
     })
   })
 
-  test('[R7] concurrent writes by REST and by clients lose no data', async () => {
+  test('[17.3] concurrent writes by REST and by clients lose no data', async () => {
     const one = await tenant()
     const client = server.client({ ...one, retries: 5 })
     await client.crdt.add({ ...editorRef, type: 'map', data: {} })

@@ -85,7 +85,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(await client.crdt.get({ ...document, documentId: 'd2' })).toEqual(nothing)
   })
 
-  test('[4.8] get requires the organization and the document', async () => {
+  test('[4.8] [0.3] get requires the organization and the document', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1' }, 'Organization ID is required'],
@@ -101,7 +101,7 @@ describe.each(stores)('crdt on %s', (store) => {
       expect(await call(tenant, 'get', data)).toMatchObject(refused(message))
   })
 
-  test.each(['add', 'update'])('[17.1] %s validates its fields in order, and the data last', async (verb) => {
+  test.each(['add', 'update'])('[0.3] %s validates its fields in order, and the data last', async (verb) => {
     const tenant = await given.tenant(server)
     const id = 'must not contain control characters and must not be "." or "..".'
     const faults: [unknown, string][] = [
@@ -133,7 +133,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await tenant.client.organizations.get()).data).toEqual([])
   })
 
-  test('[17.0.1] [17.1] add refuses malformed XML and data above the size limit', async () => {
+  test('[17.0.1] [0.7.7] add refuses malformed XML, a DOCTYPE, too many levels or keys, and the NUL character', async () => {
     const tenant = await given.tenant(server)
     const xml = (data: string) => call(tenant, 'add', { ...editorRef, type: 'xml', data })
     expect(await xml('<p>open')).toMatchObject(refused(expect.stringMatching(/^XML is not well-formed: /)))
@@ -153,7 +153,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect((await tenant.client.crdt.get(document)).data).toEqual([])
   })
 
-  test('[17.1] add creates the organization and the document, and refuses an editor that already has data', async () => {
+  test('[0.8] [17.1] add creates the organization and the document, and refuses an editor that already has data', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.crdt.add(text('first'))
@@ -169,7 +169,7 @@ describe.each(stores)('crdt on %s', (store) => {
   })
 
   test.each(samples)(
-    '[17.1] add accepts empty content of type %s, and update fills it',
+    '[17] add accepts empty content of type %s, and update fills it',
     async (type, _, data) => {
       const tenant = await given.tenant(server)
       const empty = { text: '', map: {}, array: [], xml: '' }[type]
@@ -248,7 +248,7 @@ describe.each(stores)('crdt on %s', (store) => {
     expect(await stored(tenant)).toMatchObject({ seq: 1, updates: [{ seq: 1 }] })
   })
 
-  test('[17] API keys, organizations and documents have separate CRDT data', async () => {
+  test('[0.2.1] [17] API keys, organizations and documents have separate CRDT data', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     await one.client.crdt.add(text('mine'))
     await one.client.crdt.add({ ...text('in d2'), documentId: 'd2' })

@@ -29,7 +29,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     return { editor, doc: editor.doc, errors }
   }
 
-  /** Types into the root that Tiptap uses by default. */
+  /** Opens the editor and types into the root that Tiptap uses by default. */
   async function openTiptap(tenant: given.Tenant, options: LiveEditorOptions) {
     const { editor, doc } = await openEditor(tenant, options)
     const fragment = doc.getXmlFragment('default')
@@ -78,7 +78,7 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     await eventually(shown).toBe('<paragraph>Bye</paragraph>')
   })
 
-  test('[17.2.2] [17.3.1] REST reads the only root with content, whatever its name, and writes to it only if the backend names it', async () => {
+  test('[17.2.2] [17.3.1] REST reads the only root with content, whatever its name, and without contentKey writes to the declared root', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add({ ...editorRef, type: 'text', data: '' })
     const { editor, doc } = await openEditor(tenant, {})
@@ -111,10 +111,10 @@ describe.each(stores)('declared roots of editors on %s', (store) => {
     expect(await content(tenant)).toBe(data)
   })
 
-  test('[R4.3] a client that later declares another root takes effect while the declared root is empty', async () => {
+  test('[R4.3] a later declaration of another root takes effect while the declared root is empty', async () => {
     const tenant = await given.tenant(server)
     const first = await openEditor(tenant, { type: 'text', contentKey: 'body' })
-    // This is larger than the size limit for decoding on the event loop.
+    // The text is too large to be decoded on the event loop, so a thread decodes it.
     const words = 'lorem ipsum '.repeat(2_000)
     first.doc.getText('notes').insert(0, words)
     first.doc.getText('title').insert(0, 'Title')

@@ -71,7 +71,7 @@ describe.each(stores)('large documents on %s', (store) => {
     return version.versionId
   }
 
-  test('[V5] [S1] an update built to be slow fails alone and within its timeout, while other calls read and write', async () => {
+  test('[V5] [S1] only calls on an editor built to be slow fail, within their time limit, while other calls read and write', async () => {
     const tenant = await given.tenant(server)
     const slow = { ...document, editorId: 'slow' }
     const versionId = await givenSlowEditor(tenant, slow)

@@ -24,7 +24,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     server.post(`/v2/crdt/${verb}`, { data }, headers)
   const stored = async ({ apiKey }: given.Tenant, editorId = 'e1') =>
     (await editorLog.read(server.database.read, apiKey, { ...document, editorId }))!
-  /** The length of the log. */
+  /** Returns the last number of the log, the number of its updates, and whether the log is complete. */
   const length = async (tenant: given.Tenant) => {
     const { seq, updates, complete } = await stored(tenant)
     return { seq, updates: updates.length, complete }
@@ -56,7 +56,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await stored(tenant)).toMatchObject({ seq: 1, complete: true })
   })
 
-  test('[17.3] the server compacts a log of 500 updates', async () => {
+  test('[17] [R7.1] the server compacts a log of 500 updates into a snapshot', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('version 1'))
     const doc = new Y.Doc()
@@ -87,7 +87,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     expect(await content(tenant)).toBe('version 4')
   })
 
-  test('[0.7.1] add and update accept bodies up to 10 MiB and get up to 1 MiB, and a long log is compacted', async () => {
+  test('[0.7.1] add and update accept bodies up to 10 MiB and get up to 1 MiB, and a log with much content is compacted', async () => {
     const tenant = await given.tenant(server)
     const large = 'é'.repeat(2.5 * 1024 * 1024)
     await tenant.client.crdt.add(text(large))
@@ -150,7 +150,7 @@ describe.each(stores)('crdt storage on %s', (store) => {
     for (const data of await Promise.all(seen)) expect(versions.includes(data as string)).toBe(true)
   })
 
-  test('[17.2.4] an error names the damaged editors and contains the others, which stay readable and writable', async () => {
+  test('[17.2.4] the error of get names the damaged editors and contains the others, which stay readable and writable', async () => {
     const tenant = await given.tenant(server)
     for (const id of ['e1', 'e2', 'e3']) await tenant.client.crdt.add(text(`in ${id}`, id))
     await overwrite(tenant, 'e2', 1, new Uint8Array([255, 255, 255, 7, 1, 2, 3]))

@@ -63,7 +63,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await content(tenant)).toBe('two')
   })
 
-  test('[17.4] add and restore require an editor with data, and every operation names the faulty field', async () => {
+  test('[17.4] [0.3] add and restore require an editor with data, and every operation names the faulty field', async () => {
     const tenant = await given.tenant(server)
     const missing = refused('No CRDT data found for this editor ID.', 'NOT_FOUND', 404)
     expect(await call(tenant, 'add', { ...editorRef, name: 'x' })).toMatchObject(missing)
@@ -119,6 +119,20 @@ describe.each(stores)('crdt versions on %s', (store) => {
     }
     expect(await list(tenant)).toHaveLength(1000)
     expect((await save(tenant, 'of another editor', 'e2')).name).toBe('of another editor')
+  })
+
+  test('[17.4.2] createdBy has the name that the user had then, cut to 200 characters', async () => {
+    const tenant = await given.tenant(server)
+    const { client } = tenant
+    await client.crdt.add(text('Hello'))
+    const rename = (name: string) =>
+      client.users.add({ organizationId: 'o1', users: [{ userId: 'ada', name }] })
+    await rename('😀'.repeat(201))
+    const { data } = await client.crdtVersions.add({ ...editorRef, name: 'x', userId: 'ada' })
+    expect(data.createdBy).toEqual({ userId: 'ada', name: '😀'.repeat(200) })
+    await rename('Ada')
+    expect(await list(tenant)).toEqual([data])
+    expect(await save(tenant, 'of no user')).not.toHaveProperty('createdBy')
   })
 
   test('[17.5] get returns versions page by page, newest first, without content', async () => {
@@ -191,7 +205,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     },
   )
 
-  test('[17.6] open editors receive a restore as a normal change and can continue typing', async () => {
+  test('[17.6] [17.6.1] open editors receive a restore as a normal change, keep equal content and their undo history, and can continue typing', async () => {
     const tenant = await given.tenant(server)
     const note = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'note' }
     const data = '<paragraph>plain bold</paragraph>'
@@ -315,7 +329,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect((await client.crdtVersions.get(moved)).data).toEqual([])
   })
 
-  test('[17.4] API keys have separate versions', async () => {
+  test('[0.2.1] [17.4] API keys have separate versions', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     for (const tenant of [one, other]) await tenant.client.crdt.add(text('Hello'))
     const { versionId } = await save(one, 'mine')
@@ -324,7 +338,7 @@ describe.each(stores)('crdt versions on %s', (store) => {
     expect(await call(other, 'restore', { ...editorRef, versionId })).toMatchObject({ status: 404 })
   })
 
-  test('[17.5] get reports a damaged version and still returns the others', async () => {
+  test('[17.5] get and restore of a damaged version fail, and the other versions stay readable', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.crdt.add(text('Hello'))
     const { versionId } = await save(tenant, 'damaged')

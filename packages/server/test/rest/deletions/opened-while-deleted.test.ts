@@ -22,7 +22,7 @@ describe.each(stores)('documents deleted while clients open them, on %s', (store
         tenant.client.documents
           .delete({ organizationId: 'org_1', documentIds: [document.documentId] })
           .catch(() => undefined)
-      // Which steps of opening and deleting overlap is random.
+      // The pauses differ between rounds, so that different steps of opening and deleting overlap.
       for (let early = 0; early < 4; early++) yjsClient(server, token, { name })
       await pause(round % 8)
       await Promise.all([remove(), pause(1).then(remove), pause(3).then(remove)])

@@ -137,7 +137,7 @@ describe.each(stores)('documents.add on %s', (store) => {
     ])
   })
 
-  test('[10.1] add accepts 500 documents in one call, also with unusual ids', async () => {
+  test('[10.1] [0.7.5] add accepts 500 documents in one call, also with unusual ids', async () => {
     const tenant = await tenantWithOrganization()
     const many = ['__proto__', 'constructor', 'ünï 😀', ...ids(497)]
     const { data } = await add(tenant, many)
@@ -145,7 +145,7 @@ describe.each(stores)('documents.add on %s', (store) => {
     expect((await all(tenant)).map((document) => document.id).sort()).toEqual([...many].sort())
   })
 
-  test('[10.1] [0.4.3] add refuses an invalid body and adds nothing', async () => {
+  test('[10.1] [0.4.3] [0.3] add refuses an invalid body and adds nothing', async () => {
     const tenant = await tenantWithOrganization()
     const documents = [{ documentId: 'd1' }]
     await refuseAll(tenant, 'add', [

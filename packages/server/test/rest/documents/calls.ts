@@ -45,7 +45,7 @@ export function documentCalls(server: TestServer) {
     )
     return { status, body }
   }
-  /** Every faulty body is refused, and the stored documents stay unchanged. */
+  /** Checks that every faulty body is refused and that the stored documents stay unchanged. */
   const refuseAll = async (
     tenant: given.Tenant,
     verb: string,

@@ -6,7 +6,7 @@ describe.each(stores)('documents.delete on %s', (store) => {
   const server = useServer(store)
   const { tenantWithOrganization, add, all, post, refuseAll } = documentCalls(server)
 
-  test('[10.4] delete removes documents; for a missing one v2 fails and v1 returns success', async () => {
+  test('[10.4] [0.4.1] delete removes documents; if one is missing, v2 answers an error and v1 a success', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ids(4))
     expect(await tenant.client.documents.delete({ organizationId, documentIds: ['d0'] })).toEqual({
@@ -72,7 +72,7 @@ describe.each(stores)('documents.delete on %s', (store) => {
     expect((await client.notifications.get(other)).data).toHaveLength(1)
   })
 
-  test('[10.4] delete refuses an invalid body and deletes nothing', async () => {
+  test('[10.4] [0.3] delete refuses an invalid body and deletes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     await refuseAll(tenant, 'delete', [

@@ -46,7 +46,7 @@ describe.each(stores)('documents.get on %s', (store) => {
     expect((await tenant.client.documents.get({ organizationId: 'nowhere' })).data).toEqual([])
   })
 
-  test('[10.2] v2 get fails when a requested id does not exist, with the found documents in request order', async () => {
+  test('[10.2] [0.4.1] v2 get fails when a requested id does not exist, with the found documents in request order', async () => {
     const tenant = await tenantWithOrganization()
     await addFolders(tenant, [{ folderId: 'f1' }])
     await add(tenant, ['a', 'b'])
@@ -80,7 +80,7 @@ describe.each(stores)('documents.get on %s', (store) => {
     })
   })
 
-  test('[10.2] pages contain every document once, and the page token has both of its names', async () => {
+  test('[10.2] [0.5] pages contain every document once, and the page token is in pageToken and in nextPageToken', async () => {
     const tenant = await tenantWithOrganization()
     await addFolders(tenant, [{ folderId: 'f1' }])
     await add(tenant, ids(25), 'f1')
@@ -105,7 +105,7 @@ describe.each(stores)('documents.get on %s', (store) => {
     expect(await post(tenant, 'get', other)).toEqual(refused('Invalid page token.'))
   })
 
-  test('[10.2] get refuses an invalid body', async () => {
+  test('[10.2] [0.3] get refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     await refuseAll(tenant, 'get', [
       [{}, 'organizationId is required.'],

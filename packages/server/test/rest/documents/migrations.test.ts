@@ -71,7 +71,7 @@ describe.each(stores)('document migrations on %s', (store) => {
       })
     }
   }
-  /** The contents of a document, with the marks that show where they came from. */
+  /** Returns the contents of a document, with the marks that show which document they came from. */
   const content = async ({ client, apiKey }: given.Tenant, documentId: string) => {
     const at = { organizationId, documentId }
     const { read } = server.database
@@ -221,7 +221,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await content(tenant, 'old')).toEqual(nothing)
   })
 
-  test('[10.8] a merged document has the folder and the disabled state of either document', async () => {
+  test('[10.8] a merged document has the folder of the source if the target has none, and is disabled if the source was', async () => {
     const tenant = await tenantWith(['new'])
     const { client } = tenant
     await client.folders.add({ organizationId, folders: [{ folderId: 'f1', accessType: 'restricted' }] })
@@ -246,7 +246,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(other)).toMatchObject([{ id: 'old' }])
   })
 
-  test('[10.8] migrate can be repeated in both directions', async () => {
+  test('[10.8] a document can be migrated to a new id and back', async () => {
     const tenant = await tenantWith(['old'])
     await fill(tenant, 'old', 'old', ['a'])
     const inside = await content(tenant, 'old')
@@ -279,9 +279,9 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(tenant)).toMatchObject([{ id: 'old' }])
   })
 
-  test('[10.8.3] migrate refuses while a migration of either document is running', async () => {
+  test('[10.8.3] migrate is refused while another migration of either document is running', async () => {
     const tenant = await tenantWith(['a', 'b', 'c', 'd'])
-    // No runner takes the job of this migration, so it stays pending as long as the test needs.
+    // The migration is stored without a job, so it stays pending as long as the test needs.
     const migration = { migrationId: newId('mig'), documentId: 'a', newDocumentId: 'b' }
     const { database } = server
     await database.write((db) => migrations.add(db, tenant.apiKey, organizationId, migration, Date.now()))
@@ -316,7 +316,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     expect(await all(tenant)).toHaveLength(1)
   })
 
-  test('[4.18] migrateStatus returns the id and the status, and completed is final', async () => {
+  test('[4.18] [10.9] migrateStatus returns the id and the status, and completed is final', async () => {
     const tenant = await tenantWith(['old'])
     const migrationId = await migrate(tenant)
     await completed(tenant, migrationId)
@@ -363,7 +363,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     const { client, apiKey, authToken } = await tenantWith(['old'], died)
     await client.crdt.add({ organizationId, documentId: 'old', editorId: 'e', type: 'text', data: 'kept' })
     await died.server.stop()
-    // The job is claimed and its first step is committed: the server crashed here.
+    // The database is left as if the server had crashed after it claimed the job and committed its first step.
     const migrationId = newId('mig')
     const { database } = died
     await database.write(async (db) => {
@@ -382,7 +382,7 @@ describe.each(stores)('document migrations on %s', (store) => {
     )
 
     const next = await died.restart()
-    // A server with exclusive use of its database knows that no other holds the job; others wait for the lease to end.
+    // A server that alone uses its database resumes the job at once. On PostgreSQL the lease of the job has to end first.
     if (!next.database.exclusive) next.clock.offsetMs += 61_000
     const restarted = next.client({ apiKey, authToken })
     await expect

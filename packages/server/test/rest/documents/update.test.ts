@@ -39,7 +39,7 @@ describe.each(stores)('documents.update on %s', (store) => {
     expect(after?.lastUpdated).toBeGreaterThan(before?.lastUpdated ?? Infinity)
   })
 
-  test('[10.3] update changes the existing documents; for a missing one v2 fails and v1 returns success', async () => {
+  test('[10.3] [0.4.1] update changes the existing documents; if one is missing, v2 answers an error and v1 a success', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     const documents = [
@@ -65,7 +65,7 @@ describe.each(stores)('documents.update on %s', (store) => {
     expect(await all(tenant)).toEqual([{ ...plain, id: 'd1', documentName: 'twice' }])
   })
 
-  test('[10.3] update refuses an invalid body and changes nothing', async () => {
+  test('[10.3] [0.3] update refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, ['d1'])
     await refuseAll(tenant, 'update', [

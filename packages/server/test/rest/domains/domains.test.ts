@@ -62,7 +62,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect((await client.domains.add({ domains })).data).toEqual({ domainsAdded: ['example.com'] })
   })
 
-  test('[2.1] [I1.3] add replays a partial response for a repeated Idempotency-Key', async () => {
+  test('[I1.3] [0.4.1] a repeated Idempotency-Key gets the answer of a partly failed add again, and adds nothing', async () => {
     const { call, allowed } = await tenant()
     const headers = { 'idempotency-key': 'add-a.dev' }
     const add = () => call('/v2/workspace/domains/add', { domains: ['a.dev', 'localhost'] }, headers)
@@ -92,7 +92,7 @@ describe.each(stores)('domains on %s', (store) => {
   })
 
   test.each(['add', 'delete'] as const)(
-    '[2] %s refuses the whole call when one entry is invalid',
+    '[2.1] [2.3] %s refuses the whole call when one entry is invalid',
     async (verb) => {
       const { client, call, allowed } = await tenant()
       await client.domains.add({ domains: ['example.com'] })
@@ -108,7 +108,7 @@ describe.each(stores)('domains on %s', (store) => {
     },
   )
 
-  test.each(['add', 'delete'])('[2.1] [2.3] %s validates the shape of its input', async (verb) => {
+  test.each(['add', 'delete'])('[0.3] %s refuses a body without a list of 1 to 100 strings', async (verb) => {
     const { call } = await tenant()
     for (const [data, message] of [
       [{}, 'domains is required.'],
@@ -166,7 +166,7 @@ describe.each(stores)('domains on %s', (store) => {
     })
   })
 
-  test('[5] a call requires both headers of the API key', async () => {
+  test('[5] a call requires the id and the valid token of the API key', async () => {
     const { headers } = await tenant()
     const { 'x-svc-api-key': apiKey, 'x-svc-auth-token': authToken } = headers
     expect(await get({ 'x-svc-api-key': apiKey })).toMatchObject({
@@ -200,7 +200,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1', '*.example.com'])
   })
 
-  test('[4.11] delete reports unlisted domains as errors and removes the others', async () => {
+  test('[4.11] [0.4.1] delete reports domains that are not listed as errors and removes the others', async () => {
     const { call, allowed } = await tenant()
     const { status, body } = await call('/v1/workspace/domains/delete', {
       domains: ['www.a.dev', 'localhost', '*.localhost'],
@@ -216,7 +216,7 @@ describe.each(stores)('domains on %s', (store) => {
     expect(await allowed()).toEqual(['127.0.0.1'])
   })
 
-  test('[4.6] [4.11] delete accepts and removes every domain that get returns', async () => {
+  test('[2] [4.11] delete accepts and removes every domain that get returns', async () => {
     const { client, allowed } = await tenant()
     const domains = [
       'www.www.a.dev',

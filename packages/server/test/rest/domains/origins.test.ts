@@ -57,13 +57,13 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     }
   })
 
-  test('[2.0.3] a refused page can read the reason', async () => {
+  test('[2.0.3] a page of a refused origin may read the error', async () => {
     const { from } = await tenant()
     const { headers } = await from('https://evil.test')
     expect(headers.get('access-control-allow-origin')).toBe('https://evil.test')
   })
 
-  test('[2.0.1] *. allows every subdomain of a domain, but not the domain itself', async () => {
+  test('[2.0.1] the entry *.example.com allows every subdomain of example.com, but not example.com itself', async () => {
     const { client, from } = await tenant()
     await client.domains.add({ domains: ['*.example.com'] })
     expect(await from('https://a.example.com')).toMatchObject({ status: 200 })
@@ -72,7 +72,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(await from('https://aexample.com')).toMatchObject({ status: 403, body: denied })
   })
 
-  test('[2.0.1] a changed list applies from the next call', async () => {
+  test('[2.0.1] a change of the allowed domains applies to the next call', async () => {
     const { client, from } = await tenant()
     expect(await from('https://a.dev')).toMatchObject({ status: 403, body: denied })
     await client.domains.add({ domains: ['a.dev'] })
@@ -81,13 +81,13 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(await from('https://a.dev')).toMatchObject({ status: 403, body: denied })
   })
 
-  test('[2.0.1] an empty list allows every domain', async () => {
+  test('[2.0.1] an empty list of domains allows every origin', async () => {
     const { client, from } = await tenant()
     await client.domains.delete({ domains: ['localhost', '127.0.0.1'] })
     expect(await from('https://anywhere.test')).toMatchObject({ status: 200 })
   })
 
-  test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server', async () => {
+  test('[2.0.2] the server refuses a page of a foreign domain that resolves to the server, and accepts a page at its IP address', async () => {
     const { headers } = await tenant()
     const statusOf = async (host: string, origin: string) => {
       const connection = openHttp(server.url)
@@ -102,7 +102,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(await statusOf('192.0.2.7:4000', 'http://192.0.2.7:4000')).toBe(200)
   })
 
-  test('[2.0.1] the list of one key does not apply to another key', async () => {
+  test('[2.0.1] [0.2.1] the domains of one API key do not apply to another', async () => {
     const one = await tenant()
     const other = await tenant()
     await one.client.domains.add({ domains: ['a.dev'] })
@@ -127,7 +127,7 @@ describe.each(stores)('allowed domains for browsers on %s', (store) => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('[2.0.1] the server checks the credentials before the origin', async () => {
+  test('[0.2] [2.0.1] the server checks the credentials before the origin', async () => {
     const { headers } = await tenant()
     const sent = { ...headers, 'x-svc-auth-token': 'wrong', origin: 'https://evil.test' }
     expect(await server.post(get, { data: {} }, sent)).toMatchObject({ status: 401 })

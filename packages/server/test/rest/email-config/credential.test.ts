@@ -32,7 +32,7 @@ describe.each(stores)('email credential on %s', (store) => {
 
   const sendgrid = { type: 'sendgrid' as const, apiKey: 'SG.1234567890abc' }
 
-  test('[3.2] sendgrid requires a credential while the email service is on', async () => {
+  test('[4.2] sendgrid requires a credential while the email service is on', async () => {
     const { change, client, config } = await tenant()
     expect(await change({ emailServiceConfig: { type: 'sendgrid' } })).toMatchObject({ status: 200 })
     expect(await change({ useEmailService: true })).toMatchObject(invalid)
@@ -96,7 +96,7 @@ describe.each(stores)('email credential on %s', (store) => {
   })
 })
 
-/** All bytes of the database: its files, or every row of every table. */
+/** Returns all that is stored: the files of SQLite, or every row of every table of PostgreSQL. */
 async function everythingStored({ database }: TestServer): Promise<string[]> {
   if (database.dialect === 'sqlite') {
     const { rows } = await sql<{ file: string }>`select file from pragma_database_list`.execute(database.read)

@@ -28,7 +28,7 @@ describe.each(stores)('email config on %s', (store) => {
     }
   }
 
-  test('[3.1] [0.1.2] get returns the defaults when nothing is stored and the request has no body', async () => {
+  test('[0.1.2] get needs no body, and returns the defaults when nothing is stored', async () => {
     const { headers } = await tenant()
     expect(await server.post('/v2/workspace/emailconfig/get', '', headers)).toMatchObject({ status: 200 })
     const { body } = await server.post('/v2/workspace/emailconfig/get', { data: {} }, headers)
@@ -41,7 +41,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[3.1] get refuses an invalid API key', async () => {
+  test('[0.2] get refuses an invalid API key', async () => {
     const { authToken } = await tenant()
     const headers = { 'x-svc-api-key': 'key_unknown', 'x-svc-auth-token': authToken }
     expect(await server.post('/v2/workspace/emailconfig/get', '', headers)).toMatchObject({
@@ -115,7 +115,7 @@ describe.each(stores)('email config on %s', (store) => {
     ['a sender that is not an address', { fromEmail: 'nobody' }],
     ['a sender of two lines', { fromEmail: 'a@example.com\nBcc: b@example.com' }],
     ['a company of two lines', { fromCompany: 'Acme\r\nBcc: b@example.com' }],
-    ['a long company', { fromCompany: 'x'.repeat(201) }],
+    ['a company of 201 characters', { fromCompany: 'x'.repeat(201) }],
     ['a template id that is not text', { commentTemplateId: 5 }],
     ['triggers that are a list', { triggers: ['comment.add'] }],
     ['a trigger that is not a boolean', { triggers: { 'comment.add': 'yes' } }],
@@ -132,7 +132,7 @@ describe.each(stores)('email config on %s', (store) => {
     expect(await config()).toEqual(before)
   })
 
-  test('[3.2] update refuses a useEmailService that is not a boolean', async () => {
+  test('[4.2] update refuses a useEmailService that is not a boolean', async () => {
     const { change } = await tenant()
     expect(await change({ useEmailService: 'yes' })).toMatchObject({
       status: 400,
@@ -172,7 +172,7 @@ describe.each(stores)('email config on %s', (store) => {
     })
   })
 
-  test('[24.3] update accepts triggers by group and stores them with dots', async () => {
+  test('[24.3] update accepts grouped names of events and stores the dotted names', async () => {
     const { change, config } = await tenant()
     const triggers = {
       comment: { newlyAdded: true, statusChanged: false },
@@ -239,7 +239,7 @@ describe.each(stores)('email config on %s', (store) => {
       },
     )
 
-    test('[3.2.1] other values of the enabling call override the defaults', async () => {
+    test('[3.2.1] a type or a useEmailService that the enabling call sends overrides its default', async () => {
       const { client, config } = await tenant()
       await client.emailConfig.update({ useEmailService: true, emailServiceConfig: { type: 'default' } })
       expect(await config()).toEqual({

@@ -50,7 +50,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     )
   })
 
-  test('[9.1] add requires the organization unless createOrganization is set', async () => {
+  test('[9.1] [0.8] add requires the organization unless createOrganization is set', async () => {
     const tenant = await given.tenant(server)
     const folders = [{ folderId: 'f1' }]
     expect(await post(tenant, 'add', { organizationId, folders })).toEqual(
@@ -62,7 +62,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect(await one(tenant, 'f1')).toMatchObject({ parentFolderId: 'root' })
   })
 
-  test('[9.1] v1 add returns the same and accepts the newer fields', async () => {
+  test('[9.1] v1 add answers like v2 and accepts createOrganization and accessType', async () => {
     const tenant = await given.tenant(server)
     const folders = [{ folderId: 'f1', accessType: 'restricted' as const }]
     expect(
@@ -77,7 +77,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect(await one(tenant, 'f1')).toMatchObject({ accessType: 'restricted' })
   })
 
-  test('[9.1] add refuses an invalid body and adds nothing', async () => {
+  test('[9.1] [0.3] add refuses an invalid body and adds nothing', async () => {
     const tenant = await tenantWithOrganization()
     const reserved = 'must not contain control characters and must not be ".", ".." or "root".'
     const faults: [Record<string, unknown>, string][] = [
@@ -116,7 +116,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect(await all(tenant)).toEqual([])
   })
 
-  test('[9.1] one of several concurrent calls that add the same folder adds it', async () => {
+  test('[9.1] one of several concurrent calls that add the same folder succeeds', async () => {
     const tenant = await tenantWithOrganization()
     const answers = await Promise.all([1, 2, 3].map(() => add(tenant, [{ folderId: 'f1' }])))
     expect(answers.map(({ data }) => data.f1?.message).sort()).toEqual([
@@ -126,7 +126,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     ])
   })
 
-  test('[9.1] add accepts 500 folders in one call, also with unusual ids', async () => {
+  test('[9.1] [0.7.5] add accepts 500 folders in one call, also with unusual ids', async () => {
     const tenant = await tenantWithOrganization()
     const ids = [
       '__proto__',
@@ -144,7 +144,7 @@ describe.each(stores)('folders.add on %s', (store) => {
     expect((await one(tenant, 'f496'))?.ancestors).toEqual(['root', '__proto__'])
   })
 
-  test('[9.1] a top-level folder without its own access type has the default of the API key', async () => {
+  test('[9.1] a top-level folder without its own access type has the default of the API key, and its subfolder inherits it', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, [{ folderId: 'f1' }, { folderId: 'c1', parentFolderId: 'f1' }])
     await tenant.client.apiKeyConfig.update({ defaultDocumentAccessType: 'organizationPrivate' })

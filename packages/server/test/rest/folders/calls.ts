@@ -16,7 +16,7 @@ export const chain = (length: number) =>
     parentFolderId: index === 0 ? 'root' : `f${index}`,
   }))
 
-/** Each folder's id, with the outline of its subfolders. */
+/** Returns the id of each folder, together with the outline of its subfolders if it has any. */
 export const outline = (folders: Folder[]): unknown[] =>
   folders.map(({ folderId, subFolders }) => (subFolders ? { [folderId]: outline(subFolders) } : folderId))
 

@@ -6,7 +6,7 @@ describe.each(stores)('folders.delete on %s', (store) => {
   const server = useServer(store)
   const { tenantWithOrganization, add, all, post } = folderCalls(server)
 
-  test('[9.4] delete removes subfolders and their documents, and leaves the others', async () => {
+  test('[9.4] delete removes the folder, its subfolders and their documents, and no other folder or document', async () => {
     const tenant = await tenantWithOrganization()
     const { client } = tenant
     await add(tenant, [...chain(3), { folderId: 'other' }])
@@ -82,7 +82,7 @@ describe.each(stores)('folders.delete on %s', (store) => {
     expect(await all(tenant)).toHaveLength(1)
   })
 
-  test('[9.4] delete also removes folders and documents that are added to the folder concurrently', async () => {
+  test('[9.4] nothing remains in a deleted folder to which concurrent calls add folders and documents', async () => {
     const tenant = await tenantWithOrganization()
     for (let round = 0; round < 5; round++) {
       await add(tenant, [{ folderId: 'top' }])

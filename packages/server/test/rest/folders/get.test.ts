@@ -96,7 +96,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     expect(outline(deep.data)).toEqual([{ f2: [{ f3: [{ f4: ['f5'] }] }] }])
   })
 
-  test('[4.3] get requires advanced queries to be enabled for the API key', async () => {
+  test('[0.9] get requires advanced queries to be enabled for the API key', async () => {
     const tenant = await tenantWithOrganization()
     await tenant.client.apiKeyConfig.update({ useAdvancedQueries: false })
     expect(await post(tenant, 'get', { organizationId })).toEqual(
@@ -123,7 +123,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     expect(flat.data).toHaveLength(5)
   })
 
-  test('[9.2] [0.3.1] get refuses an invalid body', async () => {
+  test('[9.2] [0.3.1] [0.3] get refuses an invalid body', async () => {
     const tenant = await tenantWithOrganization()
     const depth = 'maxDepth must be an integer between 1 and 32.'
     const faults: [Record<string, unknown>, string][] = [
@@ -157,7 +157,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     })
   })
 
-  test('[9.2] v1 get returns one message for one or all folders, and ignores maxDepth and pages', async () => {
+  test('[9.2] [0.1.4] v1 get has the same message with and without folderId, and ignores maxDepth, rootFoldersOnly and pageSize', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(3))
     const v1 = { version: 'v1' } as const
@@ -174,7 +174,7 @@ describe.each(stores)('folders.get on %s', (store) => {
     expect(outline(every.data)).not.toContainEqual(expect.any(Object))
   })
 
-  test('[9.2] [9.2.1] pages contain every folder once, with its ancestors from other pages', async () => {
+  test('[9.2] [9.2.1] pages contain every folder once, with all its ancestors, also those on other pages', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(12))
     const seen: Folder[] = []

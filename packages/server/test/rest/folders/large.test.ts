@@ -178,7 +178,7 @@ describe.each(stores)('many folders on %s', (store) => {
     }
   })
 
-  test('[S2] no response blocks the event loop for more than 50 ms, alone or with many at a time', async () => {
+  test('[S2] no large answer of Get Folders, alone or among many, blocks the event loop', async () => {
     for (const input of [
       { organizationId: 'most', maxDepth: depth },
       { organizationId: 'tooLong' },
@@ -217,7 +217,7 @@ describe.each(stores)('many folders on %s', (store) => {
     expectFreeLoop(await shortestLoopBlock(add))
   })
 
-  test('[S1] [9.2.3] clients that do not read their large responses delay only responses of their own key', async () => {
+  test('[S1] [9.2.3] clients that do not read their large answers delay only large answers of the same API key', async () => {
     const other = await given.tenant(server)
     await insert(other, 'wide')
     /** A client that receives its first bytes and reads no more. */

@@ -65,7 +65,7 @@ describe.each(stores)('folders.updateAccess on %s', (store) => {
     })
   })
 
-  test('[9.5] updateAccess treats an id with a comma as one id', async () => {
+  test('[0.6] updateAccess treats an id with a comma as one id', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, [{ folderId: 'a,b' }, { folderId: 'a' }])
     const { data } = await tenant.client.folders.updateAccess({
@@ -77,7 +77,7 @@ describe.each(stores)('folders.updateAccess on %s', (store) => {
     expect(await one(tenant, 'a')).toMatchObject({ accessType: 'public' })
   })
 
-  test('[9.5] v1 updateAccess ignores inheritFromParent', async () => {
+  test('[0.1.4] [9.5] v1 updateAccess ignores inheritFromParent', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, [{ folderId: 'f1' }, { folderId: 'c1', parentFolderId: 'f1' }])
     const input = { organizationId, folderIds: ['c1'], inheritFromParent: true }
@@ -93,7 +93,7 @@ describe.each(stores)('folders.updateAccess on %s', (store) => {
     expect(await one(tenant, 'c1')).toMatchObject({ inheritAccessFromParent: false })
   })
 
-  test('[9.5] updateAccess refuses an invalid body and changes nothing', async () => {
+  test('[9.5] [0.3] updateAccess refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(1))
     const before = await all(tenant)

@@ -115,7 +115,7 @@ describe.each(stores)('folders.update on %s', (store) => {
     expect(await one(tenant, 'f1')).toMatchObject({ ancestors: ['root', 'f2'] })
   })
 
-  test('[9.3] update includes the levels below the moved folder in the depth limit', async () => {
+  test('[9.1] [9.3] the limit of 32 levels includes the levels below a moved folder', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, [...chain(30), { folderId: 'a' }, { folderId: 'b', parentFolderId: 'a' }])
     const move = async (parentFolderId: string) =>
@@ -143,7 +143,7 @@ describe.each(stores)('folders.update on %s', (store) => {
     expect((await all(tenant)).filter((folder) => folder.parentFolderId === 'root')).toHaveLength(1)
   })
 
-  test('[9.1] [9.3] a concurrent move and add below the moved folder never exceed the depth limit together', async () => {
+  test('[9.1] [9.3] a concurrent move and add below the moved folder never exceed the limit of 32 levels together', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(30))
     const rounds = Array.from({ length: 10 }, (_, round) => round)
@@ -165,7 +165,7 @@ describe.each(stores)('folders.update on %s', (store) => {
     for (const { ancestors } of await all(tenant)) expect(ancestors?.length).toBeLessThanOrEqual(32)
   })
 
-  test('[9.3] v1 update returns the same as v2', async () => {
+  test('[9.3] v1 update answers like v2', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(1))
     expect(
@@ -182,7 +182,7 @@ describe.each(stores)('folders.update on %s', (store) => {
     })
   })
 
-  test('[9.3] update refuses an invalid body and changes nothing', async () => {
+  test('[9.3] [0.3] update refuses an invalid body and changes nothing', async () => {
     const tenant = await tenantWithOrganization()
     await add(tenant, chain(2))
     const before = await all(tenant)

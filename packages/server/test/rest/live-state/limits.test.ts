@@ -14,7 +14,7 @@ const full = {
   message:
     'A document has at most 1,000 live states and 16 MiB of them. Set one that exists to a smaller value.',
 }
-/** JSON that is slow to parse. */
+/** An array of numbers, whose JSON is slow to parse. */
 const dense = (bytes: number) => Array.from({ length: bytes / 2 }, () => 1)
 
 describe.each(stores)('limits of live state on %s', (store) => {
@@ -23,7 +23,7 @@ describe.each(stores)('limits of live state on %s', (store) => {
     RealtimeSocket.connect(server, await tokenFor(tenant, 'ada'))
   const broadcast = ({ client }: given.Tenant, liveStateDataId: string, data: Record<string, unknown>) =>
     client.liveState.broadcast({ ...documentRef, liveStateDataId, data })
-  /** The value as a client receives it when it opens the document. */
+  /** Returns the value as a client receives it when it opens the document. */
   const valueOf = async (tenant: given.Tenant, liveStateDataId: string) => {
     const client = await connect(tenant)
     const { liveStates = [] } = await client.open()
@@ -34,7 +34,7 @@ describe.each(stores)('limits of live state on %s', (store) => {
     for (let index = 0; index < 16; index++) await broadcast(tenant, `s${index}`, { x: dense(1_000_000) })
   }
 
-  test('[R13.3] [16.1.2] a backend cannot set more than 1,000 live states in a document', async () => {
+  test('[R13.3] [16.1.2] neither a backend nor a client can add a live state to a document that has 1,000', async () => {
     const tenant = await given.tenant(server)
     const client = await connect(tenant)
     await client.open()
@@ -67,7 +67,7 @@ describe.each(stores)('limits of live state on %s', (store) => {
     expectFreeLoop(await shortestLoopBlock(open))
   })
 
-  test('[R13.1] large values set at the same time each arrive once', async () => {
+  test('[R13.1] large values that are set at the same time all arrive', async () => {
     const tenant = await given.tenant(server)
     const [ada, bob] = [await connect(tenant), await connect(tenant)]
     const view = new DocumentView(bob)

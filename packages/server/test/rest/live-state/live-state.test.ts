@@ -5,7 +5,7 @@ import * as liveStates from '../../../src/store/documents/live-states.ts'
 import * as given from '../../support/given.ts'
 import { stores, useServer } from '../../support/harness.ts'
 
-/** JSON text, because an object literal would set the prototype instead. */
+/** A body as JSON text, because `__proto__` in an object literal would set the prototype instead of a key. */
 const evil = (merge: boolean) =>
   `{"organizationId":"o1","documentId":"d1","liveStateDataId":"player","merge":${merge},"data":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"nested":{"__proto__":{"polluted":1}},"toString":"x","ok":1}}`
 
@@ -20,7 +20,7 @@ describe.each(stores)('live state on %s', (store) => {
     },
   }
 
-  /** Live state has no read operation: the server pushes it to clients. */
+  /** Reads a live state from the store, because no operation returns it. */
   const find = async ({ apiKey }: given.Tenant, id = 'player') =>
     (await liveStates.find(server.database.read, apiKey, 'o1', 'd1', id))?.data
   const post = ({ headers }: given.Tenant, body: unknown, version = 'v1') =>
@@ -60,7 +60,7 @@ describe.each(stores)('live state on %s', (store) => {
     },
   )
 
-  test('[16.1] one routing field at the top level makes the server read all fields from the top level', async () => {
+  test('[16.1] if one of the three ids is at the top level, all fields are read from the top level', async () => {
     const tenant = await given.tenant(server)
     const inner = { ...channel, data: {} }
     const faults: [unknown, string][] = [
@@ -75,14 +75,14 @@ describe.each(stores)('live state on %s', (store) => {
         body: { error: { status: 'INVALID_ARGUMENT', message } },
       })
     }
-    // Next to `data`, every key that is not a routing field is ignored.
+    // Beside `data`, every key that is not one of the three ids is ignored.
     expect(await post(tenant, { merge: true, data: { ...channel, data: { a: 1 } } })).toMatchObject(done)
     // The payload may have the shape of a request.
     expect(await post(tenant, { ...channel, data: inner })).toMatchObject(done)
     expect(await find(tenant)).toEqual(inner)
   })
 
-  test('[4.15] merge overwrites the sent keys one level deep, and without merge the value is replaced', async () => {
+  test('[4.15] [16.1.1] merge replaces the sent keys at the top level of the value, and without merge the value is replaced', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await client.liveState.broadcast({ ...channel, data: { a: { x: 1 }, b: 1 }, merge: true })
@@ -97,7 +97,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant)).toEqual({})
   })
 
-  test('[16.1.1] keys named like a prototype are stored as ordinary keys', async () => {
+  test('[0.7.10] [0.6.3] keys that would reach a prototype are dropped, toString is an ordinary key, and __proto__ is an ordinary id', async () => {
     const tenant = await given.tenant(server)
     for (const merge of [false, true, true]) {
       expect(await post(tenant, evil(merge))).toMatchObject(done)
@@ -110,7 +110,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(await find(tenant, '__proto__')).toEqual({ a: 1 })
   })
 
-  test('[4.15] broadcast refuses an invalid body in both placements and changes nothing', async () => {
+  test('[4.15] [0.3] broadcast refuses an invalid body in both placements and changes nothing', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.liveState.broadcast({ ...channel, data: { a: 1 } })
     const faults: [Record<string, unknown>, string][] = [
@@ -169,7 +169,7 @@ describe.each(stores)('live state on %s', (store) => {
     })
   })
 
-  test('[16.1.1] concurrent merges and first values are all stored', async () => {
+  test('[16.1.1] concurrent merges into a live state that does not exist yet are all stored', async () => {
     const tenant = await given.tenant(server)
     const keys = Array.from({ length: 20 }, (_, index) => `k${index}`)
     const client = server.client({ ...tenant, retries: 5 })
@@ -252,7 +252,7 @@ describe.each(stores)('live state on %s', (store) => {
     expect(after?.epoch).not.toBe(before?.epoch)
   })
 
-  test('[R21] a live state cannot be set in a document that does not exist', async () => {
+  test('[R9] a live state is not stored for a document that does not exist', async () => {
     const { apiKey } = await given.tenant(server)
     const gone = { organizationId: 'o1', documentId: 'gone' }
     const change = { liveStateDataId: 'a', data: '{}', merge: false, userId: 'u1' }

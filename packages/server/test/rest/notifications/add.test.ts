@@ -114,7 +114,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     ])
   })
 
-  test('[18.1] v1 add ignores the fields that exist only in v2', async () => {
+  test('[0.1.4] [18.1] v1 add ignores the fields that exist only in v2', async () => {
     const { client } = await given.tenant(server)
     await client.notifications.add(
       {
@@ -152,7 +152,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     expect(data[0]).not.toHaveProperty('displayBodyMessage')
   })
 
-  test('[18.1.2] add with an existing id overwrites the notification: in the new document, with new content and unread', async () => {
+  test('[18.1.2] add with an existing id replaces the document, the content and the recipients of the notification, and marks it unread', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     const notificationId = 'same'
@@ -187,7 +187,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     expect(data[0]).not.toHaveProperty('notificationSourceData')
   })
 
-  test('[18.1] add refuses an unknown organization or document unless its flag creates it', async () => {
+  test('[0.8] [18.1] add refuses an unknown organization or document unless its flag is set', async () => {
     const { client } = await given.tenant(server)
     for (const version of ['v1', 'v2'] as const) {
       const organizationId = `org ${version}`
@@ -242,7 +242,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     ['context.access.a must be a string or a number.', { context: { access: { a: true } } }],
     ['locationId must be a string or an integer.', { locationId: {} }],
     ['location must be an object.', { location: 'here' }],
-  ])('[18.1] add refuses a faulty body: %s', async (message, change) => {
+  ])('[18.1] [0.3] add refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     await given.notification(tenant)
     const answer = await server.post(
@@ -256,7 +256,7 @@ describe.each(stores)('notifications.add on %s', (store) => {
     ).toBe(1)
   })
 
-  test('[22.5] a location without an id gets a number derived from its identifying fields', async () => {
+  test('[22.5] the id of a location is a number derived from its id, or from its name if it has no id', async () => {
     const tenant = await given.tenant(server)
     const zero = await given.notification(tenant, { location: { id: 0, locationName: 'Page 1' } })
     const page = await given.notification(tenant, { location: { locationName: 'Page 1' } })

@@ -50,7 +50,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     }
   })
 
-  test('[4.16] each channel uses the document setting, else the organization setting, else ALL', async () => {
+  test('[18.5] each channel uses the preference for the document, else the one for the organization, else ALL', async () => {
     const tenant = await given.tenant(server)
     await set(tenant, { inbox: 'MINE', slack: 'NONE', pager: 'MINE' })
     await set(tenant, { email: 'NONE', slack: 'ALL' }, ['d1'])
@@ -60,7 +60,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ])
   })
 
-  test('[4.16] getOrganizationConfig returns the default of the organization, regardless of the documents', async () => {
+  test('[4.16] [18.5] getOrganizationConfig returns the preference for the organization, whatever documentIds is', async () => {
     const tenant = await given.tenant(server)
     const { apiKey, client } = tenant
     const metadata = { organizationId, apiKey, documentId: '', userId }
@@ -75,7 +75,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     }
   })
 
-  test('[18.5] v1 ignores getOrganizationConfig', async () => {
+  test('[0.1.4] v1 getConfig ignores getOrganizationConfig', async () => {
     const tenant = await given.tenant(server)
     const { apiKey, client } = tenant
     const input = { organizationId, userId, getOrganizationConfig: true }
@@ -106,7 +106,7 @@ describe.each(stores)('notification configs on %s', (store) => {
       { documentIds: Array.from({ length: 31 }, (_, n) => `d${n}`) },
     ],
     ['getOrganizationConfig must be a boolean.', { getOrganizationConfig: 'yes' }],
-  ])('[4.16] getConfig refuses a faulty body: %s', async (text, change) => {
+  ])('[4.16] [0.3] getConfig refuses a faulty body: %s', async (text, change) => {
     const { headers } = await given.tenant(server)
     const data = { organizationId, userId, documentIds: ['d1'], ...change }
     const answer = await server.post('/v2/notifications/config/get', { data }, headers)
@@ -155,7 +155,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ])
   })
 
-  test('[18.6] setConfig accepts five hundred users and thirty documents in one call', async () => {
+  test('[18.6] [0.7.5] setConfig accepts five hundred users and thirty documents in one call', async () => {
     const tenant = await given.tenant(server)
     const userIds = Array.from({ length: 500 }, (_, n) => `u${n}`)
     const documentIds = Array.from({ length: 30 }, (_, n) => `d${n}`)
@@ -167,7 +167,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ])
   })
 
-  test('[18.6] v1 setConfig requires documents', async () => {
+  test('[18.6] v1 setConfig requires documentIds', async () => {
     const tenant = await given.tenant(server)
     const input = { organizationId, userIds: [userId], config: { inbox: 'NONE' as const } }
     await expect(tenant.client.notifications.setConfig(input, { version: 'v1' })).rejects.toMatchObject({
@@ -197,7 +197,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     ['config must have at most 20 channels.', { config: channels(21) }],
     ['The name of a channel must have 1 to 100 characters.', { config: { ['x'.repeat(101)]: 'ALL' } }],
     ['The name of a channel must have 1 to 100 characters.', { config: { ' ': 'ALL' } }],
-  ])('[18.6] setConfig refuses a faulty body: %s', async (text, change) => {
+  ])('[18.6] [0.3] setConfig refuses a faulty body: %s', async (text, change) => {
     const tenant = await given.tenant(server)
     const data = { organizationId, userIds: [userId], config: { inbox: 'NONE' }, ...change }
     const answer = await server.post('/v2/notifications/config/set', { data }, tenant.headers)
@@ -208,7 +208,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     expect(await organizationConfig(tenant)).toMatchObject([{ config: { inbox: 'ALL', email: 'ALL' } }])
   })
 
-  test('[18.6] the limit of channels includes channels of earlier calls', async () => {
+  test('[18.6] the limit of 20 channels includes channels of earlier calls', async () => {
     const tenant = await given.tenant(server)
     await set(tenant, channels(20))
     await set(tenant, { c19: 'NONE' })
@@ -219,7 +219,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     expect(entry?.config).toMatchObject({ c19: 'NONE', inbox: 'ALL' })
   })
 
-  test('[4.16] getConfig and setConfig require the notification service to be enabled', async () => {
+  test('[0.9] getConfig and setConfig require the notification service to be enabled', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.apiKeyConfig.update({ useNotificationService: false })
     const refusal = {
@@ -233,7 +233,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     expect(await configs(tenant, ['d1'])).toEqual([{ inbox: 'ALL', email: 'ALL' }])
   })
 
-  test('[18.6] a setting does not require its document to exist, and is deleted with its document and organization', async () => {
+  test('[18.6] [8.4] [10.4] a preference does not require its document to exist, and is deleted with its document or organization', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await set(tenant, { inbox: 'MINE' })
@@ -247,7 +247,7 @@ describe.each(stores)('notification configs on %s', (store) => {
     expect(await configs(tenant, ['d1'])).toMatchObject([{ inbox: 'ALL' }])
   })
 
-  test('[0.2.1] two API keys have separate notification settings', async () => {
+  test('[0.2.1] two API keys have separate notification preferences', async () => {
     const mine = await given.tenant(server)
     const theirs = await given.tenant(server)
     await set(mine, { inbox: 'NONE' }, ['d1'])

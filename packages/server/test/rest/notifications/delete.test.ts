@@ -95,7 +95,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
     expect(await inDocument(tenant)).toEqual([])
   })
 
-  test('[18.4] concurrent deletes for the last two recipients remove the notification', async () => {
+  test('[18.4] concurrent deletes for each of six recipients remove the notification', async () => {
     const tenant = await given.tenant(server)
     const userIds = Array.from({ length: 6 }, (_, n) => `u${n}`)
     const notifyUsers = userIds.map((userId) => ({ userId }))
@@ -111,7 +111,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
     const tenant = await given.tenant(server)
     await given.notification(tenant)
     const { apiKey } = tenant
-    const kept = 1200
+    const count = 1200
     await server.database.write(async (db) => {
       const row = {
         api_key: apiKey,
@@ -122,7 +122,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
         timestamp: 1,
       }
       const to = { recipient: 'u1', by_email: 0, email: null, named: 0, is_read: 0, for_you: 0, timestamp: 1 }
-      const ids = Array.from({ length: kept }, (_, n) => `n${n}`)
+      const ids = Array.from({ length: count }, (_, n) => `n${n}`)
       await db
         .insertInto('notifications')
         .values(ids.map((id) => ({ ...row, notification_id: id, public_id: id })))
@@ -133,11 +133,11 @@ describe.each(stores)('notifications.delete on %s', (store) => {
         .execute()
     })
     const { data } = await tenant.client.notifications.delete({ organizationId: 'org_1', userId: 'u1' })
-    expect(Object.keys(data).length).toBe(kept + 1)
+    expect(Object.keys(data).length).toBe(count + 1)
     expect(await inDocument(tenant)).toEqual([])
   })
 
-  test('[18.4] notifications are deleted with their document and with their organization', async () => {
+  test('[8.4] [10.4] notifications are deleted with their document and with their organization', async () => {
     const tenant = await given.tenant(server)
     await given.notification(tenant)
     const other = await given.notification(tenant, { documentId: 'doc_2' })
@@ -156,7 +156,7 @@ describe.each(stores)('notifications.delete on %s', (store) => {
       'notificationIds must have at most 500 items.',
       { notificationIds: Array.from({ length: 501 }, (_, n) => `n${n}`) },
     ],
-  ])('[18.4] delete refuses a faulty body: %s', async (message, change) => {
+  ])('[18.4] [0.3] delete refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant, { locationId: 'l1' })
     const answer = await server.post(

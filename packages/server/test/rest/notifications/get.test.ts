@@ -112,7 +112,7 @@ describe.each(stores)('notifications.get on %s', (store) => {
       'notificationIds must have at most 30 items.',
       { notificationIds: Array.from({ length: 31 }, (_, n) => `n${n}`) },
     ],
-  ])('[18.2] get refuses a faulty body: %s', async (message, change) => {
+  ])('[18.2] [0.3] get refuses a faulty body: %s', async (message, change) => {
     const { headers } = await given.tenant(server)
     const data = { organizationId: 'org_1', documentId: 'doc_1', ...change }
     const answer = await server.post('/v2/notifications/get', { data }, headers)

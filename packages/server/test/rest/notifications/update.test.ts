@@ -38,7 +38,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id)).toMatchObject({ displayBodyMessage: 'First' })
   })
 
-  test('[4.17] [0.4] the call returns success even when every notification failed', async () => {
+  test('[4.17] [0.4] update returns success for the call even when every notification failed', async () => {
     const { client } = await given.tenant(server)
     expect(
       await client.notifications.update({
@@ -97,7 +97,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id)).toEqual({ ...before, ...change, displayBodyMessage: '' })
   })
 
-  test('[4.17] update accepts recipientUser as an object or a string', async () => {
+  test('[4.17] update accepts recipientUser as an object', async () => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant)
     const displayHeadlineMessageTemplateData = { recipientUser: { userId: 'u1', name: 'One' } }
@@ -157,7 +157,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
       },
     )
 
-    test('[4.17] update accepts a location id as a number or as its text', async () => {
+    test('[4.17] update accepts a numeric location id as a number and as a string', async () => {
       const tenant = await given.tenant(server)
       const id = await given.notification(tenant, { locationId: 42 })
       const update = async (locationId: string | number) =>
@@ -168,7 +168,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     })
   })
 
-  test('[4.17] readByUserIds marks the notification as read and removes it from the personal list', async () => {
+  test('[4.17] [18.3] readByUserIds marks a notification as read and removes it from the personal list, unless persistReadForUsers is set', async () => {
     const tenant = await given.tenant(server)
     const notifyUsers = ['u1', 'u2', 'u3'].map((userId) => ({ userId }))
     const id = await given.notification(tenant, { notifyUsers })
@@ -232,7 +232,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
     expect(await read(tenant, id, 'u2')).toBeUndefined()
   })
 
-  test('[4.17] update accepts 500 notifications in one call', async () => {
+  test('[4.17] [0.7.5] update accepts 500 notifications in one call', async () => {
     const tenant = await given.tenant(server)
     const id = await given.notification(tenant)
     const many = (count: number) => Array.from({ length: count }, (_, n) => ({ id: n === 0 ? id : `n${n}` }))
@@ -276,7 +276,7 @@ describe.each(stores)('notifications.update on %s', (store) => {
       'notifications.persistReadForUsers must be a boolean.',
       { notifications: { id: 'n1', persistReadForUsers: 'yes' } },
     ],
-  ])('[4.17] update refuses a faulty body: %s', async (message, change) => {
+  ])('[4.17] [0.3] update refuses a faulty body: %s', async (message, change) => {
     const tenant = await given.tenant(server)
     await given.notification(tenant, { notificationId: 'n1' })
     const data = {

@@ -57,7 +57,7 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
   ]
 
   test.each(lists)(
-    '[S2] [S5.2] six concurrent calls of %s do not block the event loop',
+    '[S2] [S5.2] six concurrent calls that read %s do not block the event loop',
     async (_, path, data) => {
       const held = await shortestLoopBlock(async () => {
         const answers = Array.from({ length: 6 }, async () => {
@@ -77,7 +77,7 @@ describe.each(stores)('lists of items with large data on %s', (store) => {
     },
   )
 
-  test('[S2] an update of 72 items with large data does not block the event loop', async () => {
+  test('[S2] updating 72 items with large data, or moving 30 documents with it, does not block the event loop', async () => {
     const { client } = tenant
     const ids = batches.flat()
     const updates = [

@@ -73,7 +73,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect((await client.organizations.get()).data).toEqual([])
   })
 
-  test('[4.13] update changes the name and keeps the other fields', async () => {
+  test('[4.13] [8.3] update changes the fields of the request, removes those sent as null and keeps the others', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({
       organizations: [{ organizationId: 'o1', organizationName: 'A', plan: 'x', tier: 1 }],
@@ -109,7 +109,7 @@ describe.each(stores)('organizations on %s', (store) => {
     expect(found.data.map((one) => [one.id, one.organizationName])).toEqual([['o1', 'first']])
   })
 
-  test('[8.3] update does not change the disabled state, the id or the timestamps of the server', async () => {
+  test('[8.3] update changes neither the disabled state nor the id, and the server sets the times', async () => {
     const { client } = await given.tenant(server)
     await client.organizations.add({ organizations: [{ organizationId: 'o1' }] })
     const [before] = (await client.organizations.get()).data
@@ -232,29 +232,29 @@ describe.each(stores)('organizations on %s', (store) => {
     expect((await client.crdt.get(inside)).data).toEqual([])
   })
 
-  test('[4.9] [0.7.5] get accepts at most 30 ids, pages of 1 to 1000 and only its own page tokens', async () => {
+  test('[4.9] [0.5] [0.7.5] get refuses more than 30 ids, a pageSize outside 1 to 1000, and page tokens that it did not issue to this API key', async () => {
     const { client } = await given.tenant(server)
     const other = await given.tenant(server)
     for (const { client: each } of [{ client }, other]) {
       await each.organizations.add({ organizations: [{ organizationId: 'a' }, { organizationId: 'b' }] })
     }
-    const refused = (input: object) =>
+    const outcomeOf = (input: object) =>
       client.organizations.get(input).then(
         () => 'accepted',
         (error) => `${error}`,
       )
     const ids = Array.from({ length: 31 }, (_, index) => `o${index}`)
-    expect(await refused({ organizationIds: ids })).toBe(
+    expect(await outcomeOf({ organizationIds: ids })).toBe(
       'ApiError: organizationIds must have at most 30 items.',
     )
     for (const pageSize of [0, 1001]) {
-      expect(await refused({ pageSize })).toBe('ApiError: pageSize must be an integer between 1 and 1000.')
+      expect(await outcomeOf({ pageSize })).toBe('ApiError: pageSize must be an integer between 1 and 1000.')
     }
     const { nextPageToken = '' } = await other.client.organizations.get({ pageSize: 1 })
     expect(nextPageToken).not.toBe('')
     const tampered = `${nextPageToken.slice(0, -2)}AA`
     for (const pageToken of [nextPageToken, tampered, 'x', '%', 'A'.repeat(4096)]) {
-      expect(await refused({ pageSize: 1, pageToken })).toBe('ApiError: Invalid page token.')
+      expect(await outcomeOf({ pageSize: 1, pageToken })).toBe('ApiError: Invalid page token.')
     }
   })
 

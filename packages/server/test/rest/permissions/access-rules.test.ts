@@ -18,7 +18,7 @@ import {
 
 type Role = 'viewer' | 'editor'
 
-/** The access of `u1` to `d1`. */
+/** Returns the access of `u1` to `d1`. */
 const accessOf = async (client: Client) =>
   (await permissionsOf(client, 'u1', { documentIds: ['d1'] }))?.documents?.d1
 
@@ -35,7 +35,7 @@ describe.each(stores)('access rules on %s', (store) => {
   }
   const everything = { organization: 'editor', folder: 'editor', document: 'editor' } as const
 
-  /** `d1` in `f1` of `o1`, with the access type set at the given level, and the user's grants. */
+  /** Creates `d1` in `f1` of `o1`, sets the access type at the given level, and gives `u1` the grants. */
   async function accessScene(accessType: Type, level: Level, grants: Grants): Promise<Client> {
     const tenant = await given.tenant(server)
     const { client } = tenant
@@ -69,7 +69,7 @@ describe.each(stores)('access rules on %s', (store) => {
     ['restricted', 'key', { organization: 'editor' }, 'none'],
     ['restricted', 'document', { document: 'expired' }, 'none'],
   ])(
-    '[25.9] a document that is %s by the %s, with the grants %j, gives %s',
+    '[25.9] with the access type %s set at the level %s and the grants %j, the role is %s',
     async (accessType, level, grants, role) => {
       const client = await accessScene(accessType, level, grants)
       expect(await accessOf(client)).toEqual(
@@ -79,7 +79,7 @@ describe.each(stores)('access rules on %s', (store) => {
   )
 
   test.each(['public', 'organizationPrivate', 'restricted'] as const)(
-    '[25.9] a %s document refuses every user while it or its organization is disabled',
+    '[25.4] [25.9] a %s document denies a user with every grant while the document or its organization is disabled',
     async (accessType) => {
       const client = await accessScene(accessType, 'document', everything)
       const closed = { ...denied('document'), accessType }
@@ -213,7 +213,7 @@ describe.each(stores)('access rules on %s', (store) => {
     })
   })
 
-  test('[25.3] the server can load more users at once than fit into one query', async () => {
+  test('[S5.2] the server loads the grants of more users at once than fit into one query', async () => {
     const { client, apiKey } = await scene()
     await grant(client, 'u5999', { ...organization, accessRole: 'viewer' })
     const options = { ...(await client.apiKeyConfig.get()).data, enablePrivateComments: false }

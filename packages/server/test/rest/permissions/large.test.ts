@@ -35,7 +35,7 @@ describe.each(stores)('permissions of many users in deep folders on %s', (store)
     await client.permissions.add({ user: { userId: 'u7' }, permissions: { resources: [grant] } })
   })
 
-  test('[S2] Get Permissions for 30 users and 60 resources, 31 folders deep, does not block the event loop', async () => {
+  test('[S2] ten concurrent calls of Get Permissions for 30 users and 60 resources, 31 folders deep, do not block the event loop', async () => {
     const input = {
       organizationId,
       userIds: numbered(30, (i) => `u${i}`),

@@ -114,7 +114,7 @@ describe.each(stores)('permissions on %s', (store) => {
       expect(await permissionsOf(client, 'u1')).toEqual({ organization: { o1: { accessRole: 'editor' } } })
     })
 
-    test('[7.3] add accepts 500 resources', async () => {
+    test('[7.3] [0.7.5] add accepts 500 resources', async () => {
       const { client } = await scene()
       const resources = Array.from({ length: 500 }, (_, n) => document(`d${n}`))
       expect((await grant(client, 'u1', ...resources)).data).toBeNull()
@@ -146,7 +146,7 @@ describe.each(stores)('permissions on %s', (store) => {
         'permissions.resources[0].expiresAt must be at least 1.',
         { user: { userId: 'u1' }, permissions: { resources: [{ ...organization, expiresAt: -1 }] } },
       ],
-    ])('[7.3] add refuses a faulty body: %s', async (message, data) => {
+    ])('[7.3] [0.3] add refuses a faulty body: %s', async (message, data) => {
       const tenant = await scene()
       expect(await raw('add', tenant, data)).toMatchObject(refused(message))
       expect(await permissionsOf(tenant.client, 'u1')).toEqual(stranger)
@@ -258,7 +258,7 @@ describe.each(stores)('permissions on %s', (store) => {
     })
 
     test.each([{}, { skipResourceExistenceValidation: true }])(
-      '[7.4] get does not find a missing organization, with %j',
+      '[7.4] get answers NOT_FOUND for a missing organization, with %j',
       async (more) => {
         const tenant = await scene()
         expect(await raw('get', tenant, { organizationId: 'o9', userIds: ['u1'], ...more })).toMatchObject({
@@ -268,7 +268,7 @@ describe.each(stores)('permissions on %s', (store) => {
       },
     )
 
-    test('[7.4] get accepts ids that are names of object properties', async () => {
+    test('[7.4] [0.6.3] get accepts ids that are names of object properties', async () => {
       const { client } = await scene()
       await client.documents.add({ organizationId: 'o1', documents: [{ documentId: 'toString' }] })
       const { data } = await client.permissions.get({
@@ -309,7 +309,7 @@ describe.each(stores)('permissions on %s', (store) => {
         'skipResourceExistenceValidation must be a boolean.',
         { organizationId: 'o1', userIds: ['u1'], skipResourceExistenceValidation: 'yes' },
       ],
-    ])('[7.4] get refuses a faulty body: %s', async (message, data) => {
+    ])('[7.4] [0.3] get refuses a faulty body: %s', async (message, data) => {
       expect(await raw('get', await given.tenant(server), data)).toMatchObject(refused(message))
     })
   })
@@ -397,7 +397,7 @@ describe.each(stores)('permissions on %s', (store) => {
         'permissions.resources[1].organizationId is required.',
         { userId: 'u1', permissions: { resources: [organization, { type: 'document', id: 'flat' }] } },
       ],
-    ])('[7.5] remove refuses a faulty body: %s', async (message, data) => {
+    ])('[7.5] [0.3] remove refuses a faulty body: %s', async (message, data) => {
       const tenant = await scene()
       await grant(tenant.client, 'u1', organization)
       expect(await raw('remove', tenant, data)).toMatchObject(refused(message))

@@ -60,7 +60,7 @@ describe.each(stores)('removed grants on %s', (store) => {
     expect((await client.users.get({ organizationId })).data).not.toMatchObject([{ name: 'Ada' }])
   })
 
-  test('[10.8] a migrated document keeps its users, also those removed earlier from the target', async () => {
+  test('[10.8] after a migration the target has the users of both documents, also users who were removed earlier from one of them', async () => {
     const tenant = await given.tenant(server)
     const { client } = tenant
     await given.users(tenant, ['u1', 'u2', 'u3'], { documentId: 'd1' })

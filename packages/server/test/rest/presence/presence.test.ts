@@ -20,7 +20,7 @@ describe.each(stores)('presence on %s', (store) => {
   const day = 24 * 60 * 60 * 1000
   const now = () => Date.now() + server.clock.offsetMs
 
-  /** Presence has no read operation: the server pushes it to clients. */
+  /** Reads the presence list from the store, because no operation returns it. */
   const present = ({ apiKey }: given.Tenant, { organizationId, documentId } = documentRef, at = now()) =>
     presence.list(server.database.read, apiKey, organizationId, documentId, at)
   const call = (tenant: given.Tenant, verb: string, data: unknown) =>
@@ -44,7 +44,7 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[4.10] add returns the complete response', async () => {
+  test('[4.10] the answer to add is the complete envelope', async () => {
     const tenant = await given.tenant(server)
     const { status, body } = await call(tenant, 'add', { ...documentRef, users: [{ userId: 'u1' }] })
     expect([status, body]).toEqual([
@@ -101,7 +101,7 @@ describe.each(stores)('presence on %s', (store) => {
     ])
   })
 
-  test('[15.1] documents, organizations and API keys have separate presence', async () => {
+  test('[15.1] [0.2.1] documents, organizations and API keys have separate presence lists', async () => {
     const [one, other] = [await given.tenant(server), await given.tenant(server)]
     const documentRefs = [
       documentRef,
@@ -170,7 +170,7 @@ describe.each(stores)('presence on %s', (store) => {
     })
   })
 
-  test('[15] a presence entry ends 24 hours after its last update', async () => {
+  test('[15] a user is present until 24 hours after the last call that named the user', async () => {
     const tenant = await given.tenant(server)
     const users = ['kept', 'lost'].map((userId) => ({ userId, name: userId }))
     await tenant.client.presence.add({ ...documentRef, users })
@@ -179,7 +179,7 @@ describe.each(stores)('presence on %s', (store) => {
     server.clock.offsetMs += day / 2
     expect(await present(tenant)).toEqual([entry({ userId: 'kept', name: 'kept', status: 'online' })])
 
-    // The row still exists, but an update does not revive it.
+    // The row of the user `lost` still exists, but an update does not make the user present again.
     await tenant.client.presence.update({ ...documentRef, users: [{ userId: 'lost', status: 'away' }] })
     expect((await present(tenant)).map((one) => one.userId)).toEqual(['kept'])
     const [kept] = await present(tenant)
@@ -194,41 +194,44 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await present(tenant)).toEqual([])
   })
 
-  test.each(['add', 'update'])('[4.10] %s refuses an invalid body and changes nothing', async (verb) => {
-    const tenant = await given.tenant(server)
-    await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1', name: 'Ada' }] })
-    const users = [{ userId: 'u1', status: 'away' }]
-    const faults: [unknown, string][] = [
-      [{ documentId: 'd1', users }, 'organizationId is required.'],
-      [{ ...documentRef, organizationId: ' ', users }, 'organizationId is required.'],
-      [{ organizationId: 'o1', users }, 'documentId is required.'],
-      [{ ...documentRef, documentId: '', users }, 'documentId is required.'],
-      [{ ...documentRef, documentId: 7, users }, 'documentId must be a string.'],
-      [documentRef, 'users is required.'],
-      [{ ...documentRef, users: {} }, 'users must be an array.'],
-      [{ ...documentRef, users: [] }, 'users must not be empty.'],
-      [{ ...documentRef, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
-      [
-        { ...documentRef, users: [{ userId: 'a\nb' }] },
-        expect.stringMatching(/^users\[0\]\.userId must not contain/),
-      ],
-      [
-        { ...documentRef, users: [...users, { userId: 'u2', status: 'active' }] },
-        'users[1].status must be one of: online, away, offline.',
-      ],
-      [{ ...documentRef, users: [{ userId: 'u1', name: 1 }] }, 'users[0].name must be a string.'],
-      [{ ...documentRef, users: [{ userId: 'u1', email: null }] }, 'users[0].email must be a string.'],
-      [
-        { ...documentRef, users: Array.from({ length: 501 }, (_, i) => ({ userId: `u${i}` })) },
-        'users must have at most 500 items.',
-      ],
-    ]
-    for (const [data, message] of faults)
-      expect(await call(tenant, verb, data)).toMatchObject(invalid(message))
-    expect(await present(tenant)).toEqual([entry({ userId: 'u1', name: 'Ada', status: 'online' })])
-  })
+  test.each(['add', 'update'])(
+    '[4.10] [15.2] [0.3] %s refuses an invalid body and changes nothing',
+    async (verb) => {
+      const tenant = await given.tenant(server)
+      await tenant.client.presence.add({ ...documentRef, users: [{ userId: 'u1', name: 'Ada' }] })
+      const users = [{ userId: 'u1', status: 'away' }]
+      const faults: [unknown, string][] = [
+        [{ documentId: 'd1', users }, 'organizationId is required.'],
+        [{ ...documentRef, organizationId: ' ', users }, 'organizationId is required.'],
+        [{ organizationId: 'o1', users }, 'documentId is required.'],
+        [{ ...documentRef, documentId: '', users }, 'documentId is required.'],
+        [{ ...documentRef, documentId: 7, users }, 'documentId must be a string.'],
+        [documentRef, 'users is required.'],
+        [{ ...documentRef, users: {} }, 'users must be an array.'],
+        [{ ...documentRef, users: [] }, 'users must not be empty.'],
+        [{ ...documentRef, users: [...users, { name: 'x' }] }, 'users[1].userId is required.'],
+        [
+          { ...documentRef, users: [{ userId: 'a\nb' }] },
+          expect.stringMatching(/^users\[0\]\.userId must not contain/),
+        ],
+        [
+          { ...documentRef, users: [...users, { userId: 'u2', status: 'active' }] },
+          'users[1].status must be one of: online, away, offline.',
+        ],
+        [{ ...documentRef, users: [{ userId: 'u1', name: 1 }] }, 'users[0].name must be a string.'],
+        [{ ...documentRef, users: [{ userId: 'u1', email: null }] }, 'users[0].email must be a string.'],
+        [
+          { ...documentRef, users: Array.from({ length: 501 }, (_, i) => ({ userId: `u${i}` })) },
+          'users must have at most 500 items.',
+        ],
+      ]
+      for (const [data, message] of faults)
+        expect(await call(tenant, verb, data)).toMatchObject(invalid(message))
+      expect(await present(tenant)).toEqual([entry({ userId: 'u1', name: 'Ada', status: 'online' })])
+    },
+  )
 
-  test('[4.14] delete refuses an invalid body', async () => {
+  test('[4.14] [0.3] delete refuses an invalid body', async () => {
     const tenant = await given.tenant(server)
     const faults: [unknown, string][] = [
       [{ documentId: 'd1', userIds: ['u1'] }, 'organizationId is required.'],
@@ -246,7 +249,7 @@ describe.each(stores)('presence on %s', (store) => {
       expect(await call(tenant, 'delete', data)).toMatchObject(invalid(message))
   })
 
-  test('[4.10] add accepts 500 users in one call, and many concurrent calls', async () => {
+  test('[4.10] [0.7.5] add accepts 500 users in one call, and many concurrent calls', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 500 }, (_, index) => ({ userId: `u${index}` }))
     await tenant.client.presence.add({ ...documentRef, users })
@@ -259,7 +262,7 @@ describe.each(stores)('presence on %s', (store) => {
     expect(await present(tenant, many)).toHaveLength(21)
   })
 
-  test('[15.1.1] a document has at most 1,000 users added by a backend, and present users can still be set', async () => {
+  test('[15.1.1] a document has at most 1,000 users added by a backend, and those who are present can be added again', async () => {
     const tenant = await given.tenant(server)
     const users = Array.from({ length: 1_001 }, (_, index) => ({ userId: `u${index}` }))
     const add = (from: number, to: number) =>

@@ -85,7 +85,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     })
   })
 
-  test('[12.1] createDocument and createFolder create a missing document or folder', async () => {
+  test('[12.1] [0.8] createDocument and createFolder create a missing document or folder, except under v1', async () => {
     const { client } = await given.tenant(server)
     const users = [{ userId: 'u1' }]
     for (const level of [{ documentId: 'd1' }, { folderId: 'f1' }]) {
@@ -134,7 +134,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(await roleOf(tenant, 'u1')).toBe('viewer')
   })
 
-  test('[12.1] adding a user again keeps the expiry of the membership, and after it expired creates a new one', async () => {
+  test('[12.1] adding a user again keeps the expiry of the membership, and creates a new membership after the old one expired', async () => {
     const tenant = await given.tenant(server)
     const grant = (expiresAt: number) =>
       tenant.client.permissions.add({
@@ -190,7 +190,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
       { organizationId, users: [{ userId: 'u1', isGuest: 'yes' }] },
       'users[0].isGuest must be a boolean or null.',
     ],
-  ])('[12.1] add refuses an invalid body (%#)', async (data, message) => {
+  ])('[12.1] [0.3] add refuses an invalid body (%#)', async (data, message) => {
     const tenant = await given.tenant(server)
     expect(await server.post('/v2/users/add', { data }, tenant.headers)).toMatchObject({
       status: 400,
@@ -199,7 +199,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect((await tenant.client.organizations.get()).data).toEqual([])
   })
 
-  test('[12.1] a profile field sent as null is removed', async () => {
+  test('[22.1] a profile field sent as null is not stored', async () => {
     const tenant = await given.tenant(server)
     await tenant.client.users.add({
       organizationId,
@@ -216,7 +216,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     ])
   })
 
-  test('[12.4] delete returns a result for each user, without ids', async () => {
+  test('[12.4] delete returns a result without an id field for each user', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1', 'u3'])
     expect(await tenant.client.users.delete({ organizationId, userIds: ['u1', 'u2', 'u1'] })).toEqual({
@@ -258,7 +258,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     expect(await Promise.all(levels.map((level) => idsAt(tenant, level)))).toEqual([['u1'], [], ['u1'], []])
   })
 
-  test('[12.4] a user of a document alone is not a user of the organization and keeps the document', async () => {
+  test('[12.4] delete does not find a user of only a document in the organization, and the user keeps the document', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'], { documentId: 'd1' })
     expect((await tenant.client.users.delete({ organizationId, userIds: ['u1'] })).data).toEqual({
@@ -273,14 +273,14 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
     for (const level of levels) {
       await tenant.client.users.add({ ...level, users: [{ userId: 'u1', name: 'Ada', team: 'x' }] })
     }
-    const nameAfterReturn = async () => {
+    const usersAfterReturn = async () => {
       await tenant.client.users.delete({ organizationId, userIds: ['u1'] })
       await given.users(tenant, ['u1'])
       return (await tenant.client.users.get({ organizationId })).data
     }
-    expect(await nameAfterReturn()).toMatchObject([{ name: 'Ada', team: 'x' }])
+    expect(await usersAfterReturn()).toMatchObject([{ name: 'Ada', team: 'x' }])
     await tenant.client.users.delete({ organizationId: 'org_2', userIds: ['u1'] })
-    const [forgotten] = (await nameAfterReturn()) as { name: string }[]
+    const [forgotten] = (await usersAfterReturn()) as { name: string }[]
     expect(forgotten).toMatchObject({ name: expect.stringMatching(/^User /) })
     expect(forgotten).not.toHaveProperty('team')
   })
@@ -312,7 +312,7 @@ describe.each(stores)('users.add and users.delete on %s', (store) => {
       'userIds must have at most 500 items.',
     ],
     [{ organizationId, userIds: [''] }, 'userIds[0] is required.'],
-  ])('[12.4] delete refuses an invalid body (%#)', async (data, message) => {
+  ])('[12.4] [0.3] delete refuses an invalid body (%#)', async (data, message) => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     expect(await server.post('/v1/users/delete', { data }, tenant.headers)).toMatchObject({

@@ -6,7 +6,7 @@ import { seed } from '../../support/large-data.ts'
 
 const organizationId = 'org_1'
 
-/** Two groups with three of four users: `g1` has u1 and u2, `g2` has u2 and u3. */
+/** Adds the users u1 to u4 and two groups: `g1` with u1 and u2, `g2` with u2 and u3. */
 const groups = async (tenant: given.Tenant) => {
   await given.users(tenant, ['u1', 'u2', 'u3', 'u4'])
   await tenant.client.userGroups.add({
@@ -21,7 +21,7 @@ const groups = async (tenant: given.Tenant) => {
   await add('g1', ['u1', 'u2'])
   await add('g2', ['u2', 'u3'])
 }
-const until = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds
 
 describe.each(stores)('users.get on %s', (store) => {
   const server = useServer(store)
@@ -34,7 +34,7 @@ describe.each(stores)('users.get on %s', (store) => {
       (user) => user.userId,
     )
 
-  /** Follows the pages to the end. */
+  /** Follows the page tokens to the end and returns the data of each page. */
   const pagesOf = async ({ client }: given.Tenant, query: Query) => {
     const found: unknown[] = []
     let pageToken: string | undefined
@@ -85,7 +85,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expect(await ids(tenant, { documentId: 'd1' }, 'v1')).toEqual(['u1', 'u2'])
   })
 
-  test('[12.2] v1 get ignores the fields that exist only in v2', async () => {
+  test('[12.2] [0.1.4] v1 get ignores the fields that exist only in v2', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1', 'u2'])
     await given.users(tenant, ['u3'], { folderId: 'f1' })
@@ -138,7 +138,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expect(data).toEqual([])
   })
 
-  test('[12.2.1] allDocuments returns each user of any document once, and no users of the organization alone', async () => {
+  test('[12.2.1] allDocuments returns each user of any document once, and no users who belong only to the organization', async () => {
     const tenant = await given.tenant(server)
     await groups(tenant)
     await given.users(tenant, ['u3', 'u2'], { documentId: 'd1' })
@@ -281,7 +281,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expectFreeLoop(held)
   })
 
-  test('[12.2.1] pages of documents contain every user once, also for users of many documents', async () => {
+  test('[12.2.1] pages grouped by document contain every user of every document once, also users of many documents', async () => {
     const tenant = await given.tenant(server)
     await given.organization(tenant, organizationId)
     const fill = seed(server.database, tenant.apiKey, organizationId)
@@ -303,7 +303,7 @@ describe.each(stores)('users.get on %s', (store) => {
     expect(pages).toHaveLength(Math.ceil(455 / 70))
   })
 
-  test('[0.5] a page token is valid only for its filters and its tenant', async () => {
+  test('[0.5] a page token is valid only for the same filters and the same API key', async () => {
     const [tenant, other] = [await given.tenant(server), await given.tenant(server)]
     for (const one of [tenant, other]) await given.users(one, ['u1', 'u2', 'u3'])
     const { nextPageToken: pageToken } = await tenant.client.users.get({ organizationId, pageSize: 1 })
@@ -332,8 +332,8 @@ describe.each(stores)('users.get on %s', (store) => {
           ],
         },
       })
-    await grant('past', until(-10))
-    await grant('future', until(1000))
+    await grant('past', inSeconds(-10))
+    await grant('future', inSeconds(1000))
     expect(await ids(tenant)).toEqual(['future'])
     expect(await ids(tenant, { documentId: 'd1' })).toEqual(['u1', 'future'])
     expect((await ids(tenant, { allDocuments: true })).toSorted()).toEqual(['future', 'u1'])
@@ -356,7 +356,7 @@ describe.each(stores)('users.get on %s', (store) => {
       'organizationUserGroupIds must have at most 30 items.',
     ],
     [{ allDocuments: 'yes' }, 'allDocuments must be a boolean.'],
-  ])('[12.2] get refuses %j', async (query, message) => {
+  ])('[12.2] [0.3] get refuses %j', async (query, message) => {
     const { headers } = await given.tenant(server)
     expect(await server.post('/v2/users/get', { data: { organizationId, ...query } }, headers)).toMatchObject(
       {

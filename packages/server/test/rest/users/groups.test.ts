@@ -24,7 +24,7 @@ describe.each(stores)('user groups on %s', (store) => {
   const unknown = outcome(false, 'User does not exist.')
   const noGroup = refused('Organization user group does not exist.')
 
-  /** An organization with users u1 to u3 and an empty group g1. */
+  /** Creates an organization with users u1 to u3 and an empty group g1. */
   const scene = async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1', 'u2', 'u3'])
@@ -49,9 +49,13 @@ describe.each(stores)('user groups on %s', (store) => {
     })
     expect(await members(tenant)).toEqual(['u1'])
     expect(await members(tenant, 'g2')).toEqual([])
+    // No operation returns the name of a group.
+    const groups = server.database.read.selectFrom('user_groups').select('group_name').orderBy('group_id')
+    const named = await groups.where('api_key', '=', tenant.apiKey).execute()
+    expect(named).toEqual([{ group_name: 'Renamed' }, { group_name: 'Two' }])
   })
 
-  test('[13.1] add refuses an unknown organization unless createOrganization is set, which v1 ignores', async () => {
+  test('[13.1] [0.8] add refuses an unknown organization unless createOrganization is set, which v1 ignores', async () => {
     const { client } = await given.tenant(server)
     const call = { organizationId, organizationUserGroups: [{ groupId: 'g1', groupName: 'One' }] }
     const unknownOrganization = refused('Organization does not exist.')

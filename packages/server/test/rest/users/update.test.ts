@@ -15,7 +15,7 @@ describe.each(stores)('users.update on %s', (store) => {
   const updated = { success: true, id, message: 'User updated.' }
   const unknown = { success: false, id, message: 'User does not exist.' }
 
-  /** The users of a level by id, as get returns them. */
+  /** Returns the users of an organization or a document by id, as get returns them. */
   const read = async (
     { client }: given.Tenant,
     level: { organizationId?: string; documentId?: string } = {},
@@ -55,7 +55,7 @@ describe.each(stores)('users.update on %s', (store) => {
     })
   })
 
-  test('[4.7] the id in a result is the same whether or not the user exists', async () => {
+  test('[4.7] [0.6.2] the id in a result is the same whether or not the user exists', async () => {
     const tenant = await given.tenant(server)
     const users = [{ userId: 'u1' }]
     const { data: before } = await tenant.client.users.update({ organizationId, users })
@@ -65,7 +65,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(new Set([before.u1?.id, added.u1?.id, after.u1?.id]).size).toBe(1)
   })
 
-  test('[4.7] update in an organization that does not exist finds no users and creates none', async () => {
+  test('[4.7] update in an organization that does not exist finds no users and does not create the organization', async () => {
     const { client } = await given.tenant(server)
     const users = [{ userId: 'u1' }, { userId: 'u2' }]
     expect(await client.users.update({ organizationId, users })).toEqual({
@@ -188,7 +188,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toMatchObject({ u1: { name: 'Ada', accessRole: 'editor' } })
   })
 
-  test('[12.3] update does not find a user whose grant has expired', async () => {
+  test('[4.7] [25.8] update does not find a user whose grant has expired', async () => {
     const tenant = await given.tenant(server)
     const grant = (userId: string, expiresAt: number) =>
       tenant.client.permissions.add({
@@ -202,7 +202,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(data).toEqual({ past: unknown, future: updated })
   })
 
-  test('[22.1] update cannot write fields of the grant, the token or the server into a profile', async () => {
+  test('[12.1] update ignores fields that only the server sets', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const before = await read(tenant)
@@ -222,7 +222,7 @@ describe.each(stores)('users.update on %s', (store) => {
     expect(await read(tenant)).toEqual(before)
   })
 
-  test('[22.1] generated name, initial and color stay the same, and the initial follows the name', async () => {
+  test('[12.2] generated name, initial and color stay the same, and the initial follows the name', async () => {
     const tenant = await given.tenant(server)
     await given.users(tenant, ['u1'])
     const [first, second] = [await read(tenant), await read(tenant)]

@@ -31,7 +31,7 @@ describe.each(stores)('workspace credentials on %s', (store) => {
     })
   })
 
-  test('[0.2] get answers an unknown workspace and a wrong token with different errors', async () => {
+  test('[1.2] get answers an unknown workspace and a wrong token with different errors', async () => {
     const one = await given.tenant(server)
     const other = await given.tenant(server)
     const get = (workspaceId: string, token: string) =>
@@ -53,7 +53,7 @@ describe.each(stores)('workspace credentials on %s', (store) => {
   })
 
   test.each(others)(
-    '[0.2] %s returns the same error for a wrong workspace id and a wrong token',
+    '[1.2] %s returns the same error for a wrong workspace id and a wrong token',
     async (path) => {
       const one = await given.tenant(server)
       const other = await given.tenant(server)
@@ -69,13 +69,13 @@ describe.each(stores)('workspace credentials on %s', (store) => {
     },
   )
 
-  test('[0.2] a caller can send the token in x-svc-workspace-auth-token', async () => {
+  test('[5] a caller can send the token of the workspace in x-svc-workspace-auth-token', async () => {
     const { workspaceId, workspaceAuthToken } = await given.tenant(server)
     const headers = { 'x-svc-workspace-id': workspaceId, 'x-svc-workspace-auth-token': workspaceAuthToken }
     expect(await server.post('/v2/workspace/get', { data: {} }, headers)).toMatchObject({ status: 200 })
   })
 
-  test('[0.2] the server refuses the credentials of an API key in workspace-level operations', async () => {
+  test('[5] an operation of a workspace refuses the credentials of an API key', async () => {
     const { headers } = await given.tenant(server)
     expect(await server.post('/v2/workspace/get', { data: {} }, headers)).toMatchObject({
       status: 400,

@@ -8,12 +8,12 @@ const tooMany = {
   error: { status: 'RESOURCE_EXHAUSTED', message: 'Rate limit exceeded for this endpoint. Try again later.' },
 }
 
-/** A failing attempt, which uses up the limit like any other. */
+/** Sends a call that fails. It counts towards the limit like any other. */
 const from = (server: TestServer, forwardedFor: string) =>
   server.post(create, { data: { ownerEmail: 'nobody' } }, { 'x-forwarded-for': forwardedFor })
 
 describe.each(stores)('workspace limits on %s', (store) => {
-  /** A separate server, because each server has its own counters. */
+  /** Runs `work` with a server of its own, because each server has its own counters. */
   async function withServer(env: Record<string, string>, work: (server: TestServer) => Promise<void>) {
     const server = await startServer(store, { env })
     try {
@@ -66,7 +66,7 @@ describe.each(stores)('workspace limits on %s', (store) => {
 
   test('[0.7] workspace-level calls have a rate limit per workspace and minute', () =>
     withServer({ LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '3' }, async (server) => {
-      // Reading the key's token was the first call.
+      // given.tenant has already made one call for each workspace: it reads the auth token of the API key.
       const busy = await given.tenant(server)
       const idle = await given.tenant(server)
       await busy.client.workspace.get()

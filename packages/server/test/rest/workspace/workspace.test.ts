@@ -51,7 +51,7 @@ describe.each(stores)('workspace on %s', (store) => {
   })
 
   test.each(['x@mailinator.com', 'x@MAILINATOR.com', 'x@sub.mailinator.com'])(
-    '[4.4] create refuses the disposable domain of %s',
+    '[4.4] [1.1.5] create refuses the disposable domain of %s',
     async (ownerEmail) => {
       expect(await server.post(create, { data: { ownerEmail } })).toMatchObject({
         status: 400,
@@ -73,7 +73,7 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(named.data).toMatchObject({ name: 'Bo workspace', owner: { name: 'Bo', avatar: '' } })
   })
 
-  test('[1.1] the first API key allows the local machine and has the default options', async () => {
+  test('[1.1] [1.1.3] the first API key allows the domains localhost and 127.0.0.1 and has the default options', async () => {
     const { client } = await given.tenant(server)
     expect((await client.domains.get()).data).toEqual({ allowedDomains: ['localhost', '127.0.0.1'] })
     expect((await client.apiKeyConfig.get()).data).toEqual({
@@ -128,11 +128,11 @@ describe.each(stores)('workspace on %s', (store) => {
       { ownerEmail: 'a@example.com', avatar: `https://example.com/${'x'.repeat(2000)}` },
       'avatar must have at most 2000 characters.',
     ],
-  ])('[1.1] create refuses %s', async (_fault, data, message) => {
+  ])('[1.1] [0.3] create refuses %s', async (_fault, data, message) => {
     expect(await server.post(create, { data })).toMatchObject({ status: 400, body: invalid(message) })
   })
 
-  test('[1.1.1] [1.1.6] an owner can create five workspaces, however the email address is spelled', async () => {
+  test('[1.1.1] [1.1.6] an owner can create at most five workspaces, however the email address is spelled', async () => {
     for (let count = 0; count < 5; count++)
       await server.client().workspace.create({ ownerEmail: 'five@example.com' })
     expect(await server.post(create, { data: { ownerEmail: ' FIVE@Example.com' } })).toMatchObject({
@@ -147,7 +147,7 @@ describe.each(stores)('workspace on %s', (store) => {
     await server.client().workspace.create({ ownerEmail: 'six@example.com' })
   })
 
-  test('[1.1.1] an owner can create five workspaces, also when concurrent calls ask for more', async () => {
+  test('[1.1.1] five of eight concurrent calls that create a workspace for one owner succeed', async () => {
     const calls = Array.from({ length: 8 }, () =>
       server.post(create, { data: { ownerEmail: 'race@example.com' } }),
     )
@@ -156,14 +156,14 @@ describe.each(stores)('workspace on %s', (store) => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(3)
   })
 
-  test('[1.1] create with a repeated Idempotency-Key returns the workspace that it created', async () => {
+  test('[I1] create with a repeated Idempotency-Key returns the workspace that the first call created', async () => {
     const options = { idempotencyKey: 'the-same-workspace' }
     const first = await server.client().workspace.create({ ownerEmail: 'once@example.com' }, options)
     const second = await server.client().workspace.create({ ownerEmail: 'once@example.com' }, options)
     expect(second).toEqual(first)
   })
 
-  test('[1.1] workspace operations exist under v2 only', async () => {
+  test('[1.1] create exists under v2 only', async () => {
     expect(
       await server.post('/v1/workspace/create', { data: { ownerEmail: 'v1@example.com' } }),
     ).toMatchObject({

@@ -1,17 +1,18 @@
 import { once } from 'node:events'
+import { closeCodes } from '@plenum/protocol/realtime'
 import { editorName } from '@plenum/client'
 import { describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import * as given from '../support/given.ts'
 import { stores, useServer } from '../support/harness.ts'
-import { converged, synced } from '../support/clients/convergence.ts'
-import { hocuspocusClient } from '../support/clients/hocuspocus-client.ts'
+import { converged, eventually, synced } from '../support/clients/convergence.ts'
+import { hocuspocusClient, hocuspocusSocket } from '../support/clients/hocuspocus-client.ts'
 import { closed, socketUrl } from '../support/clients/raw-socket.ts'
 import { yjsClient } from '../support/clients/yjs-client.ts'
 import { tokenFor } from '../support/user-tokens.ts'
 
 const url = 'https://example.com/a/../b?q=1&r=%2F#top'
-/** Joined with a slash, the first two are the same. */
+/** Ids with characters that have a meaning in a path. */
 const editorRefs = [
   ['a/b', 'c', 'd'],
   ['a', 'b/c', 'd'],
@@ -21,7 +22,7 @@ const editorRefs = [
   ['ünï/cödé 😀', '...', '/'],
 ] as const
 
-describe.each(stores)('ids that contain slashes on %s', (store) => {
+describe.each(stores)('names of editors whose ids contain slashes on %s', (store) => {
   const server = useServer(store)
 
   const tokenForAll = (tenant: given.Tenant) =>
@@ -50,31 +51,7 @@ describe.each(stores)('ids that contain slashes on %s', (store) => {
     },
   )
 
-  test('[0.6.1] documents whose ids differ only in the position of a slash share nothing', async () => {
-    const tenant = await given.tenant(server)
-    const token = await tokenForAll(tenant)
-    const clients = editorRefs.slice(0, 3).map(([organizationId, documentId, editorId]) => {
-      const connection = tenant.client.connect({ token: () => token, WebSocket })
-      const document = connection.document(organizationId, documentId)
-      return { connection, document, name: editorName(organizationId, documentId, editorId) }
-    })
-    const editors = clients.map(({ name }) => yjsClient(server, token, { name }))
-    await synced(...editors)
-    for (const [index, { text }] of editors.entries()) text.insert(0, `text ${index}`)
-    await Promise.all(clients.map(({ document }, index) => document.liveState('cell').set({ value: index })))
-    const readers = clients.map(({ name }) => yjsClient(server, token, { name }))
-    await synced(...readers)
-    for (const [index, { text }] of readers.entries()) {
-      await expect.poll(() => text.toString()).toBe(`text ${index}`)
-      expect(clients[index]?.document.liveState('cell').value).toEqual({ value: index })
-    }
-    await tenant.client.organizations.delete({ organizationIds: ['a/b'] })
-    const { data } = await tenant.client.crdt.get({ organizationId: 'a', documentId: 'b/c' })
-    expect(data).toMatchObject([{ id: 'd', data: 'text 1' }])
-    for (const { connection } of clients) connection.close()
-  })
-
-  test('[R1.7] a part that is not percent-encoded is used unchanged', async () => {
+  test('[R1.7] a part of a name that is not valid percent-encoding is used unchanged', async () => {
     const tenant = await given.tenant(server)
     const socket = new WebSocket(socketUrl(server, `/yjs/a/100%/b%zz?token=${await tokenForAll(tenant)}`))
     await once(socket, 'message')
@@ -83,5 +60,55 @@ describe.each(stores)('ids that contain slashes on %s', (store) => {
     const end = closed(socket)
     socket.close()
     await end
+  })
+
+  test('[R1.8] [R6.5] the server refuses editor names without exactly three parts or with parts that are not ids', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    for (const name of [
+      'a/b',
+      'a/b/c/d',
+      'a%2Fb%2Fc',
+      '%2e/b/c',
+      'a/%2e%2e/c',
+      'a/./c',
+      '../b/c',
+      'a//c',
+      'a/b/',
+      'a/b/%00',
+      'a/b/%0A',
+      `a/b/${'x'.repeat(257)}`,
+      'a/b/%20',
+    ]) {
+      // A WebSocket would resolve dots before it sends the address.
+      const socket = rawSocket(`/yjs/${name}?token=${token}`)
+      expect([name, (await closed(socket)).code]).toEqual([name, closeCodes.badMessage])
+      const denied = new Promise<string>((resolve) => {
+        hocuspocusClient(server, token, { name, onAuthenticationFailed: ({ reason }) => resolve(reason) })
+      })
+      expect([name, await denied]).toEqual([name, expect.stringContaining('percent-encoded')])
+    }
+  })
+
+  /** Opens a socket with exactly this path; a `WebSocket` would normalize it. */
+  const rawSocket = (path: string) =>
+    new WebSocket(socketUrl(server, '/'), {
+      finishRequest: (request) => {
+        request.path = path
+        request.end()
+      },
+    })
+
+  test('[0.6] clients can open an editor with ids of 256 characters', async () => {
+    const tenant = await given.tenant(server)
+    const token = await tokenFor(tenant)
+    const editorRef = ['😀', '𝕕', '𝕖'].map((id) => id.repeat(256)) as [string, string, string]
+    // The token is in the address, because a client may send only 16 KiB before it is authenticated.
+    const socket = hocuspocusSocket(server, `?token=${token}`)
+    const ada = hocuspocusClient(server, '', { name: editorName(...editorRef), socket })
+    const bob = yjsClient(server, token, { name: editorName(...editorRef) })
+    await synced(ada, bob)
+    ada.text.insert(0, 'Hello')
+    await eventually(() => bob.text.toJSON()).toBe('Hello')
   })
 })

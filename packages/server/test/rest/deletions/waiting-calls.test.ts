@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { Deletions } from '../../../src/access/deletions.ts'
+import { SteppedClock } from '../../support/clock.ts'
+import * as given from '../../support/given.ts'
+import { stores, useServer } from '../../support/harness.ts'
+import { seed } from '../../support/large-data.ts'
+
+const organizationId = 'big'
+
+describe.each(stores)('calls that wait for a large deletion on %s', (store) => {
+  const server = useServer(store)
+
+  test('[8.4.3] a call that names a part of an unfinished deletion is ABORTED after 10 s, and a call after its end does not wait', async () => {
+    const tenant = await given.tenant(server)
+    await given.organization(tenant, organizationId)
+    await seed(server.database, tenant.apiKey, organizationId).documents(2_000)
+    const { database } = server
+    const clock = new SteppedClock(Date.now())
+    const deletions = new Deletions({ database, clock, onGone() {}, onFinished() {}, onFailure() {} })
+    /** Steps the clock while `work` waits for its timers. */
+    const stepThrough = async <T>(work: Promise<T>, stepMs: number, untilMs: number) => {
+      let isOver = false
+      void work.finally(() => (isOver = true)).catch(() => {})
+      while (!isOver && clock.elapsed() < untilMs) {
+        if (clock.pending > 0) clock.step(stepMs)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return isOver
+    }
+
+    const beginning = deletions.begin(tenant.apiKey, { organizationIds: [organizationId] }, async () => true)
+    await stepThrough(beginning, 50, Infinity)
+    const { deletion } = (await beginning)!
+
+    const named = { organizationIds: [organizationId], documentIds: ['d1'], folderIds: [] }
+    const call = () =>
+      deletions.waitWhileAffected(tenant.apiKey, named).then(
+        () => 'done',
+        (error: { status: string }) => error.status,
+      )
+    const calledAtMs = clock.elapsed()
+    const waiting = call()
+    expect(await stepThrough(waiting, 1, calledAtMs + 9_999)).toBe(false)
+    await stepThrough(waiting, 1, calledAtMs + 10_001)
+    expect(await waiting).toBe('ABORTED')
+
+    await database.write((db) => deletions.finish(db, deletion))
+    deletions.ended(deletion, true)
+    expect(await call()).toBe('done')
+  })
+})
