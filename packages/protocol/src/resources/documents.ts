@@ -33,13 +33,13 @@ export const DocumentInput = openObject(
 
 export const DocumentAccessOutcome = Type.Object({
   success: outcome.success,
-  accessType: Type.Optional(described(AccessType, 'The new access type.')),
+  accessType: Type.Optional(described(AccessType, 'The new access type of the document.')),
   message: outcome.message,
 })
 
 export const DocumentDisableOutcome = Type.Object({
   success: outcome.success,
-  disabled: Type.Optional(flag('The new state.')),
+  disabled: Type.Optional(flag('Whether the document is now disabled.')),
   message: outcome.message,
 })
 

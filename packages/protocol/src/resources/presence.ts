@@ -5,7 +5,7 @@ import { choice } from '../base/schemas.ts'
 
 export const PresenceStatus = choice(
   ['online', 'away', 'offline'],
-  'The status that others see. Default: `online`.',
+  'The status that other users see. Default for a new entry: `online`.',
 )
 export type PresenceStatus = Type.Static<typeof PresenceStatus>
 

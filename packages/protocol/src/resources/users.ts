@@ -37,14 +37,14 @@ const profile = {
 export const UserInput = openObject(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))
 export type UserInput = Type.Static<typeof UserInput>
 
-/** A user with a role on the addressed level. */
+/** A user with a role in the document, folder or organization that the call addresses. */
 export const MemberInput = openObject(
   Type.Object({
     ...profile,
     accessRole: v2Only(
       described(
         AccessRole,
-        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
+        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
       ),
     ),
   }),
@@ -63,7 +63,7 @@ export const User = openObject(
     accessRole: Type.Optional(
       described(
         AccessRole,
-        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes.',
+        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes.',
       ),
     ),
   }),

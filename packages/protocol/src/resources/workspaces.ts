@@ -3,7 +3,10 @@ import { AccessType } from '../base/fields.ts'
 import { ApiKeyId } from '../base/ids.ts'
 import { choice, described, flag, mapOf, text } from '../base/schemas.ts'
 
-export const KeyType = choice(['testing', 'production'], 'Use a `testing` key for development.')
+export const KeyType = choice(
+  ['testing', 'production'],
+  'Kind of the API key. Use `testing` for development.',
+)
 
 const apiKey = text('Id of the API key.')
 
