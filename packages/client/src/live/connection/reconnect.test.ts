@@ -84,7 +84,7 @@ test('[K2.1] a connection that receives anything at all stays open', async () =>
   expect(connection.status).toBe('connected')
 })
 
-test('[K2.1] a socket is given up if the server is not ready within 10 s', async () => {
+test('[K2.1] a socket is replaced if the server has not accepted the token within 10 s', async () => {
   await connect()
   fakes.server.socket.accept()
   expect(await untilNextSocket()).toBe(10_100)

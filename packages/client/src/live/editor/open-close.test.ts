@@ -45,7 +45,7 @@ test('[K7] close sends outstanding changes, rejects whenSaved and leaves the Y.D
   expect(editor.doc.getText().toJSON()).toBe('afterlast')
 })
 
-test('[K7] close is reported once, after the document has dropped the editor', async () => {
+test('[K7] an editor reports once that it is closed, after the document has dropped it', async () => {
   const { editor, document } = await openSyncedEditor()
   const events: unknown[] = []
   editor.subscribe(({ status }) => events.push([status, document.editor(editor.editorId) === editor]))
