@@ -1,4 +1,4 @@
-// `npm run example` starts a Plenum server, the backend of an application, and its page on this machine.
+// `npm run example` starts a Plenum server, the backend of an application, and the page of the application.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
