@@ -16,7 +16,7 @@ const server = spawn(
   process.execPath,
   ['--enable-source-maps', join(folder, '../packages/server/dist/main.js')],
   {
-    // The environment and the .env file of the repository configure another server, so this one uses neither.
+    // The environment and the .env file of the repository configure another server, so this server uses neither.
     cwd: dataDir,
     env: { PORT: serverPort, DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
     stdio: 'inherit',

@@ -40,7 +40,7 @@ function setPresence(socket: WebSocket, ref: number): void {
   send(socket, { type: 'setPresence', ref, data: { at: Math.random(), text } })
 }
 
-/** A few sockets try to open one document 999 times each, and change their presence. The server opens it once per socket. */
+/** A few sockets try to open one document 999 times each, and change their presence. The server allows one opening each. */
 export const presenceUnderManyRefs: Attack = {
   name: 'presence of viewers who open one document many times',
   withoutDatabase: true,

@@ -66,7 +66,7 @@ export const hocuspocus: Dialect = {
   read(bytes) {
     if (bytes.length === 1) return { kind: 'other' } // A ping is the only frame without a room.
     const decoder = decoding.createDecoder(bytes)
-    decoding.readVarUint8Array(decoder) // The room. A connection of this benchmark has one.
+    decoding.readVarUint8Array(decoder) // The room, which is skipped: a connection of this benchmark has only one.
     const kind = decoding.readVarUint(decoder)
     if (kind === sync || kind === syncReply) return readSync(decoder)
     if (kind === syncStatus) {

@@ -63,13 +63,13 @@ function familyFile(
   return `${header}${importLines.join('')}\n${[...shared, ...declarations, api].join('\n')}`
 }
 
-/** Every input has the name of its operation, also where several operations share a shape. */
+/** Declares the input under the name of its operation, also where several operations share a shape. */
 const inputText = (name: string, schema: Field, used: Set<string>): string =>
   shapeName(schema) === undefined
     ? declarationText(name, schema, used)
     : `export type ${name} = ${typeText(name, schema, used)}\n`
 
-/** An answer with fields of its own gets the name of its operation. Other types are written where they are used. */
+/** Declares an answer with fields of its own under the name of its operation. Returns other types as they are. */
 function answerText(name: string, schema: Field, declarations: string[], used: Set<string>): string {
   if (!schema.properties || shapeName(schema)) return typeText(name, schema, used)
   declarations.push(declarationText(name, schema, used))

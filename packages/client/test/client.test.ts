@@ -305,7 +305,7 @@ describe('[K1] retries', () => {
     expect(attempts).toBe(2)
   })
 
-  test('[K1] the client does not retry after the caller aborts, during an attempt or between two', async () => {
+  test('[K1] the client does not retry after the caller aborts, during an attempt or between two attempts', async () => {
     const { client, received } = await serve(neverAnswer)
     const during = new AbortController()
     const first = errorOf(client().organizations.get({}, { signal: during.signal }))

@@ -28,7 +28,7 @@ export const errorWithCode = ({ code }: Ending, message: string): ApiError =>
   new ApiError(statusByCode[code] ?? 'UNAVAILABLE', message, { details: { code } })
 
 export const reasonOf = ({ code, reason }: Ending): string =>
-  reason || `The server closed it with code ${code}.`
+  reason || `The server gave no reason (code ${code}).`
 
 /** Returns an error that says why the server ended something, and what to do. `name` names the document or editor. */
 export function endingError(ending: Ending, name?: string): ApiError {

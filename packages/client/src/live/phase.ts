@@ -1,7 +1,7 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { Ending } from './status.ts'
 
-/** The phase of a document or an editor at the server. `id` is the ref of a document or the channel of an editor. */
+/** The phase of a document or an editor ("it") at the server. `id` is the ref of a document or the channel of an editor. */
 export type Phase =
   /** It is not open at the server: there is no connection, the document of an editor is not open, or a retry is scheduled. */
   | { readonly name: 'detached' }

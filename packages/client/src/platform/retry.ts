@@ -59,7 +59,7 @@ export class Retry {
     this.#timer = undefined
   }
 
-  /** Cancels a scheduled run. The delays after later failures begin with the shortest one again. */
+  /** Cancels a scheduled run. The next delay is the shortest one again. */
   reset(): void {
     this.cancel()
     this.#failureCount = 0

@@ -48,7 +48,7 @@ export const editorFilter = {
   ),
 }
 
-/** The content of an editor as it is written. */
+/** The content of an editor in a request. */
 export const EditorContent = Type.Object({
   ...editorRef,
   data: CrdtData,
@@ -56,7 +56,7 @@ export const EditorContent = Type.Object({
   contentKey: Type.Optional(ContentKey),
 })
 
-/** The content of an editor as it is read. */
+/** The content of an editor in an answer. */
 export const CrdtRecord = Type.Object({
   data: StoredCrdtData,
   id: text('Id of the editor.'),

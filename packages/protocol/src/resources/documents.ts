@@ -6,7 +6,7 @@ import { outcome } from './outcomes.ts'
 
 export const DocumentDisabled = flag('While true, users can neither read nor write the document.')
 
-/** A document as it is read. Its metadata are further keys (spec 22.4). */
+/** A document in an answer. Its metadata are further keys (spec 22.4). */
 export const Document = openObject(
   Type.Object({
     id: text('Id of the document.'),
@@ -22,7 +22,7 @@ export const Document = openObject(
 )
 export type Document = Type.Static<typeof Document>
 
-/** A document as it is written. */
+/** A document in a request. */
 export const DocumentInput = openObject(
   Type.Object({
     documentId: DocumentId,

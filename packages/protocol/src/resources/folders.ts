@@ -21,7 +21,7 @@ const fields = {
 }
 const Fields = Type.Object(fields)
 
-/** A folder as it is read (spec 22.3). */
+/** A folder in an answer (spec 22.3). */
 export type Folder = Type.Static<typeof Fields> & { subFolders?: Folder[] }
 export const Folder = Type.Unsafe<Folder>(
   Type.Object({
@@ -35,7 +35,7 @@ export const Folder = Type.Unsafe<Folder>(
   }),
 )
 
-/** A folder as it is added. */
+/** A folder in a request of Add Folders. */
 export const FolderInput = Type.Object({
   folderId: NewFolderId,
   folderName: Type.Optional(displayName('Display name of the folder. Default: its id.')),
@@ -45,7 +45,7 @@ export const FolderInput = Type.Object({
   accessType: Type.Optional(AccessType),
 })
 
-/** The fields of a folder that Update Folders changes. The access type has an operation of its own. */
+/** A folder in a request of Update Folders. The access type has an operation of its own. */
 export const FolderChange = Type.Object({
   folderId: FolderId,
   folderName: Type.Optional(displayName('New display name of the folder.')),

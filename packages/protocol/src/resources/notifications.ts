@@ -107,7 +107,7 @@ export const IsNotificationResolverUsed = flag(
   'True: your application provides the texts, so headline and body may be absent.',
 )
 
-/** The hash that stored records carry for a location, or the id that the caller chose for it (spec 22.5). */
+/** The id that the caller chose for a location, or the hash that stored records carry for the location (spec 22.5). */
 export const LocationId = Type.Union(
   [ChosenId, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })],
   { description: 'Id of the location inside the document, or the number that notifications carry for it.' },
@@ -153,7 +153,7 @@ export const NotificationMetadata = Type.Object({
 /** Maps a hash of a user id, or of a lower-case email address, to `true` (spec 22.10). */
 const hashes = (description: string) => mapOf(Type.Boolean(), description)
 
-/** A notification as it is read (spec 22.10). */
+/** A notification in an answer (spec 22.10). */
 export const Notification = Type.Object({
   id: text('Id of the notification.'),
   notificationSource: NotificationSource,

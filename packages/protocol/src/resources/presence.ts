@@ -9,7 +9,7 @@ export const PresenceStatus = choice(
 )
 export type PresenceStatus = Type.Static<typeof PresenceStatus>
 
-/** A user in the presence list of a document, as it is written. */
+/** A user of a presence list in a request. */
 export const PresenceUser = Type.Object({
   userId: UserId,
   name: Type.Optional(displayName('Display name of the user.')),

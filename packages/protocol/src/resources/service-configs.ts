@@ -56,7 +56,7 @@ export const HuddleTriggers = triggersOf('huddle', 'Triggers for the events of h
 export const CrdtTriggers = triggersOf('crdt', 'Triggers for the events of editors, by name.')
 export const RecorderTriggers = triggersOf('recorder', 'Triggers for the events of recordings, by name.')
 
-/** Triggers as callers send them, in every spelling (spec 24.3). Names of unknown events are refused. */
+/** Triggers in a request, in every spelling (spec 24.3). Names of unknown events are refused. */
 export const TriggersInput = Type.Unsafe<AnyTriggers>(
   closedObject({
     ...triggerFields([...dottedFields, ...groupedFields], emailOrWebhook),
@@ -67,7 +67,7 @@ export const TriggersInput = Type.Unsafe<AnyTriggers>(
   } satisfies Record<EventGroup, object>),
 )
 
-/** Triggers as they are stored and read. Only the email service returns them. */
+/** Triggers in an answer. Only the settings of the email service can be read. */
 export const TriggersOutput = Type.Unsafe<Triggers>(
   closedObject(triggerFields(dottedFields, 'the email service')),
 )

@@ -9,7 +9,7 @@ const profileField = <T extends TSchema & { description?: string }>({ descriptio
 
 const cssColor = (description: string) => Type.String({ maxLength: 50, description })
 
-/** A user as it is written (spec 22.1). Further keys are stored; the keys that only the server sets are ignored. */
+/** A user in a request (spec 22.1). Further keys are stored; the keys that only the server sets are ignored. */
 const profile = {
   userId: UserId,
   name: profileField(displayName('Display name of the user.')),
@@ -50,7 +50,7 @@ export const MemberInput = openObject(
   }),
 )
 
-/** A user as it is read. */
+/** A user in an answer. */
 export const User = openObject(
   Type.Object({
     userId: text('Id of the user.'),

@@ -115,7 +115,7 @@ export class Link {
     if (this.isReady) this.#socket?.send(bytes)
   }
 
-  /** Handles an ending that the server sent as a message, while it leaves the socket open. */
+  /** Ends the connection after a message of the server, which leaves the socket open. */
   end(ending: Ending): void {
     this.#onSocketClosed(ending)
   }

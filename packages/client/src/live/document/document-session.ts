@@ -210,7 +210,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     if (this.status === 'connected') this.#changeStatus('reconnecting')
   }
 
-  /** A document ends with its connection, and comes back with it, unless it ended on its own. */
+  /** A document ends when its connection ends, and comes back with the connection, unless the document had ended before. */
   onConnectionStatus(status: Status): void {
     if (this.#phase.name === 'ended' || this.#phase.name === 'closed') return
     if (status === 'denied' || status === 'failed') this.#becomeEnded(status)

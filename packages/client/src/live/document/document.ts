@@ -28,7 +28,7 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
   subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
   /**
    * Calls the listener when the document or one of its editors becomes `denied` or `failed`, and when the server refuses
-   * a request in them.
+   * one of their requests.
    */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
   /** Sends outstanding changes of the editors, closes the editors and leaves the document. */

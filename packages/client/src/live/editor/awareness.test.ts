@@ -40,7 +40,7 @@ test('[K9] the awareness of an editor sends only the local state', async () => {
   bob.awareness.destroy()
 })
 
-test('[K9] the awareness drops the other clients while disconnected, and publishes the local state again afterwards', async () => {
+test('[K9] the awareness of an editor drops the states of other clients while disconnected, and publishes the local state again afterwards', async () => {
   const { editor } = await openSyncedEditor()
   const own = editor.awareness.clientID
   const bob = otherClient()
@@ -64,7 +64,7 @@ test('[K9] the awareness drops the other clients while disconnected, and publish
   bob.awareness.destroy()
 })
 
-test('[K9] the local state is removed when the page is hidden, and restored when it is shown', async () => {
+test('[K9] the awareness of an editor removes the local state when the page is hidden, and restores it when the page is shown', async () => {
   const page = new EventTarget()
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
   vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))

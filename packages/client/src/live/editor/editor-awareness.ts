@@ -32,8 +32,8 @@ export class EditorAwareness {
   }
 
   /**
-   * Publishes the own state with a clock two steps ahead. The server may have broadcast its removal, which took one step,
-   * and clients ignore states that are not newer than what they know.
+   * Publishes the own state with a clock two steps ahead. The server may have broadcast the removal of the state, which took
+   * one step, and clients ignore a state that is not newer than the one they know.
    */
   announce(): void {
     const { awareness } = this

@@ -347,5 +347,5 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
 const incompleteVersionError = () =>
   new ApiError(
     'FAILED_PRECONDITION',
-    'The version would be incomplete: the server has refused changes that were made here.',
+    'The version would be incomplete: the server has refused local changes.',
   )

@@ -84,7 +84,7 @@ export class EditorSync {
     return channel !== undefined && channel.upload !== 'waiting' && !channel.canWrite && this.#hasUnsent
   }
 
-  /** Whether local changes wait for the answers to earlier ones. */
+  /** Whether local changes wait for the answers to earlier changes. */
   get hasQueued(): boolean {
     return !this.#outgoing.isEmpty
   }
@@ -167,8 +167,8 @@ export class EditorSync {
   }
 
   /**
-   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: the server
-   * may know them already, and then they are saved.
+   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: they are saved
+   * if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
     if (channel.upload === 'refused') return
@@ -199,7 +199,7 @@ export class EditorSync {
   }
 
   #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
-    // A later update is durable and contains the refused one.
+    // A later update is durable and contains the refused update.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)
     // Only one change was refused. The difference, which the client sends on a new channel, may be accepted.

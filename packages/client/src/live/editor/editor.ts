@@ -7,8 +7,8 @@ import type { Versions } from '../versions/versions.ts'
 
 export interface LiveEditorOptions {
   /**
-   * Declares the type of the content, for REST. Default: the server looks where the usual editor bindings write. A
-   * declaration replaces an earlier one whose shared type is empty.
+   * Declares the type of the content, for REST. Default: the server looks where the usual editor bindings write. A new
+   * declaration replaces an earlier declaration only if the earlier shared type is empty.
    */
   type?: 'text' | 'map' | 'array' | 'xml'
   /** The name of the shared type in the `Y.Doc` that holds the content, such as `default` for Tiptap. */

@@ -29,7 +29,7 @@ test('[K7.1] document.editor throws for a Y.Doc of another copy of Yjs, and says
   expect(document.editor('other', { doc: new OwnDoc() }).status).toBe('connecting')
 })
 
-test('[K7] close sends outstanding changes, rejects whenSaved and leaves the Y.Doc as it is', async () => {
+test('[K7] editor.close sends outstanding changes, rejects whenSaved and leaves the Y.Doc as it is', async () => {
   const { document, editor, text } = await openSyncedEditor()
   text.insert(0, 'last')
   const saved = editor.whenSaved()

@@ -66,7 +66,7 @@ test('[K8] a change above 1 MiB is not sent, and the editor emits an error', asy
   expect(editor.saved).toBe(false)
 })
 
-test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final one', async () => {
+test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final code', async () => {
   const { editor, document } = await openSyncedEditor()
   const closeEditor = (code: number) =>
     fakes.server.socket.deliver({ type: 'editorClosed', channel: channel(), code, reason: 'Because.' })

@@ -59,7 +59,7 @@ export class PresenceList implements Presence {
     this.publish()
   }
 
-  /** Sends the own presence now, or after the interval if it was sent just before. */
+  /** Sends the own presence now, or at the end of the interval if it was sent just before. */
   publish(): void {
     this.#hasUnpublished = true
     if (this.#timer === undefined) this.#publishNow()

@@ -1,6 +1,6 @@
 export type Data = Record<string, unknown>
 
-/** A change of a live state, and the promises of the `set` calls in it. */
+/** A change of a live state, and the promises of the `set` calls that it combines. */
 export interface Write {
   data: Data
   merge: boolean

@@ -178,7 +178,7 @@ test('[K5] a change that the server could not store is sent again after a delay'
   await Promise.all(sets)
 })
 
-test('[K5] set rejects when the document is closed before the change is durable', async () => {
+test('[K5] set of a live state rejects when the document is closed before the change is durable', async () => {
   const { document } = await openDocument()
   const set = document.liveState('player').set({ position: 1 })
   document.close()

@@ -32,7 +32,7 @@ test('[K15] the calls of versions wait until the editor is connected, and resolv
   expect(await restored).toBeUndefined()
 })
 
-test('[K15.2] add rejects when the server refuses it, and the editor emits the error', async () => {
+test('[K15.2] versions.add rejects when the server refuses it, and the editor emits the error', async () => {
   const { editor, versions } = await openVersions()
   const errors = collectErrors(editor)
   acceptEditor()
@@ -43,7 +43,7 @@ test('[K15.2] add rejects when the server refuses it, and the editor emits the e
   expect(errors).toEqual([await added.catch((error: unknown) => error)])
 })
 
-test('[K15.2] add rejects if local changes were refused before', async () => {
+test('[K15.2] versions.add rejects if local changes were refused before', async () => {
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
@@ -53,7 +53,7 @@ test('[K15.2] add rejects if local changes were refused before', async () => {
   expect(lastSent('addVersion')).toBeUndefined()
 })
 
-test('[K15.2] add rejects if the server refuses local changes while add waits for them', async () => {
+test('[K15.2] versions.add rejects if the server refuses local changes while the call waits for them', async () => {
   const { editor, versions } = await openVersions()
   const text = editor.doc.getText()
   text.insert(0, 'offline')
@@ -70,7 +70,7 @@ test('[K15.2] add rejects if the server refuses local changes while add waits fo
   expect(await added).toBe('FAILED_PRECONDITION')
 })
 
-test('[K15.2] add is sent after all changes that were made before it', async () => {
+test('[K15.2] versions.add is sent after all changes that were made before the call', async () => {
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
@@ -92,7 +92,7 @@ test('[K15.2] add is sent after all changes that were made before it', async () 
   await added
 })
 
-test('[K15.1] list is sent again after a lost connection, but add and restore reject', async () => {
+test('[K15.1] versions.list is sent again after a lost connection, but versions.add and versions.restore reject', async () => {
   const { versions, events } = await openVersions()
   acceptEditor()
   const outcomes = [versions.add('Draft'), versions.restore('v1')].map(outcomeOf)

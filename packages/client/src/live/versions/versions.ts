@@ -4,7 +4,7 @@ import type { Unsubscribe } from '../../platform/listeners.ts'
 export interface VersionPage {
   /** Newest first. */
   readonly versions: readonly VersionInfo[]
-  /** Pass it to the next call of `list`. Absent on the last page. */
+  /** The `pageToken` for the next call of `list`. Absent on the last page. */
   readonly nextPageToken?: string
 }
 
