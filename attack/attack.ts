@@ -13,11 +13,11 @@ export interface Scene {
 export interface Attack {
   /** Describes what the attacker does. */
   name: string
-  /** The harm does not depend on the database, so the tests run it on SQLite only. */
+  /** The harm does not depend on the database, so the tests run the attack on SQLite only. */
   readonly withoutDatabase?: true
   /** How much the server's memory may grow. Set for attacks on memory. */
   maxMegabytes?: number
-  /** Sets the attack up, unmeasured. The returned function is the attack. It ends by itself. */
+  /** Sets the attack up, unmeasured. Returns a function that runs the attack, which ends by itself. */
   prepare(scene: Scene): Promise<() => Promise<void>>
 }
 

@@ -20,7 +20,7 @@ export interface Target {
 /** The longest time of each kind of request in milliseconds, and the requests that failed. */
 export interface Report {
   worstMs: Record<Probe, number>
-  /** The same without the time in which the server or this process waited for a processor. */
+  /** Like `worstMs`, without the time in which the server or this process waited for a processor. */
   worstWorkedMs: Record<Probe, number>
   failures: string[]
 }
@@ -31,7 +31,7 @@ const requestTimeoutMs = 60_000
 const pauseMs = 20
 const organizationId = 'org_1'
 
-// Exits with its parent process, which may be interrupted.
+// Exits when the parent process ends, because that may be interrupted.
 process.once('disconnect', () => process.exit())
 
 const [{ url, pid }] = (await once(process, 'message')) as [Target]
@@ -42,7 +42,7 @@ await addDocument('medium', 100_000)
 await addDocument('large', 430_000)
 const token = await userToken(tenant, 'ada')
 const [typist, reader] = [connect('live'), connect('live')]
-await Promise.all([synced(typist), synced(reader)])
+await Promise.all([waitUntilSynced(typist), waitUntilSynced(reader)])
 
 const probes: Record<Probe, () => Promise<unknown>> = {
   read: () => client.organizations.get({ organizationIds: [organizationId] }),
@@ -56,18 +56,18 @@ const probes: Record<Probe, () => Promise<unknown>> = {
   },
   async open() {
     const opened = connect('large')
-    await synced(opened)
+    await waitUntilSynced(opened)
     opened.provider.destroy()
   },
 }
-const noTimes: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
-// Once without measuring: the first request of a kind is slow in this process as well.
+const zeroMs: Record<Probe, number> = { read: 0, write: 0, document: 0, edit: 0, open: 0 }
+// Each probe runs once unmeasured, because the first request of a kind is slow in this process as well.
 for (const probe of Object.values(probes)) await probe()
 process.send?.('ready')
 
 for (;;) {
   await once(process, 'message')
-  const report: Report = { worstMs: { ...noTimes }, worstWorkedMs: { ...noTimes }, failures: [] }
+  const report: Report = { worstMs: { ...zeroMs }, worstWorkedMs: { ...zeroMs }, failures: [] }
   const ended = new AbortController()
   const probing = Promise.all(
     Object.entries(probes).map(([name, probe]) => repeat(name as Probe, probe, report, ended.signal)),
@@ -78,7 +78,7 @@ for (;;) {
   process.send?.(report)
 }
 
-/** A request that is still open when the attack ends is measured to its end, or to the timeout. */
+/** Repeats a probe until the attack ends. A request that is still open then is measured to its end, or to the timeout. */
 async function repeat(
   name: Probe,
   probe: () => Promise<unknown>,
@@ -89,12 +89,15 @@ async function repeat(
     const startedAt = performance.now()
     const waitedBefore = [waitedMs(), waitedMs(pid)] as const
     try {
-      await Promise.race([probe(), pause(requestTimeoutMs, undefined, { ref: false }).then(() => fail(name))])
+      await Promise.race([
+        probe(),
+        pause(requestTimeoutMs, undefined, { ref: false }).then(() => throwTimeout(name)),
+      ])
     } catch (error) {
       report.failures.push(`${name}: ${String(error)}`)
     }
     const tookMs = performance.now() - startedAt
-    // The larger one, because this process and the server may have waited at the same time.
+    // The larger of the two waits, because this process and the server may have waited at the same time.
     const waited = Math.max(waitedMs() - waitedBefore[0], waitedMs(pid) - waitedBefore[1])
     const workedMs = tookMs - waited
     report.worstMs[name] = Math.max(report.worstMs[name], tookMs)
@@ -103,7 +106,7 @@ async function repeat(
   }
 }
 
-function fail(name: Probe): never {
+function throwTimeout(name: Probe): never {
   throw new Error(`${name} took longer than ${requestTimeoutMs} ms`)
 }
 
@@ -118,7 +121,7 @@ function connect(editorId: string) {
   return { doc, provider }
 }
 
-async function synced({ provider }: ReturnType<typeof connect>): Promise<void> {
+async function waitUntilSynced({ provider }: ReturnType<typeof connect>): Promise<void> {
   if (!provider.synced) await new Promise((resolve) => provider.once('sync', resolve))
 }
 

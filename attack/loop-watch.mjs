@@ -1,4 +1,4 @@
-// Loaded into the server under attack (`node --import`). Reports the longest time that the event loop was held, in
+// Runs inside the server under attack (`node --import`). Reports the longest time that the event loop was held, in
 // processor time of the main thread, so that other programs on the machine add nothing.
 import { readFileSync } from 'node:fs'
 
@@ -23,5 +23,5 @@ process.on('message', (message) => {
   longestMs = 0
 })
 process.channel?.unref()
-// Exits with its parent process, which may be interrupted.
+// Exits when the parent process ends, because that may be interrupted.
 process.once('disconnect', () => process.exit())

@@ -5,7 +5,7 @@ import type { Report, Target } from './bystander.ts'
 import { startServer } from './server.ts'
 import { createTenant } from './tenant.ts'
 
-export interface Measured extends Report {
+export interface Measurement extends Report {
   /** The longest time that the event loop was held, in processor time. */
   loopMs: number
   /** Peak memory of the server above its memory before the attack. */
@@ -15,7 +15,7 @@ export interface Measured extends Report {
 /** A server, and a bystander that uses it while it is attacked. */
 export interface Experiment {
   /** Attacks the server as a new tenant, and returns what the bystander noticed. */
-  run(attack: Attack, size: Scene['size']): Promise<Measured>
+  run(attack: Attack, size: Scene['size']): Promise<Measurement>
   stop(): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export async function startExperiment({
     throw new Error('The bystander process exited before it reported.')
   })
   exited.catch(() => {})
-  const answer = async <T>(message: string | Target) => {
+  const ask = async <T>(message: string | Target) => {
     bystander.send(message)
     const [value] = (await Promise.race([once(bystander, 'message'), exited])) as [T]
     return value
@@ -45,7 +45,7 @@ export async function startExperiment({
     await server.stop()
   }
   try {
-    await answer({ url, pid })
+    await ask({ url, pid })
   } catch (error) {
     await stop()
     throw error
@@ -57,15 +57,16 @@ export async function startExperiment({
       const database = databaseUrl === undefined ? 'sqlite' : 'postgres'
       const run = await attack.prepare({ url, database, attacker, size })
       server.forgetPeak()
-      const before = server.residentMegabytes()
+      const megabytesBefore = server.residentMegabytes()
+      // Discards the time that the preparation held the event loop.
       await server.longestLoopMs()
       bystander.send('begin')
       await run()
-      const report = await answer<Report>('end')
+      const report = await ask<Report>('end')
       return {
         ...report,
         loopMs: await server.longestLoopMs(),
-        grownMegabytes: Math.max(0, server.peakMegabytes() - before),
+        grownMegabytes: Math.max(0, server.peakMegabytes() - megabytesBefore),
       }
     },
     stop,

@@ -9,24 +9,24 @@ import { parseArgs } from 'node:util'
 import { postgresForTests } from '../packages/server/test/support/services.ts'
 import { type Attack, promised } from './attack.ts'
 import { attacks } from './attacks/index.ts'
-import { startExperiment, type Measured } from './measure.ts'
+import { type Measurement, startExperiment } from './measure.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { short: { type: 'boolean' }, sqlite: { type: 'boolean' }, postgres: { type: 'boolean' } },
 })
-const usesBoth = values.sqlite === values.postgres
-const [nothing, ...real] = attacks as [Attack, ...Attack[]]
-const chosen = real.filter(({ name }) => name.includes(positionals.join(' ')))
+const usesBothDatabases = values.sqlite === values.postgres
+const [nothing, ...realAttacks] = attacks as [Attack, ...Attack[]]
+const chosen = realAttacks.filter(({ name }) => name.includes(positionals.join(' ')))
 if (chosen.length === 0) {
-  const names = real.map(({ name }) => `  ${name}`).join('\n')
+  const names = realAttacks.map(({ name }) => `  ${name}`).join('\n')
   throw new Error(`No attack's name contains "${positionals.join(' ')}". The attacks are:\n${names}`)
 }
 const root = fileURLToPath(new URL('..', import.meta.url))
 execFileSync(process.execPath, ['scripts/build.mjs', '--server'], { cwd: root, stdio: 'inherit' })
-const postgres = usesBoth || values.postgres ? await postgresForTests() : undefined
+const postgres = usesBothDatabases || values.postgres ? await postgresForTests() : undefined
 
-/** Other programs on the machine may spoil a measurement. A server that breaks a promise breaks it in every attempt. */
+/** Other programs on the machine may spoil a measurement, but a server that breaks a promise breaks it in every attempt. */
 const maxAttempts = 3
 
 const columns = ['read', 'write', 'document', 'edit', 'open'] as const
@@ -37,10 +37,10 @@ loop: the longest time that the event loop was held, in ms of processor time. Pr
 memory: how much the server's memory grew.\n`)
 console.log(`| attack | database | ${columns.join(' | ')} | loop | memory | result |`)
 console.log(`|---|---|${'---|'.repeat(columns.length + 3)}`)
-let areAllHeld = true
+let areAllPromisesHeld = true
 for (const database of ['sqlite', 'postgres'] as const) {
-  if (!usesBoth && !values[database]) continue
-  let baseline: Measured | undefined
+  if (!usesBothDatabases && !values[database]) continue
+  let baseline: Measurement | undefined
   for (const attack of [nothing, ...chosen]) {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
       const databaseUrl = database === 'postgres' ? await postgres?.createDatabase() : undefined
@@ -57,14 +57,14 @@ for (const database of ['sqlite', 'postgres'] as const) {
       const cells = [...delays, Math.round(loopMs), `+${Math.round(grownMegabytes)} MB`, result]
       console.log(`| ${attack.name} | ${database} | ${cells.join(' | ')} |`)
       if (result.startsWith('held')) break
-      if (attempt === maxAttempts) areAllHeld = false
+      if (attempt === maxAttempts) areAllPromisesHeld = false
     }
   }
 }
 await postgres?.stop()
-process.exitCode = areAllHeld ? 0 : 1
+process.exitCode = areAllPromisesHeld ? 0 : 1
 
-function resultOf({ maxMegabytes = Infinity }: Attack, measured: Measured, baseline: Measured): string {
+function resultOf({ maxMegabytes = Infinity }: Attack, measured: Measurement, baseline: Measurement): string {
   const { loopMs, grownMegabytes, failures } = measured
   if (failures.length > 0) return `${failures.length} requests failed, the first: ${failures[0]}`
   const isDelayed = (kind: 'worstMs' | 'worstWorkedMs') =>

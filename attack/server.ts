@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { measuredProcess } from '../bench/process.ts'
+import { startMeasuredProcess } from '../bench/process.ts'
 
 export interface ServerUnderAttack {
   url: string
@@ -24,13 +24,13 @@ export async function startServer(main: string, databaseUrl: string | undefined)
     SECRET_KEY: 'a secret key that only the attacks use',
     LIMIT_CREATE_WORKSPACE_PER_HOUR: '0',
     LIMIT_WORKSPACE_REQUESTS_PER_MINUTE: '0',
-    // The default. Benchmarks switch this limit off.
+    // The default of the limit. `startMeasuredProcess` would switch the limit off.
     LIMIT_CREATED_BY_OPENING_PER_MINUTE: '100',
     LOG_LEVEL: 'fatal',
     ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
   }
-  const watch = new URL('./loop-watch.mjs', import.meta.url).href
-  const { port, process: child, stop } = await measuredProcess(main, env, ['--import', watch])
+  const loopWatch = new URL('./loop-watch.mjs', import.meta.url).href
+  const { port, process: child, stop } = await startMeasuredProcess(main, env, ['--import', loopWatch])
   const kilobytes = (field: string) =>
     Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1])
   return {

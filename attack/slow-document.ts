@@ -4,18 +4,18 @@ import { slowDocument } from '../packages/server/test/support/updates/scenes.ts'
 import type { Scene } from './attack.ts'
 import { userToken } from './tenant.ts'
 
-export const slowPlace = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'slow' }
+export const slowEditor = { organizationId: 'org_1', documentId: 'doc_1', editorId: 'slow' }
 
-/** Writes a document that Yjs takes many seconds to build, through a socket like any client. */
+/** Writes a document that Yjs takes many seconds to build, through a socket, as any client could. */
 export async function addSlowDocument(
   { url, attacker, size }: Scene,
   editorId = 'slow',
-  firstClient = 5,
+  firstClientId = 5,
 ): Promise<void> {
   const token = await userToken(attacker, 'mallory')
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/${editorId}?token=${token}`)
   await once(socket, 'open')
-  const update = slowDocument(size === 'short' ? 10_000 : 25_000, firstClient)
+  const update = slowDocument(size === 'short' ? 10_000 : 25_000, firstClientId)
   // The server sends an update back to its sender once it is stored.
   const stored = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
@@ -27,7 +27,7 @@ export async function addSlowDocument(
   socket.close()
 }
 
-/** A y-websocket message of kind sync, update. */
+/** Returns a y-websocket message with the update. */
 function syncUpdate(update: Uint8Array): Uint8Array {
   const size: number[] = []
   let rest = update.length

@@ -5,7 +5,7 @@ export function createTenant(url: string, ownerEmail: string): Promise<Tenant> {
   return tenant({ client: (options) => createClient({ url, retries: 0, ...options }) }, ownerEmail)
 }
 
-/** A token of a user who may edit everything in `org_1`, or only read it. */
+/** Returns a token of a user who may edit, or as a viewer only read, everything in `org_1`. */
 export async function userToken(
   { client }: Tenant,
   userId: string,

@@ -4,10 +4,10 @@ export interface Load {
   port: number
   path: string
   headers: Record<string, string>
-  /** The body of the n-th request. */
+  /** Returns the body of the n-th request. */
   body: (request: number) => string
-  connections: number
-  requests: number
+  connectionCount: number
+  requestCount: number
   /** Every answer must have this status. Default: 200. */
   status?: number
 }
@@ -21,24 +21,24 @@ export async function sendRequests({
   path,
   headers,
   body,
-  connections,
-  requests,
+  connectionCount,
+  requestCount,
   status = 200,
 }: Load): Promise<void> {
-  let sent = 0
+  let sentCount = 0
   const head = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
-  const worker = () =>
+  const sendOnOneConnection = () =>
     new Promise<void>((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true })
       let received = ''
       const next = () => {
-        if (sent >= requests) {
+        if (sentCount >= requestCount) {
           socket.end()
           return resolve()
         }
-        const text = body(sent++)
+        const text = body(sentCount++)
         socket.write(
           `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n${head}content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
         )
@@ -56,5 +56,5 @@ export async function sendRequests({
       socket.on('error', reject)
       next()
     })
-  await Promise.all(Array.from({ length: connections }, worker))
+  await Promise.all(Array.from({ length: connectionCount }, sendOnOneConnection))
 }

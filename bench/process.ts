@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 
-export interface Measured {
+export interface MeasuredProcess {
   port: number
   process: ChildProcess
   cpuMicroseconds(): number
@@ -11,12 +11,12 @@ export interface Measured {
   stop(): Promise<void>
 }
 
-/** Runs a server in a process of its own and reads its CPU time from the kernel. */
-export async function measuredProcess(
+/** Starts a server in a process of its own. Its CPU time and memory are read from the kernel. */
+export async function startMeasuredProcess(
   script: string,
   env: Record<string, string>,
   execArgv: string[] = [],
-): Promise<Measured> {
+): Promise<MeasuredProcess> {
   const port = await freePort()
   const child = fork(new URL(script, import.meta.url), {
     env: {
@@ -31,7 +31,7 @@ export async function measuredProcess(
     execArgv,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
-  // A run that fails leaves no process behind.
+  // Kills the server when this process exits, so that a run that fails leaves no process behind.
   const kill = () => void child.kill()
   process.once('exit', kill)
   for (let attempt = 0; ; attempt++) {
@@ -46,7 +46,7 @@ export async function measuredProcess(
   return {
     port,
     process: child,
-    // Of all threads, in nanoseconds: finer than the ticks of /proc/PID/stat.
+    // Sums the nanoseconds of all threads, which are finer than the ticks of /proc/PID/stat.
     cpuMicroseconds() {
       const tasks = `/proc/${child.pid}/task`
       const nanoseconds = readdirSync(tasks).map((task) =>
@@ -65,7 +65,7 @@ export async function measuredProcess(
   }
 }
 
-/** With a pause of 50 ms after each. */
+/** Limits the attempts to reach the server, with a pause of 50 ms after each. */
 const maxStartAttempts = 200
 
 async function freePort(): Promise<number> {

@@ -26,13 +26,14 @@ for (const file of readdirSync(folder).filter((name) => name.endsWith('.cpuprofi
     microseconds.set(name, (microseconds.get(name) ?? 0) + (timeDeltas[index] ?? 0))
   }
   microseconds.delete('(idle) ')
-  const busy = [...microseconds.values()].reduce((sum, one) => sum + one, 0)
-  console.log(`\n${file}: busy for ${(busy / 1e6).toFixed(2)} s`)
+  const busyMicroseconds = [...microseconds.values()].reduce((sum, one) => sum + one, 0)
+  console.log(`\n${file}: busy for ${(busyMicroseconds / 1e6).toFixed(2)} s`)
   const largest = [...microseconds].sort(([, a], [, b]) => b - a).slice(0, Number(lines))
-  for (const [name, own] of largest) console.log(`${((100 * own) / busy).toFixed(1).padStart(6)} %  ${name}`)
+  for (const [name, own] of largest)
+    console.log(`${((100 * own) / busyMicroseconds).toFixed(1).padStart(6)} %  ${name}`)
 }
 
-/** The end of a path: enough to find the file. */
+/** Returns the end of a path, which is enough to find the file. */
 function shorten(url: string): string {
   const parts = url.split('/')
   const modules = parts.lastIndexOf('node_modules')

@@ -1,5 +1,5 @@
 /**
- * CPU time per request of the hot paths, compared with a bare Fastify echo in the same run.
+ * Measures the CPU time per request of the hot paths, compared with a bare Fastify echo in the same run.
  *   node --conditions=plenum-source --import tsx bench/rest.ts [requests per round] [rounds]
  * Times vary on a shared machine. Compare the ratios of CPU times.
  */
@@ -8,16 +8,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../packages/client/src/index.ts'
 import { type Load, sendRequests } from './load.ts'
-import { measuredProcess, type Measured } from './process.ts'
+import { type MeasuredProcess, startMeasuredProcess } from './process.ts'
 
-const requests = Number(process.argv[2] ?? 4000)
-const rounds = Number(process.argv[3] ?? 25)
-const connections = 32
+const requestsPerRound = Number(process.argv[2] ?? 4000)
+const roundCount = Number(process.argv[3] ?? 25)
+const connectionCount = 32
 
 const dataDir = mkdtempSync(join(tmpdir(), 'plenum-bench-'))
-const echo = await measuredProcess('./echo.mjs', {})
+const echo = await startMeasuredProcess('./echo.mjs', {})
 const profile = process.env.PROFILE ? ['--cpu-prof', `--cpu-prof-dir=${process.env.PROFILE}`] : []
-const server = await measuredProcess(
+const server = await startMeasuredProcess(
   '../packages/server/dist/main.js',
   {
     DATA_DIR: dataDir,
@@ -53,7 +53,8 @@ const token = body({
 const write = (request: number) =>
   body({ organizationId: 'org', users: [{ userId: 'u1', name: `Ada ${request}`, email: 'ada@example.com' }] })
 
-type Case = [name: string, on: Measured, path: string, body: Load['body'], share: number]
+/** `share` is the part of `requestsPerRound` that the case sends. */
+type Case = [name: string, target: MeasuredProcess, path: string, body: Load['body'], share: number]
 const cases: Case[] = [
   ['Fastify echo', echo, '/echo', () => read, 1],
   ['Get Organizations by id', server, '/v2/organizations/get', () => read, 1],
@@ -64,22 +65,22 @@ const samples = new Map<string, { micros: number; ratio: number }[]>(cases.map((
 
 // Each round measures all cases, so that a slow moment of the machine slows the echo as well.
 const warmUpRounds = 4
-for (let round = -warmUpRounds; round < rounds; round++) {
-  let floor = 1
-  for (const [name, on, path, bodyOf, share] of cases) {
-    const count = Math.round(requests * share)
-    const began = on.cpuMicroseconds()
-    await sendRequests({ port: on.port, path, headers, body: bodyOf, connections, requests: count })
-    const micros = (on.cpuMicroseconds() - began) / count
-    if (on === echo) floor = micros
-    if (round >= 0) samples.get(name)?.push({ micros, ratio: micros / floor })
+for (let round = -warmUpRounds; round < roundCount; round++) {
+  let echoMicros = 1
+  for (const [name, target, path, bodyOf, share] of cases) {
+    const requestCount = Math.round(requestsPerRound * share)
+    const cpuBefore = target.cpuMicroseconds()
+    await sendRequests({ port: target.port, path, headers, body: bodyOf, connectionCount, requestCount })
+    const micros = (target.cpuMicroseconds() - cpuBefore) / requestCount
+    if (target === echo) echoMicros = micros
+    if (round >= 0) samples.get(name)?.push({ micros, ratio: micros / echoMicros })
   }
 }
 
 const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
-for (const [name, found] of samples) {
-  const micros = found.map((one) => one.micros)
-  const ratio = median(found.map((one) => one.ratio)).toFixed(2)
+for (const [name, samplesOfCase] of samples) {
+  const micros = samplesOfCase.map((sample) => sample.micros)
+  const ratio = median(samplesOfCase.map((sample) => sample.ratio)).toFixed(2)
   console.log(
     `${name.padEnd(34)} ${Math.min(...micros)
       .toFixed(1)

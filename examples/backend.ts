@@ -92,7 +92,7 @@ const contentTypes: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The first start creates a workspace. Its credentials are kept next to the data. */
+/** Returns the credentials of the API key. The first start creates a workspace, and stores the credentials beside the data. */
 async function loadOrCreateCredentials(
   url: string,
   dataDir: string,

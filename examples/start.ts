@@ -1,4 +1,4 @@
-// `npm run example` starts a Plenum server, the backend of an application, and its page on this machine.
+// `npm run example` starts a Plenum server, the backend of an application, and the page of the application.
 import { spawn } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -16,7 +16,7 @@ const server = spawn(
   process.execPath,
   ['--enable-source-maps', join(folder, '../packages/server/dist/main.js')],
   {
-    // The environment and the .env file of the repository configure another server, so this one uses neither.
+    // The environment and the .env file of the repository configure another server, so this server uses neither.
     cwd: dataDir,
     env: { PORT: serverPort, DATA_DIR: dataDir, LOG_LEVEL: 'warn' },
     stdio: 'inherit',

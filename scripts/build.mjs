@@ -50,10 +50,10 @@ async function buildServer(dist, programs = []) {
   const worker = { worker: 'packages/server/src/worker.ts' }
   await bundle(worker, dist, 'node', (id) => id.startsWith('node:'))
   copyFileSync('packages/server/src/store/engine/checkpoint-worker.mjs', join(dist, 'checkpoint-worker.mjs'))
-  // The only file of this package that the server needs.
+  // The only file of @scalar/fastify-api-reference that the server needs.
   const scalar = dirname(createRequire(import.meta.url).resolve('@scalar/fastify-api-reference'))
   copyFileSync(join(scalar, 'js/standalone.js'), join(dist, 'reference.js'))
-  // Building it from the table takes 60 ms, which would block the event loop at the first request.
+  // Building openapi.json from the table takes 60 ms, which would block the event loop at the first request.
   writeFileSync(join(dist, 'openapi.json'), JSON.stringify(JSON.parse(readFileSync('openapi.json', 'utf8'))))
   writeFileSync(stamp, sources)
 }
@@ -78,17 +78,17 @@ async function buildClient(dist) {
 function copyTypes(from, dist) {
   for (const file of readdirSync(from, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('.d.ts')) continue
-    const place = file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/')
-    const depth = place.split('/').length - 1
+    const target = file.replace(/^client\/src\//, '').replace(/^protocol\/src\//, 'protocol/')
+    const depth = target.split('/').length - 1
     const protocol = `${'../'.repeat(depth) || './'}protocol`
     const text = readFileSync(join(from, file), 'utf8')
       .replaceAll(/'@plenum\/protocol\/(\w+)'/g, `'${protocol}/$1.js'`)
       .replaceAll(/(from '\.[^']*)\.ts'/g, "$1.js'")
-    mkdirSync(dirname(join(dist, place)), { recursive: true })
-    writeFileSync(join(dist, place), text)
+    mkdirSync(dirname(join(dist, target)), { recursive: true })
+    writeFileSync(join(dist, target), text)
   }
 }
 
-const [only, folder, ...programs] = process.argv.slice(2)
-if (only !== '--client') await buildServer(folder ?? 'packages/server/dist', programs)
-if (only !== '--server') await buildClient(folder ?? 'packages/client/dist')
+const [option, folder, ...programs] = process.argv.slice(2)
+if (option !== '--client') await buildServer(folder ?? 'packages/server/dist', programs)
+if (option !== '--server') await buildClient(folder ?? 'packages/client/dist')

@@ -8,14 +8,17 @@ export async function bundle(input, dir, platform, external = isDependency) {
     platform,
     resolve: { conditionNames: ['plenum-source', 'import', 'default'] },
     external,
-    // Without the warning: 'use client' stays at the top of the hooks, and a test checks it.
+    // Switches off the warning about 'use client': the directive stays at the top of react.js, and a test checks that.
     checks: { moduleLevelDirective: false },
   })
   await build.write({ dir, format: 'esm', sourcemap: true })
   await build.close()
 }
 
-/** Not for the platform `browser`, which replaces `process.env.NODE_ENV`: the application's bundler must do that. */
+/**
+ * Bundles the client for the platform `neutral`. The platform `browser` would replace `process.env.NODE_ENV`, which only
+ * the bundler of the application can do.
+ */
 export const bundleClient = (dir) =>
   bundle(
     {

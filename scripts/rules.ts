@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Sections of the interface that describe an operation. Each must be a rule. */
+/** Sections of the interface that describe an operation. Each must be a rule in docs/spec.md. */
 const sections = Array.from({ length: 18 }, (_, index) => `4.${index + 1}`)
 
 /** A rule is a table row with its number in the first cell. */

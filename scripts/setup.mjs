@@ -1,5 +1,5 @@
 // Makes a fresh checkout runnable: checks the Node version, and installs the locked packages if they are missing.
-// Plain JavaScript without dependencies, because it runs before any is installed.
+// Plain JavaScript without dependencies, because it runs before any dependency is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -75,6 +75,6 @@ if (read(stamp) !== hash) {
   try {
     writeFileSync(stamp, hash)
   } catch {
-    // A read-only installation is compared in full each time, which takes a few milliseconds more.
+    // A read-only installation has no stamp, so every start compares all packages. That takes a few milliseconds.
   }
 }

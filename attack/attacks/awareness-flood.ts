@@ -9,20 +9,20 @@ import { userToken } from '../tenant.ts'
 /** Fills one state up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.awarenessBytes - 100)
 
-/** A y-websocket message with the awareness state of one Yjs client. */
-const stateOf = (client: number, clock: number) =>
+/** Returns a y-websocket message with the awareness state of one Yjs client id. */
+const stateOf = (clientId: number, clock: number) =>
   encoding.encode((message) => {
     encoding.writeVarUint(message, 1)
     encoding.writeVarUint8Array(
       message,
       encoding.encode((update) => {
-        for (const number of [1, client, clock]) encoding.writeVarUint(update, number)
+        for (const number of [1, clientId, clock]) encoding.writeVarUint(update, number)
         encoding.writeVarString(update, JSON.stringify({ clock, text }))
       }),
     )
   })
 
-/** Requests all awareness states. */
+/** A y-websocket message that requests all awareness states. */
 const query = Uint8Array.of(3)
 
 /** Viewers in one editor with large awareness states. Each changes its state and requests all states in a loop. */
@@ -30,9 +30,9 @@ export const awarenessOfManyViewers: Attack = {
   name: 'awareness of many viewers in one editor',
   withoutDatabase: true,
   async prepare(scene) {
-    const [count, ms] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
+    const [viewerCount, durationMs] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
     const sockets = await Promise.all(
-      Array.from({ length: count }, async (_, index) => {
+      Array.from({ length: viewerCount }, async (_, index) => {
         const token = await userToken(scene.attacker, `viewer_${index}`, 'viewer')
         const address = `${scene.url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/note?token=${token}`
         const socket = new WebSocket(address)
@@ -42,7 +42,7 @@ export const awarenessOfManyViewers: Attack = {
       }),
     )
     return async () => {
-      const endsAt = performance.now() + ms
+      const endsAt = performance.now() + durationMs
       for (let clock = 1; performance.now() < endsAt; clock++) {
         for (const [index, socket] of sockets.entries()) {
           if (socket.readyState !== WebSocket.OPEN) continue

@@ -9,7 +9,7 @@ const values = [
   filled('{}', megabyte),
   filled(`${'['.repeat(50)}${']'.repeat(50)}`, megabyte),
   list(130_000, (i) => `"${i.toString(36)}"`),
-  // Within the limits of keys and values.
+  // The remaining values are within the limits of keys and values.
   list(9_900, (i) => `{"k${i}":1}`),
   list(49_000, (i) => `"${i.toString(36)}"`),
   filled('1', megabyte),
@@ -20,12 +20,12 @@ const contents = [
   ['array', filled('[]', megabyte * 8)],
 ] as const
 
-/** The largest and most expensive bodies, many at a time. */
+/** Sends the largest and most expensive bodies, many at a time. */
 export const costlyBodies: Attack = {
   name: 'bodies that take long to parse',
   withoutDatabase: true,
   async prepare({ url, attacker, size }) {
-    const [ms, largeAtOnce] = size === 'short' ? [1_500, 10] : [10_000, 30]
+    const [durationMs, concurrentLargeBodies] = size === 'short' ? [1_500, 10] : [10_000, 30]
     const send = async (path: string, body: Buffer<ArrayBuffer>) => {
       const headers = { 'content-type': 'application/json', ...attacker.headers }
       const response = await fetch(`${url}${path}`, { method: 'POST', headers, body })
@@ -47,9 +47,9 @@ export const costlyBodies: Attack = {
       }
       const sending = [
         ...Array.from({ length: 4 }, () => repeat('/v2/organizations/add', ordinary)),
-        ...Array.from({ length: largeAtOnce }, () => repeat('/v2/crdt/update', crdt)),
+        ...Array.from({ length: concurrentLargeBodies }, () => repeat('/v2/crdt/update', crdt)),
       ]
-      await pause(ms)
+      await pause(durationMs)
       isOver = true
       await Promise.all(sending)
     }

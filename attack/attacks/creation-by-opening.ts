@@ -24,16 +24,16 @@ export const creationByOpening: Attack = {
       },
     })
     const address = `${url.replace(/^http/, 'ws')}/realtime?token=${data.token}`
-    const [sockets, ms] = size === 'short' ? [4, 1_500] : [8, 10_000]
+    const [socketCount, durationMs] = size === 'short' ? [4, 1_500] : [8, 10_000]
     return async () => {
       let isOver = false
-      const openAll = async (_: unknown, name: number) => {
+      const openAll = async (_: unknown, socketNumber: number) => {
         const socket = new WebSocket(address)
         await once(socket, 'open')
         let next = 1
         const open = () => {
           const ref = next++
-          const organizationId = `org_${name}_${ref}`
+          const organizationId = `org_${socketNumber}_${ref}`
           socket.send(JSON.stringify({ type: 'open', ref, organizationId, documentId: 'doc', topics: [] }))
         }
         socket.on('message', (message: Buffer) => {
@@ -43,10 +43,10 @@ export const creationByOpening: Attack = {
           open()
         })
         for (let opened = 0; opened < 50; opened++) open()
-        await pause(ms)
+        await pause(durationMs)
         socket.terminate()
       }
-      await Promise.all(Array.from({ length: sockets }, openAll))
+      await Promise.all(Array.from({ length: socketCount }, openAll))
       isOver = true
       const { data: created } = await client.organizations.get({ pageSize: 1000 })
       if (created.length > maxOrganizations) {

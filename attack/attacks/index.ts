@@ -16,7 +16,7 @@ import { slowDocumentSockets } from './slow-document-sockets.ts'
 import { slowDocumentWrites } from './slow-document-writes.ts'
 import { slowReaders } from './slow-readers.ts'
 
-/** The first one is the baseline without an attack. */
+/** All attacks. The first entry is the baseline without an attack. */
 export const attacks: readonly Attack[] = [
   nothing,
   slowDocumentWrites,

@@ -8,9 +8,9 @@ export const largeLists: Attack = {
   name: 'large lists, many at once',
   async prepare({ url, attacker, size }) {
     const { client, headers } = attacker
-    const [items, calls] = size === 'short' ? [2_000, 10] : [10_000, 30]
+    const [itemCount, callCount] = size === 'short' ? [2_000, 10] : [10_000, 30]
     await client.organizations.add({ organizations: [{ organizationId }] })
-    for (let from = 0; from < items; from += itemsPerCall) {
+    for (let from = 0; from < itemCount; from += itemsPerCall) {
       const ids = Array.from({ length: itemsPerCall }, (_, i) => String(from + i))
       const name = 'x'.repeat(200)
       await client.users.add({ organizationId, users: ids.map((userId) => ({ userId, name })) })
@@ -38,7 +38,7 @@ export const largeLists: Attack = {
     ]
     return async () => {
       for (const [path, data] of lists) {
-        await Promise.all(Array.from({ length: calls }, () => list(path, data)))
+        await Promise.all(Array.from({ length: callCount }, () => list(path, data)))
       }
     }
   },

@@ -3,23 +3,26 @@ import { WebSocket } from 'ws'
 import type { Attack } from '../attack.ts'
 import { userToken } from '../tenant.ts'
 
-const keys = 9_900
-const numbers = 370_000
+const keyCount = 9_900
+const numberCount = 370_000
 
-/** 0.95 MB of JSON, close to the limits of keys, strings, arrays and objects in a message, filled up with numbers. */
-const data = (name: string) =>
-  `{${Array.from({ length: keys }, (_, i) => `"k${i}_${name}":[[],{},[]]`).join()},"z":[${'1,'.repeat(numbers)}1]}`
+/**
+ * Returns 0.95 MB of JSON, close to the limits of keys, strings, arrays and objects in a message, filled up with numbers.
+ * `name` makes the keys differ from those of other values.
+ */
+const largeValue = (name: string) =>
+  `{${Array.from({ length: keyCount }, (_, i) => `"k${i}_${name}":[[],{},[]]`).join()},"z":[${'1,'.repeat(numberCount)}1]}`
 
-/** Several clients merge large values into the stored ones, repeatedly. */
+/** Several clients merge large values into the stored values, repeatedly. */
 export const liveStateMerges: Attack = {
   name: 'large live states that are merged',
   async prepare({ url, attacker, size }) {
-    const rounds = size === 'short' ? 1 : 5
+    const messageCount = size === 'short' ? 1 : 5
     const token = await userToken(attacker, 'mallory')
     const messages = Array.from(
-      { length: rounds },
+      { length: messageCount },
       (_, i) =>
-        `{"type":"setLiveState","ref":1,"id":${i},"liveStateDataId":"s${i}","merge":true,"data":${data(`${i}`)}}`,
+        `{"type":"setLiveState","ref":1,"id":${i},"liveStateDataId":"s${i}","merge":true,"data":${largeValue(`${i}`)}}`,
     )
     const sockets = await Promise.all(Array.from({ length: 10 }, () => openDocument(url, token)))
     return async () => {
@@ -37,15 +40,15 @@ async function openDocument(url: string, token: string): Promise<WebSocket> {
   return socket
 }
 
-/** Resolves when every message has its answer. */
+/** Sends all messages. Resolves when every message has its answer. */
 async function sendAll(socket: WebSocket, messages: readonly string[]): Promise<void> {
-  let answers = 0
+  let answerCount = 0
   const answered = new Promise<void>((resolve, reject) => {
     socket.on('message', (answer: Buffer) => {
-      // Sent by the server while messages wait.
+      // The server sends `pong` while messages wait.
       if (answer.includes('"type":"pong"')) return
       if (!answer.includes('"type":"done"')) reject(new Error(answer.toString('utf8', 0, 200)))
-      if (++answers === messages.length) resolve()
+      if (++answerCount === messages.length) resolve()
     })
     socket.once('close', (code) => reject(new Error(`The server closed the socket with ${code}.`)))
   })

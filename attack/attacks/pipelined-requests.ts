@@ -4,9 +4,9 @@ import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Attack, Scene } from '../attack.ts'
 
-const seconds = (size: Scene['size']) => (size === 'short' ? 1 : 4)
+const durationMs = (size: Scene['size']) => (size === 'short' ? 1_000 : 4_000)
 
-/** Many requests in one write, without credentials and without waiting for answers. */
+/** Sends many requests in one write, without credentials and without waiting for answers. */
 export const pipelinedRequests: Attack = {
   name: 'requests without credentials, thousands at once',
   withoutDatabase: true,
@@ -14,7 +14,7 @@ export const pipelinedRequests: Attack = {
   async prepare({ url, size }) {
     const paths = ['/x', '/metrics', '/readyz', '/openapi.json']
     return async () => {
-      const endAt = performance.now() + seconds(size) * 1_000
+      const endAt = performance.now() + durationMs(size)
       const flood = async (path: string) => {
         while (performance.now() < endAt) await sendPipelined(url, path, 2_000)
       }
@@ -23,14 +23,14 @@ export const pipelinedRequests: Attack = {
   },
 }
 
-/** One request at a time on each of many connections, without credentials. */
+/** Sends one request at a time on each of many connections, without credentials. */
 export const metricsOnManyConnections: Attack = {
   name: 'metrics on 100 connections',
   withoutDatabase: true,
   async prepare({ url, size }) {
     const agent = new Agent({ keepAlive: true, maxSockets: 100 })
     return async () => {
-      const endAt = performance.now() + seconds(size) * 1_000
+      const endAt = performance.now() + durationMs(size)
       const poll = async () => {
         while (performance.now() < endAt) await read(`${url}/metrics`, agent)
       }
@@ -40,7 +40,7 @@ export const metricsOnManyConnections: Attack = {
   },
 }
 
-/** The server closes the connection when too many requests wait on it. */
+/** Sends `count` requests in one write. The server closes the connection when too many requests wait on it. */
 async function sendPipelined(url: string, path: string, count: number): Promise<void> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {}).resume()

@@ -5,11 +5,11 @@ import { WebSocket } from 'ws'
 import type { Attack, Scene } from '../attack.ts'
 import { userToken } from '../tenant.ts'
 
-const place = { organizationId: 'org_1', documentId: 'doc_1' } as const
+const documentRef = { organizationId: 'org_1', documentId: 'doc_1' } as const
 /** Fills the presence of one client up to its limit, with room for the fields around it. */
 const text = 'x'.repeat(limits.presenceBytes - 100)
 
-async function viewer({ url, attacker }: Scene, userId: string): Promise<WebSocket> {
+async function connectViewer({ url, attacker }: Scene, userId: string): Promise<WebSocket> {
   const token = await userToken(attacker, userId, 'viewer')
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/realtime?token=${token}`)
   socket.on('error', () => {})
@@ -21,33 +21,37 @@ const send = (socket: WebSocket, message: ClientMessage) => {
   if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message))
 }
 
-/** Opens the document under several refs. Resolves when each was answered. */
-async function open(socket: WebSocket, refs: number): Promise<void> {
-  let left = refs
+/** Opens the document under several refs. Resolves when the server has answered each request. */
+async function open(socket: WebSocket, refCount: number): Promise<void> {
+  let unanswered = refCount
   const answered = new Promise<void>((resolve) => {
     socket.on('message', (data: Buffer) => {
-      if (/^{"type":"(opened|error)"/.test(data.toString('latin1', 0, 20)) && --left === 0) resolve()
+      if (/^{"type":"(opened|error)"/.test(data.toString('latin1', 0, 20)) && --unanswered === 0) resolve()
     })
   })
-  for (let ref = 0; ref < refs; ref++) send(socket, { type: 'open', ref, ...place, topics: ['presence'] })
+  for (let ref = 0; ref < refCount; ref++) {
+    send(socket, { type: 'open', ref, ...documentRef, topics: ['presence'] })
+  }
   await answered
 }
 
-/** Sets different data each time. */
+/** Sets the presence to different data in each call. */
 function setPresence(socket: WebSocket, ref: number): void {
   send(socket, { type: 'setPresence', ref, data: { at: Math.random(), text } })
 }
 
-/** A few sockets that try to open one document 999 times each. The server opens it once per socket. */
+/** A few sockets try to open one document 999 times each, and change their presence. The server allows one opening each. */
 export const presenceUnderManyRefs: Attack = {
   name: 'presence of viewers who open one document many times',
   withoutDatabase: true,
   async prepare(scene) {
-    const sockets = await Promise.all(Array.from({ length: 5 }, (_, i) => viewer(scene, `viewer_${i}`)))
+    const sockets = await Promise.all(
+      Array.from({ length: 5 }, (_, i) => connectViewer(scene, `viewer_${i}`)),
+    )
     await Promise.all(sockets.map((socket) => open(socket, 999)))
-    const rounds = scene.size === 'short' ? 4 : 20
+    const roundCount = scene.size === 'short' ? 4 : 20
     return async () => {
-      for (let round = 0; round < rounds; round++) {
+      for (let round = 0; round < roundCount; round++) {
         for (const socket of sockets) setPresence(socket, 0)
         await pause(500)
       }
@@ -61,11 +65,13 @@ export const presenceOfManyViewers: Attack = {
   name: 'presence of many viewers in one document',
   withoutDatabase: true,
   async prepare(scene) {
-    const [count, ms] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
-    const sockets = await Promise.all(Array.from({ length: count }, (_, i) => viewer(scene, `viewer_${i}`)))
+    const [viewerCount, durationMs] = scene.size === 'short' ? [60, 1_500] : [200, 10_000]
+    const sockets = await Promise.all(
+      Array.from({ length: viewerCount }, (_, i) => connectViewer(scene, `viewer_${i}`)),
+    )
     await Promise.all(sockets.map((socket) => open(socket, 1)))
     return async () => {
-      const endsAt = performance.now() + ms
+      const endsAt = performance.now() + durationMs
       while (performance.now() < endsAt) {
         for (const socket of sockets) setPresence(socket, 0)
         await pause(20)

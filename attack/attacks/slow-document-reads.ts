@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts'
-import { addSlowDocument, slowPlace } from '../slow-document.ts'
+import { addSlowDocument, slowEditor } from '../slow-document.ts'
 
 /** Reads several slow documents at once. Each would keep a thread busy for many seconds. */
 export const slowDocumentReads: Attack = {
@@ -10,7 +10,7 @@ export const slowDocumentReads: Attack = {
     for (const editorId of editorIds) await addSlowDocument(scene, editorId)
     const { client } = scene.attacker
     return async () => {
-      await Promise.allSettled(editorIds.map((editorId) => client.crdt.get({ ...slowPlace, editorId })))
+      await Promise.allSettled(editorIds.map((editorId) => client.crdt.get({ ...slowEditor, editorId })))
     }
   },
 }

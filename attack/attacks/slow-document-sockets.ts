@@ -8,7 +8,7 @@ import { userToken } from '../tenant.ts'
 /** The sync request of a y-websocket client with an empty document. */
 const syncRequest = Uint8Array.of(0, 0, 1, 0)
 
-/** Many sockets that open a slow document and reconnect when they are closed. */
+/** Many sockets open a slow document, and reconnect when the server closes them. */
 export const slowDocumentSockets: Attack = {
   name: 'sockets on a slow document',
   withoutDatabase: true,
@@ -18,7 +18,7 @@ export const slowDocumentSockets: Attack = {
     await addSlowDocument(scene, 'slow', 7)
     const token = await userToken(scene.attacker, 'mallory')
     const url = `${scene.url.replace(/^http/, 'ws')}/yjs/org_1/doc_1/slow?token=${token}`
-    const [sockets, ms] = scene.size === 'short' ? [20, 3_000] : [20, 20_000]
+    const [socketCount, durationMs] = scene.size === 'short' ? [20, 3_000] : [20, 20_000]
     return async () => {
       let isOver = false
       const reconnect = async () => {
@@ -26,12 +26,12 @@ export const slowDocumentSockets: Attack = {
           const socket = new WebSocket(url)
           socket.on('error', () => {})
           socket.once('open', () => socket.send(syncRequest))
-          await Promise.race([once(socket, 'close').catch(() => {}), pause(ms)])
+          await Promise.race([once(socket, 'close').catch(() => {}), pause(durationMs)])
           socket.terminate()
         }
       }
-      const clients = Array.from({ length: sockets }, reconnect)
-      await pause(ms)
+      const clients = Array.from({ length: socketCount }, reconnect)
+      await pause(durationMs)
       isOver = true
       await Promise.all(clients)
     }

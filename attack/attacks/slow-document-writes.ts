@@ -1,5 +1,5 @@
 import type { Attack } from '../attack.ts'
-import { addSlowDocument, slowPlace } from '../slow-document.ts'
+import { addSlowDocument, slowEditor } from '../slow-document.ts'
 
 /** Sends the same write many times at once, to a document that Yjs takes many seconds to build. */
 export const slowDocumentWrites: Attack = {
@@ -7,10 +7,10 @@ export const slowDocumentWrites: Attack = {
   async prepare(scene) {
     await addSlowDocument(scene)
     const { client } = scene.attacker
-    const calls = scene.size === 'short' ? 4 : 30
+    const callCount = scene.size === 'short' ? 4 : 30
     return async () => {
-      const write = () => client.crdt.update({ ...slowPlace, type: 'text', data: 'new' })
-      await Promise.allSettled(Array.from({ length: calls }, write))
+      const write = () => client.crdt.update({ ...slowEditor, type: 'text', data: 'new' })
+      await Promise.allSettled(Array.from({ length: callCount }, write))
     }
   },
 }

@@ -15,11 +15,11 @@ export interface Target {
 const emptyState = Y.encodeStateAsUpdate(new Y.Doc())
 const emptyStateVector = Y.encodeStateVector(new Y.Doc())
 
-/** One socket in one document. It only keeps received updates: applying them would use more CPU than the server does. */
+/** One socket in one document. It only collects received updates: applying them would use more CPU than the server does. */
 export class Client {
   readonly received: Uint8Array[] = []
   lastReceivedAt = 0
-  saved = 0
+  savedCount = 0
   onUpdate?: (bytes: Uint8Array, at: number) => void
   onSaved?: (at: number) => void
 
@@ -45,7 +45,7 @@ export class Client {
     })
   }
 
-  /** Resolves when the state of the document has arrived. */
+  /** Opens a document. Resolves when the state of the document has arrived. */
   static async open(target: Target): Promise<Client> {
     const client = new Client(target)
     await Promise.race([once(client.#socket, 'open'), client.#synced])
@@ -83,7 +83,7 @@ export class Client {
         return
       }
       case 'saved':
-        this.saved++
+        this.savedCount++
         return this.onSaved?.(performance.now())
       case 'stateVector':
         return this.send(this.#target.dialect.state(this.#target.room, emptyState))
@@ -95,7 +95,7 @@ export class Client {
     }
   }
 
-  /** Rejects `open`. Later no caller waits for the error, so it ends the run. */
+  /** Rejects `open`. After `open` no caller waits for an error, so the error is thrown and ends the run. */
   #fail(error: Error): void {
     if (this.#state !== 'opening') throw error
     this.#state = 'closing'

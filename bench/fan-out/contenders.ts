@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../../packages/client/src/rest.ts'
-import { measuredProcess, type Measured } from '../process.ts'
+import { type MeasuredProcess, startMeasuredProcess } from '../process.ts'
 import type { Target } from './client.ts'
 import { type Dialect, hocuspocus, yWebsocket } from './dialects.ts'
 
@@ -12,12 +12,12 @@ export interface Contender {
   dialects: readonly Dialect[]
   /** Where a document is kept while no client has it open. */
   keeps: 'nowhere' | 'memory' | 'disk'
-  start(): Promise<Running>
+  start(): Promise<RunningServer>
 }
 
-export interface Running {
-  measured: Measured
-  /** A document by its name. Each client number is another user. */
+export interface RunningServer {
+  measured: MeasuredProcess
+  /** Returns how a client opens the document with this name. Each client number is another user. */
   target(room: string, dialect: Dialect, client?: number): Target
   /** Starts a new process on the same data. */
   restart(): Promise<void>
@@ -33,12 +33,12 @@ interface ServerOptions {
   prepare?: (url: string) => Promise<{ tokens: string[]; roomOf: (name: string) => string }>
 }
 
-async function run(options: ServerOptions, storage: 'disk' | 'memory'): Promise<Running> {
+async function startServer(options: ServerOptions, storage: 'disk' | 'memory'): Promise<RunningServer> {
   const dataDir = storage === 'disk' ? mkdtempSync(join(tmpdir(), 'plenum-bench-')) : undefined
-  const start = () => measuredProcess(options.script, { DATA_DIR: dataDir ?? '' }, options.execArgv)
+  const start = () => startMeasuredProcess(options.script, { DATA_DIR: dataDir ?? '' }, options.execArgv)
   const measured = await start()
   const prepared = await options.prepare?.(`http://127.0.0.1:${measured.port}`)
-  const running: Running = {
+  const running: RunningServer = {
     measured,
     target: (room, dialect, client = 0) => ({
       server: `ws://127.0.0.1:${running.measured.port}`,
@@ -59,8 +59,8 @@ async function run(options: ServerOptions, storage: 'disk' | 'memory'): Promise<
   return running
 }
 
-/** One for each client of the hot document. */
-const users = 50
+/** One user for each client of the hot document. */
+const userCount = 50
 
 /** Creates a workspace with an API key, and tokens of users who may edit all documents of one organization. */
 async function preparePlenum(url: string) {
@@ -69,10 +69,10 @@ async function preparePlenum(url: string) {
   })
   const [apiKey] = Object.keys(workspace.apiKeyList) as [string]
   const owner = createClient({ url, workspaceId: workspace.id, workspaceAuthToken: workspace.authToken })
-  const { data: keys } = await owner.authTokens.get({ apiKey })
-  const client = createClient({ url, apiKey, authToken: keys.authTokens[0]?.token ?? '' })
+  const { data } = await owner.authTokens.get({ apiKey })
+  const client = createClient({ url, apiKey, authToken: data.authTokens[0]?.token ?? '' })
   await client.organizations.add({ organizations: [{ organizationId: 'org', organizationName: 'Acme' }] })
-  const tokens = Array.from({ length: users }, async (_, user) => {
+  const tokens = Array.from({ length: userCount }, async (_, user) => {
     const { data } = await client.auth.generateToken({
       userId: `u${user}`,
       userProperties: { name: `User ${user}`, email: `u${user}@example.com` },
@@ -89,7 +89,7 @@ export const relay: Contender = {
   name: 'ws relay',
   dialects: [yWebsocket],
   keeps: 'nowhere',
-  start: () => run({ script: './fan-out/peers/relay.mjs', answersSync: false }, 'memory'),
+  start: () => startServer({ script: './fan-out/peers/relay.mjs', answersSync: false }, 'memory'),
 }
 
 export const contenders: readonly Contender[] = [
@@ -98,19 +98,22 @@ export const contenders: readonly Contender[] = [
     name: '@hocuspocus/server',
     dialects: [hocuspocus],
     keeps: 'memory',
-    start: () => run(hocuspocusServer, 'memory'),
+    start: () => startServer(hocuspocusServer, 'memory'),
   },
   {
     name: '@hocuspocus/server, SQLite',
     dialects: [hocuspocus],
     keeps: 'disk',
-    start: () => run(hocuspocusServer, 'disk'),
+    start: () => startServer(hocuspocusServer, 'disk'),
   },
   {
     name: 'Plenum',
     dialects: [yWebsocket, hocuspocus],
     keeps: 'disk',
     start: () =>
-      run({ script: '../packages/server/dist/main.js', execArgv: profile, prepare: preparePlenum }, 'disk'),
+      startServer(
+        { script: '../packages/server/dist/main.js', execArgv: profile, prepare: preparePlenum },
+        'disk',
+      ),
   },
 ]

@@ -9,10 +9,10 @@ export type ServerMessage =
 
 export interface Dialect {
   name: string
-  /** The server acknowledges an update with a frame of its own. Otherwise it echoes the update to the sender. */
+  /** Whether the server acknowledges an update with a frame of its own. Otherwise it echoes the update to the sender. */
   acknowledges: boolean
   address(server: string, room: string, token: string): string
-  /** Undefined: the token is in the address. */
+  /** Returns the message with the token. Undefined: the token is in the address. */
   auth?(room: string, token: string): Uint8Array
   stateVector(room: string, bytes: Uint8Array): Uint8Array
   state(room: string, bytes: Uint8Array): Uint8Array
@@ -20,7 +20,7 @@ export interface Dialect {
   read(frame: Uint8Array): ServerMessage
 }
 
-// Kinds of frames, of y-protocols and of Hocuspocus.
+// The kinds of frames of y-protocols and of Hocuspocus.
 const sync = 0
 const auth = 2
 const syncReply = 4
@@ -66,7 +66,7 @@ export const hocuspocus: Dialect = {
   read(bytes) {
     if (bytes.length === 1) return { kind: 'other' } // A ping is the only frame without a room.
     const decoder = decoding.createDecoder(bytes)
-    decoding.readVarUint8Array(decoder) // The room. A connection of this benchmark has one.
+    decoding.readVarUint8Array(decoder) // The room, which is skipped: a connection of this benchmark has only one.
     const kind = decoding.readVarUint(decoder)
     if (kind === sync || kind === syncReply) return readSync(decoder)
     if (kind === syncStatus) {

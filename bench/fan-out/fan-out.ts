@@ -1,25 +1,25 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from './client.ts'
-import type { Running } from './contenders.ts'
+import type { RunningServer } from './contenders.ts'
 import type { Dialect } from './dialects.ts'
 import { type Latencies, type Sender, watch } from './latency.ts'
-import { textOf, typedBy } from './typing.ts'
+import { createAuthor, textOf } from './typing.ts'
 
 export interface Load {
   name: string
-  documents: number
-  /** Clients of each document. They type in turn. */
-  clients: number
-  /** Updates to each document. */
-  perSecond: number
+  documentCount: number
+  /** The clients of one document type in turn. */
+  clientsPerDocument: number
+  /** The updates to each document per second. */
+  updatesPerSecond: number
   seconds: number
 }
 
 export interface FanOutResult {
-  /** CPU time of the server for one update at one client other than its sender. */
+  /** CPU time of the server per delivered update: for one update at one client other than its sender. */
   cpuMicroseconds: number
-  /** Below one: updates were merged. Above one: frames to the sender are included. */
-  framesPerDelivered: number
+  /** Below one, because updates were merged, or above one, because frames to the senders are included. */
+  framesPerDeliveredUpdate: number
   latencies: Latencies
 }
 
@@ -28,18 +28,18 @@ interface Room {
   senders: (Sender & { frames: Uint8Array[]; updates: Uint8Array[] })[]
 }
 
-// Not all: parsing every frame of a hot document would cost the load generator more than sending does.
+// Only some clients measure latencies: parsing every frame of a hot document would cost the load generator more than sending.
 const watchersPerRoom = 5
 /** Long enough for servers that store two seconds after the last update. */
 const quietMilliseconds = 2500
-// The resolution of timers.
+// Timers have no finer resolution.
 const tickMilliseconds = 1
 
-let runs = 0
+let runCount = 0
 
 /** Puts one load on one server, measures it until all frames have arrived, and checks that all clients converged. */
-export async function fanOut(running: Running, dialect: Dialect, load: Load): Promise<FanOutResult> {
-  const rooms = await openRooms(running, dialect, load, `${process.pid}-${runs++}`)
+export async function fanOut(running: RunningServer, dialect: Dialect, load: Load): Promise<FanOutResult> {
+  const rooms = await openRooms(running, dialect, load, `${process.pid}-${runCount++}`)
   const clients = rooms.flatMap((room) => room.senders.map(({ client }) => client))
   const latencies: Latencies = { saved: [], delivered: [] }
   for (const { senders } of rooms) {
@@ -48,45 +48,53 @@ export async function fanOut(running: Running, dialect: Dialect, load: Load): Pr
   await waitUntilQuiet(clients, 500)
 
   const framesBefore = framesOf(clients)
-  const began = running.measured.cpuMicroseconds()
-  await type(rooms, load)
+  const cpuBefore = running.measured.cpuMicroseconds()
+  await sendEvenly(rooms, load)
   await waitUntilQuiet(clients, quietMilliseconds)
-  const cpu = running.measured.cpuMicroseconds() - began
+  const cpu = running.measured.cpuMicroseconds() - cpuBefore
   const frames = framesOf(clients) - framesBefore
 
   for (const room of rooms) assertConverged(room)
   await Promise.all(clients.map((client) => client.close()))
-  const delivered = load.documents * load.perSecond * load.seconds * (load.clients - 1)
-  return { cpuMicroseconds: cpu / delivered, framesPerDelivered: frames / delivered, latencies }
+  const { documentCount, clientsPerDocument, updatesPerSecond, seconds } = load
+  const delivered = documentCount * updatesPerSecond * seconds * (clientsPerDocument - 1)
+  return { cpuMicroseconds: cpu / delivered, framesPerDeliveredUpdate: frames / delivered, latencies }
 }
 
-async function openRooms(running: Running, dialect: Dialect, load: Load, run: string): Promise<Room[]> {
-  const perClient = Math.ceil((load.perSecond * load.seconds) / load.clients)
+async function openRooms(
+  running: RunningServer,
+  dialect: Dialect,
+  load: Load,
+  runName: string,
+): Promise<Room[]> {
+  const { documentCount, clientsPerDocument, updatesPerSecond, seconds } = load
+  const updatesPerClient = Math.ceil((updatesPerSecond * seconds) / clientsPerDocument)
   const rooms: Room[] = []
-  for (let n = 0; n < load.documents; n++) {
-    const senders = Array.from({ length: load.clients }, async (_, client) => {
-      const target = running.target(`doc-${run}-${n}`, dialect, client)
-      const { clientId, updates } = typedBy(perClient)
+  for (let n = 0; n < documentCount; n++) {
+    const senders = Array.from({ length: clientsPerDocument }, async (_, client) => {
+      const target = running.target(`doc-${runName}-${n}`, dialect, client)
+      const { clientId, updates } = createAuthor(updatesPerClient)
       const frames = updates.map((update) => dialect.update(target.room, update))
       return { client: await Client.open(target), clientId, updates, frames, sentAt: [] }
     })
-    rooms.push({ name: `doc-${run}-${n}`, senders: await Promise.all(senders) })
+    rooms.push({ name: `doc-${runName}-${n}`, senders: await Promise.all(senders) })
   }
   return rooms
 }
 
 /** Sends updates evenly over time, documents and clients, as people type. Each client sends through its own socket. */
-async function type(rooms: Room[], load: Load): Promise<void> {
-  const perMillisecond = (load.documents * load.perSecond) / 1000
-  const total = perMillisecond * load.seconds * 1000
+async function sendEvenly(rooms: Room[], load: Load): Promise<void> {
+  const { documentCount, clientsPerDocument, updatesPerSecond, seconds } = load
+  const perMillisecond = (documentCount * updatesPerSecond) / 1000
+  const total = perMillisecond * seconds * 1000
   const began = performance.now()
   for (let sent = 0; sent < total; await wait(tickMilliseconds)) {
     const due = Math.min(total, (performance.now() - began) * perMillisecond)
     for (; sent < due; sent++) {
-      const room = rooms[sent % load.documents]
-      const ofRoom = Math.floor(sent / load.documents)
-      const sender = room?.senders[ofRoom % load.clients]
-      const frame = sender?.frames[Math.floor(ofRoom / load.clients)]
+      const room = rooms[sent % documentCount]
+      const sentToRoom = Math.floor(sent / documentCount)
+      const sender = room?.senders[sentToRoom % clientsPerDocument]
+      const frame = sender?.frames[Math.floor(sentToRoom / clientsPerDocument)]
       if (!sender || !frame)
         throw new Error('No update is left to send. Prepare more updates for each client.')
       sender.sentAt.push(performance.now())

@@ -5,25 +5,26 @@ import type { Client } from './client.ts'
 export interface Latencies {
   /** Until the sender received the acknowledgement. */
   saved: number[]
-  /** Until another client received it. */
+  /** Until another client received the update. */
   delivered: number[]
 }
 
 export interface Sender {
   client: Client
+  /** The Yjs client id of the updates. */
   clientId: number
   /** When update n was sent. */
   sentAt: number[]
 }
 
-/** Records when the watchers receive the updates of the senders. All are in one document. */
+/** Records when the watchers receive the updates of the senders. All of them have the same document open. */
 export function watch(senders: Sender[], watchers: Sender[], acknowledged: boolean, into: Latencies): void {
   const byId = new Map(senders.map((sender) => [sender.clientId, sender]))
   for (const watcher of watchers) {
     /** How many updates of each sender have arrived. */
     const seen = new Map<number, number>()
     watcher.client.onUpdate = (update, now) => {
-      // One frame may hold updates of several senders, and several of one.
+      // One frame may contain updates of several senders, and several updates of one sender.
       for (const [clientId, clock] of Y.parseUpdateMeta(update).to) {
         const sender = byId.get(clientId)
         if (!sender || (sender === watcher && acknowledged)) continue
@@ -32,13 +33,13 @@ export function watch(senders: Sender[], watchers: Sender[], acknowledged: boole
         seen.set(clientId, clock)
       }
     }
-    let saved = 0
+    let savedCount = 0
     watcher.client.onSaved = (now) => {
-      const sentAt = watcher.sentAt[saved]
+      const sentAt = watcher.sentAt[savedCount]
       // The first acknowledgement is for the state that the client sent when it opened the document.
       if (sentAt === undefined) return
       into.saved.push(now - sentAt)
-      saved++
+      savedCount++
     }
   }
 }

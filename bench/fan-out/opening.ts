@@ -1,50 +1,53 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from './client.ts'
-import type { Contender, Running } from './contenders.ts'
+import type { Contender, RunningServer } from './contenders.ts'
 import { type Dialect, hocuspocus } from './dialects.ts'
 import { textOf } from './typing.ts'
 
-export interface Opened {
+export interface OpeningCost {
   milliseconds: number
   cpuMilliseconds: number
   kilobytes: number
 }
 
 /** `warm`: another client has the document open. `cold`: this client is the first to open it after a server start. */
-export interface Openings {
+export interface OpeningCosts {
   dialect: Dialect
-  warm: Opened[]
-  cold: Opened[]
+  warm: OpeningCost[]
+  cold: OpeningCost[]
 }
 
-/** Updates without acknowledgement while a document is written. */
+/** Limits the updates without an acknowledgement while a document is written. */
 const maxUnsaved = 500
 const quietMilliseconds = 300
 
-/** Writes the updates into some documents, then opens each of them, in each dialect, `times` times warm and once cold. */
-export async function openings(
+/**
+ * Writes the updates into `copyCount` documents for each dialect. Then opens each document `warmCount` times warm, and once
+ * cold if the server keeps documents on disk.
+ */
+export async function timeOpenings(
   contender: Contender,
   updates: Uint8Array[],
-  copies: number,
-  times: number,
-): Promise<Openings[]> {
+  copyCount: number,
+  warmCount: number,
+): Promise<OpeningCosts[]> {
   const running = await contender.start()
-  const rooms = Array.from({ length: copies }, (_, copy) =>
+  const rooms = Array.from({ length: copyCount }, (_, copy) =>
     contender.dialects.map((dialect) => ({ dialect, name: `${dialect.name}-${copy}` })),
   ).flat()
   const expected = textOf(updates)
-  const found = contender.dialects.map((dialect): Openings => ({ dialect, warm: [], cold: [] }))
+  const costs = contender.dialects.map((dialect): OpeningCosts => ({ dialect, warm: [], cold: [] }))
   const open = async (name: string, dialect: Dialect) => {
-    const { opened, text } = await timedOpen(running, name, dialect)
+    const { cost, text } = await timedOpen(running, name, dialect)
     if (text !== expected)
       throw new Error(`${name} is incomplete: ${text.length} of ${expected.length} characters arrived.`)
-    return opened
+    return cost
   }
 
   for (const { name, dialect } of rooms) {
     const writer = await write(running, name, updates)
-    const own = found.find((one) => one.dialect === dialect)
-    for (let time = 0; time < times; time++) own?.warm.push(await open(name, dialect))
+    const own = costs.find((one) => one.dialect === dialect)
+    for (let time = 0; time < warmCount; time++) own?.warm.push(await open(name, dialect))
     await writer.close()
   }
   if (contender.keeps === 'disk') {
@@ -53,18 +56,18 @@ export async function openings(
       for (let n = 0; n < 20; n++) await timedOpen(running, `warm-up-${n}`, dialect)
     }
     for (const { name, dialect } of rooms) {
-      found.find((one) => one.dialect === dialect)?.cold.push(await open(name, dialect))
+      costs.find((one) => one.dialect === dialect)?.cold.push(await open(name, dialect))
     }
   }
   await running.stop()
-  return found
+  return costs
 }
 
-async function write(running: Running, name: string, updates: Uint8Array[]): Promise<Client> {
+async function write(running: RunningServer, name: string, updates: Uint8Array[]): Promise<Client> {
   const target = running.target(name, hocuspocus)
   const client = await Client.open(target)
-  await waitUntilSaved(client, 1) // Acknowledges the state that the client sent when it opened the document.
-  const before = client.saved
+  await waitUntilSaved(client, 1) // The acknowledgement of the state that the client sent when it opened the document.
+  const before = client.savedCount
   for (const [n, update] of updates.entries()) {
     client.send(hocuspocus.update(target.room, update))
     if (n % 100 === 0) await waitUntilSaved(client, before + n - maxUnsaved)
@@ -74,10 +77,10 @@ async function write(running: Running, name: string, updates: Uint8Array[]): Pro
 }
 
 async function waitUntilSaved(client: Client, count: number): Promise<void> {
-  while (client.saved < count) await wait(1)
+  while (client.savedCount < count) await wait(1)
 }
 
-async function timedOpen(running: Running, name: string, dialect: Dialect) {
+async function timedOpen(running: RunningServer, name: string, dialect: Dialect) {
   const cpuBefore = running.measured.cpuMicroseconds()
   const began = performance.now()
   const client = await Client.open(running.target(name, dialect, 1))
@@ -88,5 +91,5 @@ async function timedOpen(running: Running, name: string, dialect: Dialect) {
   const bytes = client.received.reduce((sum, { byteLength }) => sum + byteLength, 0)
   const text = textOf(client.received)
   await client.close()
-  return { opened: { milliseconds, cpuMilliseconds, kilobytes: bytes / 1024 }, text }
+  return { cost: { milliseconds, cpuMilliseconds, kilobytes: bytes / 1024 }, text }
 }

@@ -1,38 +1,42 @@
 import * as Y from 'yjs'
 
-/** The text that every author of the benchmark edits. */
+/** Returns the text that every author of the benchmark edits. */
 export const contentOf = (doc: Y.Doc): Y.Text => doc.getText('content')
 
 export interface Author {
+  /** The Yjs client id of the updates. */
   clientId: number
   /** Update n inserts the n-th character. After it, the clock is n + 1. */
   updates: Uint8Array[]
 }
 
-/** The updates of one author, one character each, built beforehand so that the load generator only has to send. */
-export function typedBy(count: number): Author {
+/** Builds the updates of one author, one character each, before the run, so that the load generator only has to send. */
+export function createAuthor(updateCount: number): Author {
   const { clientID, updates } = record((doc) => {
-    for (let at = 0; at < count; at++) contentOf(doc).insert(at, letter(at))
+    for (let at = 0; at < updateCount; at++) contentOf(doc).insert(at, letter(at))
   })
   return { clientId: clientID, updates }
 }
 
-/** A document of `characters` characters, pasted in pieces. */
-export function pasted(characters: number, piece = 16_384): Uint8Array[] {
+/** Returns the updates that paste this many characters into a document, in pieces. */
+export function pasteUpdates(characterCount: number, pieceLength = 16_384): Uint8Array[] {
   return record((doc) => {
-    for (let at = 0; at < characters; at += piece) {
-      contentOf(doc).insert(at, Array.from({ length: piece }, (_, index) => letter(at + index)).join(''))
+    for (let at = 0; at < characterCount; at += pieceLength) {
+      contentOf(doc).insert(
+        at,
+        Array.from({ length: pieceLength }, (_, index) => letter(at + index)).join(''),
+      )
     }
   }).updates
 }
 
-/** A document edited by a person: text typed here and there, and every twentieth character deleted. */
-export function edited(count: number): Uint8Array[] {
+/** Returns the updates of a person who types here and there in a document. Every twentieth update is a deletion. */
+export function editUpdates(updateCount: number): Uint8Array[] {
   const random = seededRandom(1)
   return record((doc) => {
     const text = contentOf(doc)
     let at = 0
-    for (let n = 0; n < count; n++) {
+    for (let n = 0; n < updateCount; n++) {
       if (n % 20 === 19 && at > 0) text.delete(--at, 1)
       else text.insert(at++, letter(n))
       if (n % 20 === 19) at = Math.floor(random() * text.length)
@@ -40,7 +44,7 @@ export function edited(count: number): Uint8Array[] {
   }).updates
 }
 
-/** The text after all of these updates. */
+/** Returns the text after all of these updates. */
 export function textOf(updates: Iterable<Uint8Array>): string {
   const doc = new Y.Doc()
   doc.transact(() => {
@@ -61,7 +65,7 @@ function record(write: (doc: Y.Doc) => void): { clientID: number; updates: Uint8
 
 const letter = (n: number) => String.fromCodePoint(97 + (n % 26))
 
-/** The same numbers in every run (mulberry32). */
+/** Returns a generator of random numbers that are the same in every run (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed
   return () => {

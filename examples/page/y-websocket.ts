@@ -10,7 +10,7 @@ export function connectWithYWebsocket(
   const doc = new Doc()
   const provider = new WebsocketProvider(`${plenumUrl.replace('http', 'ws')}/yjs`, name, doc, {
     params: { token },
-    // Both users are in one browser. Without this, y-websocket would connect them directly, without the server.
+    // Both users are in one browser. Without this option, y-websocket would connect them directly, without the server.
     disableBc: true,
   })
   provider.on('status', ({ status }) => onStatus(status))

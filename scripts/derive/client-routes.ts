@@ -1,6 +1,6 @@
 import { type Operation, operations } from '@plenum/protocol'
 
-/** The routes of the client. They have only what a request needs, so browsers load no schema. */
+/** Returns the text of the client's routes.ts. It has only what a request needs, so browsers load no schema. */
 export function deriveClientRoutes(): string {
   const families = Object.entries(operations as Record<string, Record<string, Operation>>).map(
     ([family, verbs]) => {
@@ -13,7 +13,7 @@ export function deriveClientRoutes(): string {
   )
   return `// Derived from the operation table by "npm run derive". Do not edit.
 
-/** Path, credentials, whether the operation writes, and the versions of the path. */
+/** Path, needed credentials, whether the operation writes, and the versions that have the path. */
 export type Route = readonly [path: string, access: string, effect: 'read' | 'write', versions: readonly ('v1' | 'v2')[]]
 
 export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {

@@ -10,8 +10,8 @@ export const clientTypesFolder = 'packages/client/src/operations'
 const header = '// Derived from the operation table by "npm run derive". Do not edit.\n'
 
 /**
- * The methods of the client with their inputs and answers as plain interfaces: one file per family, by path. Types that
- * TypeScript infers from schemas have no descriptions; these have them.
+ * Returns the types of the client's methods, inputs and answers as plain interfaces: one file per family, by path. They are
+ * derived because types that TypeScript infers from schemas have no descriptions.
  */
 export function deriveClientTypes(): Record<string, string> {
   const all = Object.entries(protocol.operations as Record<string, Record<string, protocol.Operation>>)
@@ -28,7 +28,7 @@ export function deriveClientTypes(): Record<string, string> {
 const kebab = (name: string) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 const capital = (name: string) => name.charAt(0).toUpperCase() + name.slice(1)
 
-/** A shape is declared in the file of the first family that uses it. `homes` maps shapes to these files. */
+/** Declares a shape in the file of the first family that uses it. `homes` maps each shape to this file. */
 function familyFile(
   family: string,
   verbs: Record<string, protocol.Operation>,
@@ -49,7 +49,7 @@ function familyFile(
   const api = `${comment([description], '')}export interface ${capital(family)}Operations {\n${methods.join('')}}\n`
   const shared: string[] = []
   const imports = new Map([['../platform/call.ts', ['CallOptions', 'Result']]])
-  // A shape may use others, which are added to the set during this loop.
+  // `declarationText` adds the shapes that a shape uses to the set, so the loop reaches them too.
   for (const name of used) {
     const home = homes.get(name)
     if (home === undefined) {
@@ -63,13 +63,13 @@ function familyFile(
   return `${header}${importLines.join('')}\n${[...shared, ...declarations, api].join('\n')}`
 }
 
-/** Every input has the name of its operation, also where several operations share a shape. */
+/** Declares the input under the name of its operation, also where several operations share a shape. */
 const inputText = (name: string, schema: Field, used: Set<string>): string =>
   shapeName(schema) === undefined
     ? declarationText(name, schema, used)
     : `export type ${name} = ${typeText(name, schema, used)}\n`
 
-/** An answer with fields of its own gets the name of its operation. Other types are written where they are used. */
+/** Declares an answer with fields of its own under the name of its operation. Returns other types as they are. */
 function answerText(name: string, schema: Field, declarations: string[], used: Set<string>): string {
   if (!schema.properties || shapeName(schema)) return typeText(name, schema, used)
   declarations.push(declarationText(name, schema, used))

@@ -1,8 +1,8 @@
-import { ClientId } from '@plenum/protocol'
+import { ChosenId } from '@plenum/protocol'
 import type { Schema } from '../../packages/server/src/calls/explain.ts'
 import { capital } from '../../packages/server/src/http/openapi/schemas.ts'
 
-/** A schema of the operation table, with the keywords that word messages. */
+/** A schema of the operation table, with our own keywords (`x-…`). */
 export type Field = Omit<Schema, 'properties' | 'items' | 'anyOf' | 'additionalProperties'> & {
   properties?: Record<string, Field>
   items?: Field
@@ -15,15 +15,15 @@ export type Field = Omit<Schema, 'properties' | 'items' | 'anyOf' | 'additionalP
   'x-typescript'?: string
 }
 
-/** What a field of a request means, its choices and its limits. */
+/** Returns what a field of a request means, its choices and its limits. */
 export const inputNotes = (field: Field): string =>
   sentences([meaningOf(field), ...choicesOf(field), ...limitsOf(field), ...versionOf(field)])
 
-/** What a field of an answer means and its choices. Limits are for requests. */
+/** Returns what a field of an answer means, and its choices. Limits apply only to requests. */
 export const outputNotes = (field: Field, isRequired: boolean): string =>
   sentences([isRequired ? '' : 'Optional', meaningOf(field), ...choicesOf(field)])
 
-/** The comment of a field in a type: what it means and its limits. The type itself shows the choices. */
+/** Returns the comment of a field in a type: what the field means, and its limits. The type itself shows the choices. */
 export const typeNotes = (field: Field): string =>
   sentences([meaningOf(field), ...limitsOf(field).filter((limit) => !isIdLimit(limit)), ...versionOf(field)])
 
@@ -37,7 +37,7 @@ const ignoredUnderV1 = 'Ignored under v1.'
 
 const meaningOf = ({ description = '' }: Field) => description.replace(ignoredUnderV1, '').trim()
 
-/** Mentioned last, after the limits. */
+/** The note about v1 is separate from the meaning, so that it comes last, after the limits. */
 const versionOf = (field: Field) => (field['x-since'] === 'v2' ? [ignoredUnderV1] : [])
 
 function choicesOf({ enum: choices, anyOf = [] }: Field): string[] {
@@ -47,7 +47,7 @@ function choicesOf({ enum: choices, anyOf = [] }: Field): string[] {
 
 const idLimit = 'An [id](README.md#ids)'
 const isIdLimit = (limit: string) => limit.toLowerCase().includes(idLimit.toLowerCase())
-const { pattern: idPattern } = ClientId as Field
+const { pattern: idPattern } = ChosenId as Field
 
 function limitsOf(field: Field): string[] {
   const { anyOf, minItems, maxItems, minimum, maximum, maxLength, pattern, items } = field

@@ -1,6 +1,6 @@
 import { type Field, inputNotes, outputNotes } from './field-notes.ts'
 
-/** The fields of an input as a Markdown table, nested fields by their path. Empty if there are none. */
+/** Returns the fields of an input as a Markdown table, nested fields by their path. Returns '' if there are no fields. */
 export function inputTable(schema: object): string {
   return table(
     ['Field', 'Type', 'Required', 'Notes'],
@@ -13,7 +13,7 @@ export function inputTable(schema: object): string {
   )
 }
 
-/** The fields of an output at `path` as a Markdown table. */
+/** Returns the fields of an output as a Markdown table. The path of each field starts with `path`. */
 export function outputTable(schema: object, path: string): string {
   return table(
     ['Field', 'Type', 'Notes'],
@@ -40,7 +40,7 @@ interface Row {
   name: string
   type: string
   isRequired: boolean
-  /** Absent for the keys that the schema does not name. */
+  /** Absent in the row for further keys, which the schema allows but does not name. */
   field?: Field
 }
 
@@ -57,7 +57,7 @@ function rowsOf(schema: Field, path: string): Row[] {
   return [...rows, { name: below('…'), type: 'any', isRequired: false }]
 }
 
-/** The schema inside a list or a map, or the alternative that has fields. */
+/** Returns the schema inside a list or a map, or the alternative of a union that has fields. */
 function innerOf({
   items,
   additionalProperties,

@@ -6,7 +6,7 @@ import { clientTypesFolder, deriveClientTypes } from './client-types.ts'
 import { printJson } from './json.ts'
 import { deriveReference, referenceFolder } from './reference.ts'
 
-/** The files that are derived from the operation table, by path. */
+/** Returns the text of every file that is derived from the operation table, by path. */
 export const derivedFiles = (): Record<string, string> => ({
   'packages/client/src/routes.ts': deriveClientRoutes(),
   ...deriveClientTypes(),
@@ -15,9 +15,9 @@ export const derivedFiles = (): Record<string, string> => ({
 })
 
 export interface Difference {
-  /** Missing or different. */
+  /** Files that are missing or have another text. */
   stale: string[]
-  /** Files of families that no longer exist. */
+  /** Files that are no longer derived, because their family does not exist any more. */
   leftOver: string[]
 }
 

@@ -1,6 +1,6 @@
 const lineLength = 110
 
-/** Paragraphs as a JSDoc comment, on one line if they fit. Empty if there is no text. */
+/** Returns the paragraphs as a JSDoc comment, on one line if they fit. Returns '' if there is no text. */
 export function comment(paragraphs: string[], indent: string): string {
   const texts = paragraphs.filter((text) => text !== '').map((text) => text.replaceAll('*/', '*\\/'))
   const [only = ''] = texts

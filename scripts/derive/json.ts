@@ -1,4 +1,4 @@
-/** JSON that is easy to read and to compare: values that fit on a line stay on it. */
+/** Prints JSON that is easy to read and to compare: a value that fits on one line stays on one line. */
 export function printJson(value: unknown, width = 110, indent = ''): string {
   const line = oneLine(value)
   if (typeof value !== 'object' || value === null || indent.length + line.length <= width) return line

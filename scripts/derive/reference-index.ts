@@ -7,7 +7,7 @@ import {
 import { pathsOf } from '../../packages/server/src/http/openapi/notes.ts'
 import { anchor, type Family } from './reference.ts'
 
-/** The index of the reference: what applies to all operations, and a list of them. */
+/** Returns the index page of the reference: what applies to all operations, and a list of all operations. */
 export const referenceIndex = (families: readonly Family[]) =>
   `<!-- Derived from the operation table by "npm run derive". Do not edit. -->
 

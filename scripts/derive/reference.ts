@@ -16,7 +16,7 @@ export interface Family {
   operations: readonly (readonly [name: string, operation: Operation])[]
 }
 
-/** A page per family and the index, by path. */
+/** Returns the pages of the reference by path: one per family, and the index. */
 export function deriveReference(): Record<string, string> {
   const all = Object.entries(operations as Record<string, Record<string, Operation>>)
     .filter(([, verbs]) => Object.keys(verbs).length > 0)
@@ -61,7 +61,7 @@ function operationSection(name: string, operation: Operation): string {
       ? `**Input**, inside \`data\`${bodyNote(operation)}:\n\n${inputFields}`
       : `**Input**: none${bodyNote(operation)}.`,
     `\`\`\`sh\n${curl(operation)}\n\`\`\``,
-    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` If there are more pages, ${tokens} ${paging.length > 1 ? 'are' : 'is'} beside it.` : ''} The message is \`${message}\`${other}${outputFields && `\n\n${outputFields}`}`,
+    `**Output**: \`data\` is ${article(typeOf(output))}.${tokens ? ` If there are more pages, ${tokens} ${paging.length > 1 ? 'are' : 'is'} beside \`data\`.` : ''} The message is \`${message}\`${other}${outputFields && `\n\n${outputFields}`}`,
     `\`\`\`json\n${printJson(successEnvelope(operation, operation.versions.at(-1) as Version), 100)}\n\`\`\``,
     errorTable(operation),
   )

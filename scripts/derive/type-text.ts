@@ -2,23 +2,23 @@ import * as protocol from '@plenum/protocol'
 import { type Field, typeNotes } from './field-notes.ts'
 import { comment } from './js-doc.ts'
 
-/** Names that would shadow types of browsers. */
+/** New names for shapes whose own names would shadow types of browsers. */
 const renamed: Record<string, string> = { Document: 'DocumentRecord', Notification: 'NotificationRecord' }
 
-/** The part of a shape that its copies share: optional and described fields are copies. */
-const anchorOf = (schema: Field): unknown => schema.properties ?? schema.enum ?? schema['x-typescript']
+/** Returns the object by which a shape is recognized. Optional and described fields are copies that share it. */
+const identityOf = (schema: Field): unknown => schema.properties ?? schema.enum ?? schema['x-typescript']
 
 /** The shapes that the protocol exports: objects, lists of choices and types written by hand, by name. */
 export const shapes = new Map(
   Object.entries(protocol as unknown as Record<string, Field>).flatMap(([name, schema]) =>
-    anchorOf(schema) === undefined ? [] : [[renamed[name] ?? name, schema] as const],
+    identityOf(schema) === undefined ? [] : [[renamed[name] ?? name, schema] as const],
   ),
 )
-const names = new Map([...shapes].map(([name, schema]) => [anchorOf(schema), name]))
+const names = new Map([...shapes].map(([name, schema]) => [identityOf(schema), name]))
 
-export const shapeName = (schema: Field): string | undefined => names.get(anchorOf(schema))
+export const shapeName = (schema: Field): string | undefined => names.get(identityOf(schema))
 
-/** The declaration of a shape. Adds the names of the shapes that it uses to `used`. */
+/** Returns the declaration of a shape, and adds the names of the shapes that it uses to `used`. */
 export function declarationText(name: string, schema: Field, used: Set<string>): string {
   if (!schema.properties)
     return `${comment([schema.description ?? ''], '')}export type ${name} = ${writtenText(schema)}\n`
@@ -28,7 +28,7 @@ export function declarationText(name: string, schema: Field, used: Set<string>):
     : `export interface ${name} ${text}\n`
 }
 
-/** The type of a field or an answer, with shapes by their names. `path` is for messages. */
+/** Returns the type of a field or an answer, with shapes by their names. `path` names the field in error messages. */
 export function typeText(path: string, schema: Field, used: Set<string>): string {
   const name = shapeName(schema)
   if (name !== undefined) {
@@ -79,7 +79,7 @@ function objectText(path: string, schema: Field, used: Set<string>): string {
     fields.push(`${comment(['Further keys are stored as sent.'], '  ')}  [key: string]: unknown\n`)
   }
   const text = `{\n${fields.join('')}}`
-  // An index signature inside would have to allow undefined, because the fields are optional.
+  // An index signature inside the object would have to allow undefined, because the fields are optional.
   return typeof additionalProperties === 'object'
     ? `${text} & Record<string, ${typeText(path, additionalProperties, used)}>`
     : text

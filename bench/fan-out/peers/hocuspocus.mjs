@@ -1,6 +1,7 @@
 /**
  * @hocuspocus/server with its defaults. With DATA_DIR it stores with the schema and statements of its SQLite extension, but
- * on the SQLite package of this repository: the extension's own must be compiled on platforms without a prebuilt binary.
+ * on the SQLite package of this repository: the package of the extension must be compiled on platforms without a prebuilt
+ * binary.
  */
 import { join } from 'node:path'
 import { Database } from '@hocuspocus/extension-database'
@@ -29,7 +30,7 @@ server.httpServer.listen(Number(process.env.PORT), process.env.HOST)
 
 async function stop() {
   await server.destroy()
-  // Keeps a reference until here: a database that is garbage-collected is closed.
+  // This reference keeps the database from being garbage-collected, which would close it.
   if (db) db.close()
   process.exit()
 }

@@ -25,7 +25,10 @@ import type { Unsubscribe } from './platform/listeners.ts'
 /** What the components below a provider share. */
 interface Shared {
   connection: Connection
-  /** By editor, from the components that render it. Another component may open the editor first, without options. */
+  /**
+   * The options that components pass to `useLiveEditor`, by editor. They are kept here because another component may open
+   * the editor first, without options.
+   */
   editorOptions: Map<string, LiveEditorOptions>
   documents: Leases<LiveDocument>
   editors: Leases<LiveEditor>
@@ -60,10 +63,10 @@ function useShared(): Shared {
   return shared
 }
 
-/** The connection of the `PlenumProvider`. */
+/** Returns the connection of the `PlenumProvider`. */
 export const useConnection = (): Connection => useShared().connection
 
-/** The status of the connection. Renders the component when it changes. */
+/** Returns the status of the connection. Renders the component when the status changes. */
 export function useConnectionStatus(): Status {
   const connection = useConnection()
   return useStore(
@@ -99,8 +102,8 @@ export function useLiveDocument<Data extends object = AnyData>(
 const noUsers: readonly never[] = []
 
 /**
- * The users who have the document open, and a function that publishes the own presence. Renders the component when any user
- * changes. `Data` is the type of the data that your application publishes; the server does not check it.
+ * Returns the users who have the document open, and a function that publishes the own presence. Renders the component when
+ * any user changes. `Data` is the type of the data that your application publishes; the server does not check it.
  */
 export function usePresence<Data extends object = AnyData>(
   organizationId: string,
@@ -115,8 +118,9 @@ export function usePresence<Data extends object = AnyData>(
 }
 
 /**
- * The own user in the presence list: one entry, however many tabs and devices have the document open. `undefined` before
- * the server has sent it, and after the document was closed or deleted. Renders the component only when the entry changes.
+ * Returns the own user in the presence list: one entry, however many tabs and devices have the document open. Returns
+ * `undefined` before the server has sent the entry, and after the document was closed or deleted. Renders the component
+ * only when the entry changes.
  */
 export function useSelf<Data extends object = AnyData>(
   organizationId: string,
@@ -129,7 +133,7 @@ export function useSelf<Data extends object = AnyData>(
   )[0]
 }
 
-/** All users in the presence list except the own one. Renders the component only when one of these entries changes. */
+/** Returns the other users in the presence list. Renders the component only when the entry of one of them changes. */
 export function useOthers<Data extends object = AnyData>(
   organizationId: string,
   documentId: string,
@@ -160,8 +164,8 @@ function usePresenceValue<Data extends object, T>(
 }
 
 /**
- * The value of a live state, and a function that sets it. The value is `undefined` until it has been set. Renders the
- * component when it changes. The function throws before the component is mounted.
+ * Returns the value of a live state, and a function that sets it. The value is `undefined` until it has been set. Renders
+ * the component when the value changes. The function throws before the component is mounted.
  */
 export function useLiveState<T extends object>(
   organizationId: string,
@@ -222,10 +226,11 @@ function versionListOf(editor: LiveEditor): VersionList {
 }
 
 /**
- * All versions of an editor, newest first, and functions that add and restore one. Opens the editor while the component is
- * mounted. Renders the component when the list changes, also when a backend adds a version.
+ * Returns all versions of an editor, newest first, and functions that add and restore a version. Opens the editor while the
+ * component is mounted. Renders the component when the list changes, also when a backend adds a version.
  *
- * `add` and `restore` reject with an `ApiError`. Handle it: a rejection that you ignore is an unhandled rejection.
+ * `add` and `restore` reject with an `ApiError` when they fail. Handle it: a rejection that you ignore is an unhandled
+ * rejection.
  */
 export function useVersions(
   organizationId: string,

@@ -13,7 +13,7 @@ export interface ClientOptions {
   url: string
   /** The API key, for most operations. */
   apiKey?: string
-  /** The auth token of the API key. It gives full access to the key's data, so keep it in your backend. */
+  /** The auth token of the API key. It gives full access to the data of the API key, so keep it in your backend. */
   authToken?: string
   /** The id of the workspace, for the operations on workspaces and API keys. */
   workspaceId?: string
@@ -58,8 +58,8 @@ export function createClient(options: ClientOptions): Client {
     const [path, access, effect, versions] = route
     const version = call.version ?? versions[versions.length - 1]
     const headers: Record<string, string> = { 'content-type': 'application/json', ...credentials(access) }
-    // With a key the server runs a write once, however often it arrives, so a retry is safe.
-    if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? randomKey()
+    // With an idempotency key the server runs a write once, however often it arrives, so a retry is safe.
+    if (effect === 'write') headers['idempotency-key'] = call.idempotencyKey ?? randomIdempotencyKey()
     const body = JSON.stringify({ data: input })
 
     for (let attempt = 0; ; attempt++) {
@@ -71,7 +71,7 @@ export function createClient(options: ClientOptions): Client {
         const retryAfterMs = (error.retryAfterSeconds ?? 0) * 1000
         const canRetry = retryableStatuses.has(error.status) && retryAfterMs <= timeoutMs
         if (!canRetry || attempt >= retries) throw error
-        // The delay is random and grows with each attempt, so that clients do not all return at the same moment.
+        // The delay is random and grows with each attempt, so that clients do not all retry at the same moment.
         await pause(retryAfterMs + Math.random() * 100 * 2 ** attempt, call.signal)
       }
     }
@@ -123,7 +123,10 @@ export function createClient(options: ClientOptions): Client {
   }
 }
 
-/** In Node the reason is in the cause; for a host with several addresses, in the first error of the cause. */
+/**
+ * Returns why `fetch` failed. In Node the reason is in the cause of the error; for a host with several addresses, in the
+ * first error of the cause.
+ */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause
@@ -140,8 +143,8 @@ function parse(text: string): { result?: { status: string }; error?: ErrorBody['
   }
 }
 
-/** `crypto.randomUUID` is missing in pages that were loaded over plain HTTP. */
-const randomKey = () =>
+/** Does not use `crypto.randomUUID`, which is missing in pages that were loaded over plain HTTP. */
+const randomIdempotencyKey = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join(
     '',
   )

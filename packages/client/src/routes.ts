@@ -1,6 +1,6 @@
 // Derived from the operation table by "npm run derive". Do not edit.
 
-/** Path, credentials, whether the operation writes, and the versions of the path. */
+/** Path, needed credentials, whether the operation writes, and the versions that have the path. */
 export type Route = readonly [path: string, access: string, effect: 'read' | 'write', versions: readonly ('v1' | 'v2')[]]
 
 export const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {

@@ -76,10 +76,10 @@ describe('[K1] requests', () => {
 
   test('[K1] the client sends only the credentials that the operation needs', async () => {
     const { client, received } = await serve(success({}))
-    const both = { apiKey: 'key', authToken: 'token', workspaceId: 'ws', workspaceAuthToken: 'ws-token' }
-    await client(both).organizations.get()
-    await client(both).workspace.get()
-    await client(both).workspace.create({ ownerEmail: 'a@example.com' })
+    const all = { apiKey: 'key', authToken: 'token', workspaceId: 'ws', workspaceAuthToken: 'ws-token' }
+    await client(all).organizations.get()
+    await client(all).workspace.get()
+    await client(all).workspace.create({ ownerEmail: 'a@example.com' })
     await client({ apiKey: 'key' }).organizations.get()
     const sent = received.map(({ headers }) =>
       Object.fromEntries(Object.entries(headers).filter(([name]) => name.startsWith('x-svc-'))),
@@ -183,7 +183,7 @@ describe('[K1] answers', () => {
 
 describe('[K1.1] calls without an answer', () => {
   test.each(['127.0.0.1', 'localhost'])(
-    '[K1.1] a call to %s without an answer names the address and the operation',
+    '[K1.1] the error of a call to %s without an answer names the address and the operation',
     async (host) => {
       const { url } = await serve(success([]))
       for (const cleanUp of cleanups.splice(0)) cleanUp()
@@ -198,7 +198,7 @@ describe('[K1.1] calls without an answer', () => {
     },
   )
 
-  test('[K1.1] a call without an answer reports what a custom fetch throws', async () => {
+  test('[K1.1] the error of a call without an answer contains what a custom fetch throws', async () => {
     const thrown = [new TypeError('Failed to fetch'), 'a string', undefined]
     const fetch = () => Promise.reject(thrown.shift())
     const client = createClient({ url: 'http://plenum.test', retries: 0, fetch })
@@ -221,7 +221,7 @@ describe('[K1] retries', () => {
     ['ABORTED', failure(409, 'ABORTED')],
     ['a bad gateway', badGateway],
   ])(
-    '[K1] the client retries reads and writes after %s, writes with the same key',
+    '[K1] the client retries reads and writes after %s, writes with the same idempotency key',
     async (_what, behaviour) => {
       const { client, received } = await serve(behaviour, behaviour, success({}))
       await client().organizations.add({ organizations: [{ organizationId: 'a' }] })
@@ -305,7 +305,7 @@ describe('[K1] retries', () => {
     expect(attempts).toBe(2)
   })
 
-  test('[K1] the client does not retry after the caller aborts, during an attempt or between two', async () => {
+  test('[K1] the client does not retry after the caller aborts, during an attempt or between two attempts', async () => {
     const { client, received } = await serve(neverAnswer)
     const during = new AbortController()
     const first = errorOf(client().organizations.get({}, { signal: during.signal }))

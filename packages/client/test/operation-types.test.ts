@@ -2,7 +2,8 @@ import { expect, expectTypeOf, test } from 'vitest'
 import type { Family, Input, Operation, Operations, Output } from '@plenum/protocol'
 import type { Client } from '../src/rest.ts'
 
-type Named<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
+/** The keys of an object type without those of its index signature. */
+type NamedKeys<T> = keyof { [K in keyof T as string extends K ? never : K]: T[K] } & keyof T
 
 /** Makes every field required, so types that differ only by an optional field are different. */
 type Strict<T> = unknown extends T
@@ -11,7 +12,7 @@ type Strict<T> = unknown extends T
     ? Strict<Item>[]
     : T extends object
       ? {
-          fields: { [K in Named<T>]-?: Strict<T[K]> }
+          fields: { [K in NamedKeys<T>]-?: Strict<T[K]> }
           rest: string extends keyof T ? Strict<T[string]> : never
         }
       : T
@@ -23,7 +24,7 @@ type Method<F extends Family, V extends keyof Operations[F]> = V extends keyof C
   ? Extract<Client[F][V], (input: never) => Promise<{ data: unknown }>>
   : never
 
-/** The parts of an operation whose types differ. */
+/** The names of the parts of an operation, input or output, whose types differ. */
 type DifferenceOf<F extends Family, V extends keyof Operations[F]> =
   | (IsSame<Input<Operations[F][V] & Operation>, NonNullable<Parameters<Method<F, V>>[0]>> extends true
       ? never

@@ -28,7 +28,7 @@ export const closeCodes = {
   invalidUpdate: 4422,
   /** Too many documents or editors: on one connection, in one document, or created in one day. */
   tooMany: 4429,
-  /** The server could not store an update. It acknowledged no part of it. */
+  /** The server could not store an update, and acknowledged none of it. */
   unavailable: 4503,
 } as const
 
@@ -97,7 +97,7 @@ export interface Position {
 }
 
 export type ClientMessage =
-  /** The first message, unless the token is in the URL. Later, a new token of the same user. */
+  /** The first message, unless the token is in the URL. A later `auth` replaces the token by a new one of the same user. */
   | { type: 'auth'; token: string }
   /** Opens a document. A connection can open each document once. */
   | {
@@ -176,7 +176,7 @@ export type ServerMessage =
       versions?: VersionInfo[]
       nextPageToken?: string
     }
-  /** The server refused a request, or, without `id`, a message. */
+  /** The server refused a request. Without `id`: it refused a message that is not a request. */
   | { type: 'error'; id?: number; ref?: number; channel?: number; status: string; message: string }
   /** The server closes the connection soon. Connect again after this delay. */
   | { type: 'moved'; retryAfterMs: number }
@@ -209,16 +209,16 @@ export const editorFrames = {
 
 /** Limits of one message from a client. */
 export const limits = {
-  /** A message before the client is authenticated. */
+  /** Size of a message before the client is authenticated. */
   firstMessageBytes: 16_384,
-  /** An update of 1 MiB and its frame. */
+  /** An update of 1 MiB and the bytes around it in a frame. */
   messageBytes: 1024 * 1024 + 65_536,
   jsonBytes: 1024 * 1024,
   /** Nesting levels of a JSON message. The message itself is the first. */
   jsonDepth: 64,
   /** Keys of a JSON message on all levels. The parser of V8 takes up to 2 microseconds per key. */
   jsonKeys: 10_000,
-  /** Strings (without keys), arrays and objects of a JSON message. The parser takes half a microsecond for each. */
+  /** Strings, arrays and objects of a JSON message; keys do not count. The parser takes half a microsecond for each. */
   jsonValues: 50_000,
   /** Characters of an id. */
   idLength: maxIdLength,
@@ -228,7 +228,7 @@ export const limits = {
   versionNameLength: maxShortNameLength,
   /** Characters of a page token. */
   pageTokenLength: maxPageTokenLength,
-  /** The `data` of a presence, as JSON. */
+  /** The `data` of a user's presence, as JSON. */
   presenceBytes: 16_384,
   /** One awareness state, as JSON. */
   awarenessBytes: 16_384,

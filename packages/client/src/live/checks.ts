@@ -3,8 +3,8 @@ import { ApiError } from '@plenum/protocol/errors'
 import { limits, type OnlineStatus, onlineStatuses } from '@plenum/protocol/realtime'
 
 /**
- * The server closes the connection when a message exceeds its limits, so the client rejects such data before it is sent.
- * The message around the data needs a few levels, keys and values of its own.
+ * The server closes the connection when a message exceeds its limits, so the client rejects such data before it sends the
+ * message. The message around the data needs a few levels, keys and values of its own.
  */
 const maxDepth = limits.jsonDepth - 4
 const maxKeys = limits.jsonKeys - 10

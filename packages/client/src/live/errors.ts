@@ -12,7 +12,7 @@ const statusByCode: Readonly<Record<number, ErrorStatus>> = {
   [closeCodes.rateLimited]: 'RESOURCE_EXHAUSTED',
 }
 
-/** What the application developer can do. */
+/** What the developer of the application can do, by close code. */
 const adviceByCode: Readonly<Record<number, string>> = {
   [closeCodes.badMessage]: 'Use the same version of the client and the server.',
   [closeCodes.permissionDenied]:
@@ -23,14 +23,14 @@ const adviceByCode: Readonly<Record<number, string>> = {
   [closeCodes.tooMany]: 'Close documents and editors that are not in use, or raise the limit on the server.',
 }
 
-/** An error with the status that belongs to the close code, and the code in its `details`. */
+/** Returns an error with the status that belongs to the close code, and with the code in its `details`. */
 export const errorWithCode = ({ code }: Ending, message: string): ApiError =>
   new ApiError(statusByCode[code] ?? 'UNAVAILABLE', message, { details: { code } })
 
 export const reasonOf = ({ code, reason }: Ending): string =>
-  reason || `The server closed it with code ${code}.`
+  reason || `The server gave no reason (code ${code}).`
 
-/** Explains why something ended, and what to do. `name` says which document or editor it was. */
+/** Returns an error that says why the server ended something, and what to do. `name` names the document or editor. */
 export function endingError(ending: Ending, name?: string): ApiError {
   const prefix = name === undefined ? '' : `${name}: `
   const advice = adviceByCode[ending.code]

@@ -1,19 +1,19 @@
 import { ApiError } from '@plenum/protocol/errors'
 import type { Ending } from './status.ts'
 
-/** The phase of a document or an editor at the server. `id` is the ref of a document or the channel of an editor. */
+/** The phase of a document or an editor ("it") at the server. `id` is the ref of a document or the channel of an editor. */
 export type Phase =
-  /** Not open at the server: there is no connection, the document is not open, or a retry is scheduled. */
+  /** It is not open at the server: there is no connection, the document of an editor is not open, or a retry is scheduled. */
   | { readonly name: 'detached' }
-  /** The client has sent the request to open it. */
+  /** The client has asked the server to open it. */
   | { readonly name: 'opening'; readonly id: number }
   | { readonly name: 'open'; readonly id: number }
   /** The server ended it, while the connection may still be open. */
   | { readonly name: 'ended'; readonly ending: Ending; readonly error: ApiError }
-  /** The application closed it. `ending`: the server had ended it before. */
+  /** The application closed it. `ending` is set if the server had ended it before. */
   | { readonly name: 'closed'; readonly ending: Ending | undefined }
 
-/** What a document or an editor takes over from the connection or the document that it belongs to. */
+/** The connection of a document, or the document of an editor. */
 interface Parent {
   readonly ended: Ending | undefined
   readonly failure: ApiError | undefined
@@ -26,14 +26,14 @@ export const closedAfter = (phase: Phase): Phase => ({
   ending: 'ending' in phase ? phase.ending : undefined,
 })
 
-/** The ref or the channel under which it is open at the server. Undefined while it is not open. */
+/** Returns the ref of a document or the channel of an editor that is open at the server. Returns undefined otherwise. */
 export const openId = (phase: Phase): number | undefined => (phase.name === 'open' ? phase.id : undefined)
 
-/** Why the server ended it, or its parent. */
+/** Returns why the server ended the document or editor, or its parent. */
 export const endingOf = (phase: Phase, parent: Parent): Ending | undefined =>
   'ending' in phase ? phase.ending : parent.ended
 
-/** Why nothing can be sent any more. Undefined while a reconnect is possible. */
+/** Returns why nothing can be sent any more. Returns undefined while a reconnect is possible. */
 export function failureOf(phase: Phase, parent: Parent, noun: string): ApiError | undefined {
   if (phase.name === 'closed') return new ApiError('ABORTED', `The ${noun} was closed.`)
   return phase.name === 'ended' ? phase.error : parent.failure

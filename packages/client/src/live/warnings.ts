@@ -18,7 +18,7 @@ export function warn(text: string): void {
   if (!isProduction()) console.warn(`[plenum] ${text}`)
 }
 
-/** Bundlers replace the expression. It throws where they do not and there is no `process`, as in a plain web page. */
+/** Bundlers replace `process.env.NODE_ENV`. Without a bundler it throws in a web page, which has no `process`. */
 function isProduction(): boolean {
   try {
     return process.env.NODE_ENV === 'production'

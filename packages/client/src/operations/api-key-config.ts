@@ -62,8 +62,8 @@ export interface ApiKeyConfigOperations {
   get(input?: ApiKeyConfigGetInput, options?: CallOptions): Promise<Result<ApiKeyConfig>>
   /**
    * Changes options of the API key. Only the sent options change, and the answer has only these. Unlike other
-   * operations, it refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when
-   * it is read.
+   * operations, this one refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled`
+   * when it is read.
    *
    * `POST /v2/workspace/apikeyconfig/update`
    */

@@ -4,8 +4,8 @@ import type { KeyType, ApiKeySummary } from './workspace.ts'
 
 export interface EmailServiceConfigInput {
   /**
-   * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that
-   * provider.
+   * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses
+   * SendGrid.
    */
   type?: EmailServiceType
   /** API key of the mail provider. An empty string removes it. At most 1,000 characters. */
@@ -24,12 +24,12 @@ export interface EmailServiceConfigInput {
    * line.
    */
   tagTemplateId?: string
-  /** The events that the service acts on, by name. */
+  /** The events that the email service acts on, by name. */
   triggers?: TriggersInput
 }
 
 export interface WebhookServiceConfigInput {
-  /** Secret that the receiver checks. At most 1,000 characters. Must be one line. */
+  /** Secret that the receiver of the webhook checks. At most 1,000 characters. Must be one line. */
   authToken?: string
   /** URL that receives unprocessed events. At most 2,000 characters. Must be one line. */
   rawNotificationUrl?: string
@@ -41,9 +41,9 @@ export interface WebhookServiceConfigInput {
   encryptData?: boolean
   /** Public key that encrypts the payload. At most 10,000 characters. */
   publicKey?: string
-  /** Whether the texts of comments and the names and email addresses of users are left out. */
+  /** Whether the payload leaves out the texts of comments and the names and email addresses of users. */
   enableDataProtection?: boolean
-  /** The events that the service acts on, by name. */
+  /** The events that the webhook service acts on, by name. */
   triggers?: TriggersInput
 }
 
@@ -53,175 +53,174 @@ export interface NewApiKey {
 }
 
 /**
- * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that
- * provider.
+ * How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses SendGrid.
  */
 export type EmailServiceType = 'default' | 'sendgrid' | 'custom'
 
 export interface TriggersInput {
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.add`. */
   'comment_annotation.add'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.assign`. */
   'comment_annotation.assign'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.status_change`. */
   'comment_annotation.status_change'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.priority_change`. */
   'comment_annotation.priority_change'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.custom_list_change`. */
   'comment_annotation.custom_list_change'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.access_mode_change`. */
   'comment_annotation.access_mode_change'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.subscribe`. */
   'comment_annotation.subscribe'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.unsubscribe`. */
   'comment_annotation.unsubscribe'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.accept`. */
   'comment_annotation.accept'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.reject`. */
   'comment_annotation.reject'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.approve`. */
   'comment_annotation.approve'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_accept`. */
   'comment_annotation.suggestion_accept'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_reject`. */
   'comment_annotation.suggestion_reject'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.add`. */
   'comment.add'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.update`. */
   'comment.update'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.delete`. */
   'comment.delete'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_add`. */
   'comment.reaction_add'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_delete`. */
   'comment.reaction_delete'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `huddle.create`. */
   'huddle.create'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `huddle.join`. */
   'huddle.join'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `crdt.update_data`. */
   'crdt.update_data'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `recorder.done`. */
   'recorder.done'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `message.attempt.exhausted`. */
   'message.attempt.exhausted'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.add`. */
   'comment.newlyAdded'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.assign`. */
   'comment.assigned'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.status_change`. */
   'comment.statusChanged'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.priority_change`. */
   'comment.priorityChanged'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.custom_list_change`. */
   'comment.customListChanged'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.access_mode_change`. */
   'comment.accessModeChanged'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.subscribe`. */
   'comment.subscribed'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.unsubscribe`. */
   'comment.unsubscribed'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.accept`. */
   'comment.accepted'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.reject`. */
   'comment.rejected'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.approve`. */
   'comment.approved'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_accept`. */
   'comment.suggestionAccepted'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_reject`. */
   'comment.suggestionRejected'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.add`. */
   'comment.added'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.update`. */
   'comment.updated'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.delete`. */
   'comment.deleted'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_add`. */
   'comment.reactionAdded'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_delete`. */
   'comment.reactionDeleted'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `huddle.create`. */
   'huddle.created'?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `crdt.update_data`. */
   'crdt.updateData'?: boolean
-  /** The events of comments, by name. */
+  /** Triggers for the events of comments, by name. */
   comment?: CommentTriggers
-  /** The events of huddles, by name. */
+  /** Triggers for the events of huddles, by name. */
   huddle?: HuddleTriggers
-  /** The events of editors, by name. */
+  /** Triggers for the events of editors, by name. */
   crdt?: CrdtTriggers
-  /** The events of recordings, by name. */
+  /** Triggers for the events of recordings, by name. */
   recorder?: RecorderTriggers
 }
 
 export interface CommentTriggers {
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.add`. */
   newlyAdded?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.assign`. */
   assigned?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.status_change`. */
   statusChanged?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.priority_change`. */
   priorityChanged?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.custom_list_change`. */
   customListChanged?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.access_mode_change`. */
   accessModeChanged?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.subscribe`. */
   subscribed?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.unsubscribe`. */
   unsubscribed?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.accept`. */
   accepted?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.reject`. */
   rejected?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.approve`. */
   approved?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_accept`. */
   suggestionAccepted?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment_annotation.suggestion_reject`. */
   suggestionRejected?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.add`. */
   added?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.update`. */
   updated?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.delete`. */
   deleted?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_add`. */
   reactionAdded?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `comment.reaction_delete`. */
   reactionDeleted?: boolean
 }
 
 export interface HuddleTriggers {
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `huddle.create`. */
   created?: boolean
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `huddle.join`. */
   join?: boolean
 }
 
 export interface CrdtTriggers {
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `crdt.update_data`. */
   updateData?: boolean
 }
 
 export interface RecorderTriggers {
-  /** Whether the service acts on this event. */
+  /** Whether the configured service acts on the event `recorder.done`. */
   done?: boolean
 }
 
 export interface ApiKeysCreateInput {
   /** Email address of the owner. At most 320 characters. */
   ownerEmail: string
-  /** Use a `testing` key for development. */
+  /** Kind of the API key. Use `testing` for development. */
   type: KeyType
   /**
    * Display name of the API key. Default: derived from `ownerEmail`. At most 200 characters. Must not be
    * blank.
    */
   apiKeyName?: string
-  /** Whether to create an auth token for the key. Default: true. */
+  /** Whether to create an auth token for the API key. Default: true. */
   createAuthToken?: boolean
   /**
    * Region of stored data. Stored without effect. At most 100 characters. Must consist of lower-case letters,
@@ -240,9 +239,9 @@ export interface ApiKeysCreateInput {
   allowedDomains?: string[]
   /** Whether to allow `localhost` and `127.0.0.1`. Default: true for a testing key. */
   addLocalHostToAllowedDomains?: boolean
-  /** Whether emails are sent. Stored: the server does not send email yet. */
+  /** Whether emails are sent. Stored without effect: the server does not send email yet. */
   useEmailService?: boolean
-  /** Whether webhooks are called. Stored: the server does not call webhooks yet. */
+  /** Whether webhooks are called. Stored without effect: the server does not call webhooks yet. */
   useWebhookService?: boolean
   /** Whether notifications can be added and read. Default: true. */
   useNotificationService?: boolean
@@ -254,9 +253,9 @@ export interface ApiKeysCreateInput {
   requireAutoOrgUser?: boolean
   /** Whether comments can be private. */
   enablePrivateComments?: boolean
-  /** Settings of the email service. Stored: the server does not send email yet. */
+  /** Settings of the email service. Stored without effect: the server does not send email yet. */
   emailServiceConfig?: EmailServiceConfigInput
-  /** Settings of the webhook service. Stored: the server does not call webhooks yet. */
+  /** Settings of the webhook service. Stored without effect: the server does not call webhooks yet. */
   webhookServiceConfig?: WebhookServiceConfigInput
 }
 

@@ -13,7 +13,7 @@ export interface UserProperties {
 }
 
 export interface TokenPermissions {
-  /** The organizations, folders and documents that the token permits. At most 500 items. */
+  /** The organizations, folders and documents that the token gives access to. At most 500 items. */
   resources: PermissionResource[]
 }
 

@@ -9,7 +9,7 @@ export interface EditorVersion {
   name: string
   /** Type of the content. */
   type: CrdtType
-  /** When it was created, as Unix time in milliseconds. */
+  /** Time of creation, as Unix time in milliseconds. */
   createdAt: number
   /** The user who saved the version. Absent if a backend saved it without `userId`. */
   createdBy?: VersionUser
@@ -23,7 +23,7 @@ export interface EditorVersion {
 export interface VersionUser {
   /** Id of the user. */
   userId: string
-  /** Display name of the user when the version was saved, if it was known. */
+  /** Display name of the user at the time of saving. Absent if it was unknown. */
   name?: string
 }
 
@@ -76,9 +76,9 @@ export interface CrdtVersionsOperations {
    */
   add(input: CrdtVersionsAddInput, options?: CallOptions): Promise<Result<EditorVersion>>
   /**
-   * Reads the versions of an editor, or the content of one version. The newest come first, without content.
-   * With `versionId`, the answer is only that version, with `data`. A version that does not exist is left
-   * out.
+   * Reads the versions of an editor, or the content of one version. The newest versions come first, without
+   * content. With `versionId`, the answer is only that version, with `data`. A version that does not exist is
+   * left out.
    *
    * `POST /v2/crdt/versions/get`
    */

@@ -28,7 +28,7 @@ export interface CrdtRecord {
   lastUpdate: string
   /** Id of the user who made the last change. */
   lastUpdatedBy: string
-  /** Session of the last change. `null` if it was made over REST. */
+  /** Id of the session that made the last change. `null` if a REST call made it. */
   sessionId: string | null
 }
 

@@ -29,9 +29,9 @@ export interface DocumentRecord {
   accessType: AccessType
   /** While true, users can neither read nor write the document. */
   disabled: boolean
-  /** When it was created, as Unix time in milliseconds. */
+  /** Time of creation, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, as Unix time in milliseconds. */
+  /** Time of the last change, as Unix time in milliseconds. */
   lastUpdated: number
   /** Further keys are stored as sent. */
   [key: string]: unknown
@@ -40,7 +40,7 @@ export interface DocumentRecord {
 export interface DocumentAccessOutcome {
   /** Whether the operation succeeded for this item. */
   success: boolean
-  /** The new access type. */
+  /** The new access type of the document. */
   accessType?: AccessType
   /** What happened to this item. */
   message: string
@@ -49,7 +49,7 @@ export interface DocumentAccessOutcome {
 export interface DocumentDisableOutcome {
   /** Whether the operation succeeded for this item. */
   success: boolean
-  /** The new state. */
+  /** Whether the document is now disabled. */
   disabled?: boolean
   /** What happened to this item. */
   message: string
@@ -107,7 +107,7 @@ export interface DocumentsMoveInput {
   organizationId: string
   /** Ids of the documents to move. From 1 to 30 items. */
   documentIds: string[]
-  /** Id of the folder to move them into. `root`: no folder. */
+  /** Id of the folder to move the documents into. `root`: no folder. */
   folderId: string
 }
 
@@ -197,8 +197,8 @@ export interface DocumentsOperations {
    */
   delete(input: DocumentsDeleteInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Moves documents into a folder, all or none. `folderId: "root"` moves them out of their folders. Inherited
-   * access follows the new folder.
+   * Moves documents into a folder, all or none. `folderId: "root"` moves the documents out of their folders.
+   * Inherited access follows the new folder.
    *
    * `POST /v2/organizations/documents/move`
    */

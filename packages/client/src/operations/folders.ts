@@ -32,9 +32,9 @@ export interface Folder {
   parentFolderId: string
   /** Id of the API key that the folder belongs to. */
   apiKey: string
-  /** When it was created, as Unix time in milliseconds. */
+  /** Time of creation, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, as Unix time in milliseconds. */
+  /** Time of the last change, as Unix time in milliseconds. */
   lastUpdated: number
   /** Ids from `root` down to the parent folder. */
   ancestors: string[]
@@ -51,14 +51,14 @@ export interface FolderChange {
   folderId: string
   /** New display name of the folder. At most 1,000 characters. */
   folderName?: string
-  /** Id of the folder to move it into. `root` is the top level. */
+  /** Id of the new parent folder. `root` moves the folder to the top level. */
   parentFolderId?: string
 }
 
 export interface FolderAccessOutcome {
   /** Whether the operation succeeded for this item. */
   success: boolean
-  /** The new access type. `null` if the folder inherits it. */
+  /** The new access type of the folder. `null` if the folder inherits it. */
   accessType?: AccessType | null
   /** Whether the folder now inherits `accessType` from its parent. */
   inheritFromParent?: boolean
@@ -136,12 +136,12 @@ export interface FoldersOperations {
   add(input: FoldersAddInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
    * Reads all folders of an organization, or one folder with its subfolders. Without `folderId`, the answer
-   * is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, it is the top-level folders, nested
-   * to that depth. With `folderId`, the answer is that folder with its `subFolders`, one level deep unless
-   * `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With `pageSize`, a page has that
-   * many folders of the outermost list: all folders, the top-level folders, or the direct subfolders of
-   * `folderId`. An answer of more than 100,000 folders or 64 MiB is refused. Requires the option
-   * `useAdvancedQueries` of the API key, which is on by default.
+   * is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, the answer has the top-level
+   * folders, nested to that depth. With `folderId`, the answer is that folder with its `subFolders`, one
+   * level deep unless `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With
+   * `pageSize`, a page has that many folders of the outermost list: all folders, the top-level folders, or
+   * the direct subfolders of `folderId`. An answer of more than 100,000 folders or 64 MiB is refused.
+   * Requires the option `useAdvancedQueries` of the API key, which is on by default.
    *
    * `POST /v2/organizations/folders/get`
    */

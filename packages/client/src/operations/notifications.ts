@@ -94,13 +94,13 @@ export interface NotificationRecord {
   isNotificationResolverUsed?: boolean
   /** Data for your notification resolver. Stored as sent. */
   context?: Record<string, unknown>
-  /** Hashes of the email addresses of the users in `notifyUsers`. */
+  /** Hashes of the email addresses that Add Notifications got in `notifyUsers`. */
   notifyUsers: Record<string, boolean>
-  /** Hashes of the ids of the users in `notifyUsers`. */
+  /** Hashes of the user ids that Add Notifications got in `notifyUsers`. */
   notifyUsersByUserId: Record<string, boolean>
-  /** The place that the notification is about. */
+  /** The organization, document and location that the notification is about. */
   metadata: NotificationMetadata
-  /** When it was added, as Unix time in milliseconds. */
+  /** When the notification was added, as Unix time in milliseconds. */
   timestamp: number
   /** Whether the user has not read the notification. Present when `userId` was sent. */
   isUnread?: boolean
@@ -341,9 +341,9 @@ export interface NotificationsOperations {
    */
   update(input: NotificationsUpdateInput, options?: CallOptions): Promise<Result<Record<string, Outcome>>>
   /**
-   * Deletes the notifications that match every filter. With `userId`, they are removed only for that user,
-   * and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per
-   * notification that was found.
+   * Deletes the notifications that match every filter. With `userId`, the notifications are removed only for
+   * that user, and deleted when no recipient is left. The answer has one outcome per sent id, or, without
+   * ids, one per notification that was found.
    *
    * `POST /v2/notifications/delete`
    */
@@ -358,10 +358,10 @@ export interface NotificationsOperations {
    */
   getConfig(input: NotificationsGetConfigInput, options?: CallOptions): Promise<Result<NotificationConfig[]>>
   /**
-   * Sets the notification preferences of users. `ALL` is everything on the document, `MINE` only what
-   * involves the user, `NONE` nothing. Under v2, without `documentIds`, the preferences are the default for
-   * every document of the organization. Channels that are not sent keep their value. Requires the option
-   * `useNotificationService` of the API key, which is on by default.
+   * Sets the notification preferences of users. `ALL`: the user gets all notifications of the document.
+   * `MINE`: only those that involve the user. `NONE`: none. Under v2, without `documentIds`, the preferences
+   * are the default for every document of the organization. Channels that are not sent keep their value.
+   * Requires the option `useNotificationService` of the API key, which is on by default.
    *
    * `POST /v2/notifications/config/set`
    */

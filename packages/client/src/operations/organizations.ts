@@ -17,7 +17,7 @@ export interface Outcome {
   id?: string
   /** What happened to this item. */
   message: string
-  /** Reason for the failure, for programs: `not-found`, `already-exists` or `internal`. */
+  /** Machine-readable reason of the failure: `not-found`, `already-exists` or `internal`. */
   code?: string
 }
 
@@ -28,9 +28,9 @@ export interface Organization {
   organizationName: string
   /** While true, users can neither read nor write anything in the organization. */
   disabled: boolean
-  /** When it was created, as Unix time in milliseconds. */
+  /** Time of creation, as Unix time in milliseconds. */
   createdAt: number
-  /** When it was last changed, as Unix time in milliseconds. */
+  /** Time of the last change, as Unix time in milliseconds. */
   lastUpdated: number
   /** Further keys are stored as sent. */
   [key: string]: unknown

@@ -34,9 +34,9 @@ export interface Permission {
   accessType?: AccessType
   /** When the permission expires, in Unix seconds. Absent: never. */
   expiresAt?: number
-  /** Why the user has no access, for people. */
+  /** Human-readable reason why the user has no access. */
   error?: string
-  /** Why the user has no access, for programs. */
+  /** Machine-readable reason why the user has no access. */
   errorCode?: PermissionErrorCode
 }
 
@@ -52,7 +52,7 @@ export interface ResourceReference {
   organizationId?: string
 }
 
-/** Why the user has no access, for programs. */
+/** Machine-readable reason why the user has no access. */
 export type PermissionErrorCode = 'does_not_exist' | 'permission_denied' | 'something_went_wrong'
 
 export interface PermissionsAddInput {
@@ -60,7 +60,7 @@ export interface PermissionsAddInput {
   user?: UserReference
   /** Id of the user, instead of `user`. */
   userId?: string
-  /** What to permit. */
+  /** The grants to add. */
   permissions: PermissionsToAdd
 }
 
@@ -85,7 +85,7 @@ export interface PermissionsRemoveInput {
   userId?: string
   /** The user, instead of `userId`. */
   user?: UserReference
-  /** What to remove. */
+  /** The grants to remove. */
   permissions: PermissionsToRemove
 }
 

@@ -8,7 +8,7 @@ export interface PresenceUser {
   name?: string
   /** Email address of the user. At most 320 characters. */
   email?: string
-  /** The status that others see. Default: `online`. */
+  /** The status that other users see. Default for a new entry: `online`. */
   status?: PresenceStatus
 }
 
@@ -17,7 +17,7 @@ export interface Success {
   success: boolean
 }
 
-/** The status that others see. Default: `online`. */
+/** The status that other users see. Default for a new entry: `online`. */
 export type PresenceStatus = 'online' | 'away' | 'offline'
 
 export interface PresenceAddInput {
@@ -58,8 +58,8 @@ export interface PresenceOperations {
    */
   add(input: PresenceAddInput, options?: CallOptions): Promise<Result<Success>>
   /**
-   * Changes users who are present in a document. Only the sent fields change. A user without fields stays
-   * present for another 24 hours. Users who are not present are ignored.
+   * Changes users who are present in a document. Only the sent fields change. A user who is sent without
+   * further fields stays present for another 24 hours. Users who are not present are ignored.
    *
    * `POST /v2/presence/update`
    */

@@ -31,8 +31,8 @@ export interface MemberInput {
   /** Group id in your application. Stored with the profile. Deprecated. At most 1,000 characters. */
   clientGroupId?: string | null
   /**
-   * What the user may do on this level: a `viewer` reads, an `editor` reads and writes. Default for a new
-   * user: `editor`. Ignored under v1.
+   * What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor`
+   * reads and writes. Default for a new user: `editor`. Ignored under v1.
    */
   accessRole?: AccessRole
   /** Further keys are stored as sent. */
@@ -54,7 +54,10 @@ export interface User {
   color: string
   /** CSS color of text on `color`. */
   textColor?: string
-  /** What the user may do on this level: a `viewer` reads, an `editor` reads and writes. */
+  /**
+   * What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor`
+   * reads and writes.
+   */
   accessRole?: AccessRole
   /** Further keys are stored as sent. */
   [key: string]: unknown

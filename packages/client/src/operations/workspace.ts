@@ -33,11 +33,11 @@ export interface ApiKeySummary {
   apiKeyName: string
   /** Id of the API key. */
   id: string
-  /** Use a `testing` key for development. */
+  /** Kind of the API key. Use `testing` for development. */
   type: KeyType
 }
 
-/** Use a `testing` key for development. */
+/** Kind of the API key. Use `testing` for development. */
 export type KeyType = 'testing' | 'production'
 
 export interface WorkspaceCreateInput {

@@ -16,7 +16,7 @@ export interface Result<T> {
   /** A sentence for people, such as `Organization(s) added successfully.` */
   message: string
   data: T
-  /** Pass it as `pageToken` to get the next page. Absent on the last page. */
+  /** The `pageToken` of the next page. Absent on the last page. */
   nextPageToken?: string
   /** The token of this page. Only some operations return it. */
   pageToken?: string

@@ -14,7 +14,7 @@ function leaseScene() {
   return { leases, events, take: () => leases.take('key', open) }
 }
 
-test('[K10] a value is opened for its first holder, and closed after its last holder has released it', () => {
+test('[K10] a leased value is opened for its first holder, and closed after its last holder has released it', () => {
   const { leases, events, take } = leaseScene()
   const releases = [take(), take()]
   expect(leases.peek('key')).toBeDefined()
@@ -28,7 +28,7 @@ test('[K10] a value is opened for its first holder, and closed after its last ho
   expect(leases.peek('key')).toBeUndefined()
 })
 
-test('[K10] a value that is released and taken again in the same task stays open', () => {
+test('[K10] a leased value that is released and taken again in the same task stays open', () => {
   const { events, take } = leaseScene()
   take()()
   const release = take()

@@ -1,30 +1,30 @@
 interface Lease<T> {
   value: T
-  holders: number
+  holderCount: number
 }
 
-/** Values that several components share. The first holder opens a value; it is closed after the last one released it. */
+/** Values that several components share. The first holder opens a value; it is closed after the last holder released it. */
 export class Leases<T extends { close(): void }> {
   readonly #leases = new Map<string, Lease<T>>()
 
-  /** The value, if it has a holder. */
+  /** Returns the value while it is open. */
   peek(key: string): T | undefined {
     return this.#leases.get(key)?.value
   }
 
-  /** Adds a holder, and opens the value for the first one. Returns a function that releases it. */
+  /** Adds a holder, and opens the value for the first holder. Returns a function that removes the holder. */
   take(key: string, open: () => T): () => void {
-    const lease = this.#leases.get(key) ?? { value: open(), holders: 0 }
+    const lease = this.#leases.get(key) ?? { value: open(), holderCount: 0 }
     this.#leases.set(key, lease)
-    lease.holders++
+    lease.holderCount++
     let isHeld = true
     return () => {
       if (!isHeld) return
       isHeld = false
-      lease.holders--
-      // Delayed, because a component releases the value before the component that replaces it takes it.
+      lease.holderCount--
+      // Closes later, because a component releases the value before the component that replaces it takes the value.
       setTimeout(() => {
-        if (lease.holders > 0 || this.#leases.get(key) !== lease) return
+        if (lease.holderCount > 0 || this.#leases.get(key) !== lease) return
         this.#leases.delete(key)
         lease.value.close()
       }, 0)

@@ -12,7 +12,7 @@ export class Listeners<T> {
     return () => void this.#entries.delete(entry)
   }
 
-  /** Returns whether there is a listener. */
+  /** Calls all listeners. Returns whether there is a listener. */
   emit(value: T): boolean {
     const hasListeners = this.#entries.size > 0
     for (const { listener } of Array.from(this.#entries)) {

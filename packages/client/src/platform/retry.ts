@@ -6,11 +6,11 @@ const maxDelayMs = 30_000
  */
 const steadyMs = 10_000
 
-/** Retries an action with exponential backoff. Delays are random, so that clients do not all return at the same moment. */
+/** Retries an action with exponential backoff. Delays are random, so that clients do not all retry at the same moment. */
 export class Retry {
   readonly #run: () => void
   #timer: ReturnType<typeof setTimeout> | undefined
-  #failures = 0
+  #failureCount = 0
   #succeededAt: number | undefined
 
   constructor(run: () => void) {
@@ -30,12 +30,15 @@ export class Retry {
     return this.#succeededAt !== undefined && Date.now() - this.#succeededAt >= steadyMs
   }
 
-  /** Runs after a random delay. Its upper bound doubles with each failure. Does nothing if a run is scheduled already. */
+  /**
+   * Runs the action after a random delay, whose upper bound doubles with each failure. Does nothing if a run is scheduled
+   * already.
+   */
   schedule(): void {
     if (this.isScheduled) return
-    if (this.wasSteady) this.#failures = 0
+    if (this.wasSteady) this.#failureCount = 0
     this.#succeededAt = undefined
-    this.runAfter(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failures++))
+    this.runAfter(Math.random() * Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failureCount++))
   }
 
   runAfter(delayMs: number): void {
@@ -56,10 +59,10 @@ export class Retry {
     this.#timer = undefined
   }
 
-  /** Cancels, and starts the next series of failures with the shortest delay. */
+  /** Cancels a scheduled run. The next delay is the shortest one again. */
   reset(): void {
     this.cancel()
-    this.#failures = 0
+    this.#failureCount = 0
     this.#succeededAt = undefined
   }
 }

@@ -6,7 +6,7 @@ import { editorFrames } from '@plenum/protocol/realtime'
 import type { ConnectOptions, WebSocketClass } from '../../src/index.ts'
 import { createClient } from '../../src/index.ts'
 
-/** A socket whose server side is the test. It acts step by step, so a test can reach any order of events. */
+/** A socket whose server side is the test. The test acts step by step, so it can produce any order of events. */
 class FakeSocket extends EventTarget {
   readonly url: string
   readyState = 0

@@ -46,7 +46,7 @@ export function useFakes() {
     /** The warnings in the console. */
     warnings: () => fakes.warnings,
     closeAfterTest: (connection: Connection) => void fakes.connections.push(connection),
-    /** Advances the clock until the client opens another socket. Returns the milliseconds. */
+    /** Advances the clock until the client opens another socket. Returns the milliseconds that this took. */
     async untilNextSocket(): Promise<number> {
       const { sockets } = fakes.server
       const { length } = sockets

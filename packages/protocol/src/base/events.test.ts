@@ -10,7 +10,7 @@ test('[24.3] findEvent finds every event by its dotted and its grouped name', ()
   expect(findEvent('toString')).toBeUndefined()
 })
 
-test('[24.3] toDotted converts triggers from every spelling', () => {
+test('[24.3] toDotted converts triggers from every spelling, including those that toGrouped returns', () => {
   expect(
     toDotted({ 'comment.add': true, 'comment.deleted': false, huddle: { created: true, join: false } }),
   ).toEqual({
@@ -26,7 +26,7 @@ test('[24.3] toDotted converts triggers from every spelling', () => {
 const triggersThatAre = (isOn: boolean, service: keyof typeof defaultTriggers) =>
   Object.entries(defaultTriggers[service]).flatMap(([name, value]) => (value === isOn ? [name] : []))
 
-test('[24.4] each service has its default triggers when it is first enabled', () => {
+test('[24.4] defaultTriggers has the triggers that each service starts with', () => {
   const suggestions = ['comment_annotation.suggestion_accept', 'comment_annotation.suggestion_reject']
   const comments = eventNames.filter((name) => name.startsWith('comment'))
   const defaults = [...comments.filter((name) => !suggestions.includes(name)), 'huddle.create', 'huddle.join']

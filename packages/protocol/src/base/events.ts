@@ -1,4 +1,4 @@
-/** The grouped name of every event, by its dotted name. Null: the event has none (spec 24.2, 24.3). */
+/** Maps the dotted name of every event to its grouped name. Null: the event has no grouped name (spec 24.2, 24.3). */
 export const groupedNames = {
   'comment_annotation.add': 'comment.newlyAdded',
   'comment_annotation.assign': 'comment.assigned',
@@ -46,7 +46,7 @@ for (const name of eventNames) {
   if (grouped !== null) dottedNames.set(grouped, name)
 }
 
-/** Finds an event by its dotted or grouped name. No grouped name is the dotted name of another event. */
+/** Returns the event with this dotted or grouped name. No grouped name is the dotted name of another event. */
 export const findEvent = (name: string): EventName | undefined => dottedNames.get(name)
 
 /** `comment.newlyAdded` → `['comment', 'newlyAdded']`. */
@@ -70,7 +70,7 @@ export function toDotted(triggers: AnyTriggers): Triggers {
   )
 }
 
-/** Converts triggers to groups. Events without a group are left out. */
+/** Converts triggers from dotted names to groups. Events without a grouped name are left out. */
 export function toGrouped(triggers: Triggers): GroupedTriggers {
   const groups = new Map<EventGroup, [string, boolean][]>()
   for (const name of eventNames) {
@@ -92,7 +92,7 @@ const suggestions: readonly EventName[] = [
 const triggersOf = (names: readonly EventName[], disabled: readonly EventName[] = []): Triggers =>
   Object.fromEntries(names.map((name) => [name, !disabled.includes(name)]))
 
-/** The triggers of a service when it is first enabled (spec 24.4). */
+/** The triggers that each service starts with when it is first enabled (spec 24.4). */
 export const defaultTriggers = {
   email: triggersOf(eventsIn('comment', 'huddle'), suggestions),
   notification: triggersOf(eventsIn('comment', 'huddle'), suggestions),

@@ -21,8 +21,8 @@ export const emailAddress = (description: string) => Type.String({ maxLength: 32
 /** A Unix time in milliseconds. */
 const timestamp = (description: string) => Type.Integer({ description })
 
-export const CreatedAt = timestamp('When it was created, as Unix time in milliseconds.')
-export const LastUpdated = timestamp('When it was last changed, as Unix time in milliseconds.')
+export const CreatedAt = timestamp('Time of creation, as Unix time in milliseconds.')
+export const LastUpdated = timestamp('Time of the last change, as Unix time in milliseconds.')
 
 export const AccessType = choice(
   ['public', 'restricted', 'organizationPrivate'],

@@ -3,12 +3,12 @@ import { Compile, type Validator } from 'typebox/compile'
 import { maxIdLength } from './limits.ts'
 import { described, maxBatchItems, maxFilterIds } from './schemas.ts'
 
-/** No control characters and no unpaired surrogates. */
+/** Pattern of a text without control characters and without unpaired surrogates. */
 export const visibleCharacters = '[^\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff]+$'
 const idCharacters = `(?!\\s*$)(?!\\.{1,2}$)${visibleCharacters}`
 
-/** An id chosen by the caller (spec 0.6). Paths and URLs are common ids of documents. */
-export const ClientId = Type.String({
+/** An id that the caller chooses (spec 0.6). It may contain `/`, because paths and URLs are common ids of documents. */
+export const ChosenId = Type.String({
   minLength: 1,
   maxLength: maxIdLength,
   pattern: `^${idCharacters}`,
@@ -23,18 +23,18 @@ let compiledClientId: Validator | undefined
 
 /** Whether the value is a valid id, by the schema that validates requests. */
 export function isClientId(value: unknown): value is string {
-  compiledClientId ??= Compile(ClientId)
+  compiledClientId ??= Compile(ChosenId)
   return compiledClientId.Check(value)
 }
 
-export const ApiKeyId = described(ClientId, 'Id of the API key.')
-export const OrganizationId = described(ClientId, 'Id of the organization.')
-export const FolderId = described(ClientId, 'Id of the folder.')
-export const DocumentId = described(ClientId, 'Id of the document.')
-export const EditorId = described(ClientId, 'Id of the editor inside the document.')
-export const VersionId = described(ClientId, 'Id of the version.')
-export const UserId = described(ClientId, 'Id of the user.')
-export const UserGroupId = described(ClientId, 'Id of the user group.')
+export const ApiKeyId = described(ChosenId, 'Id of the API key.')
+export const OrganizationId = described(ChosenId, 'Id of the organization.')
+export const FolderId = described(ChosenId, 'Id of the folder.')
+export const DocumentId = described(ChosenId, 'Id of the document.')
+export const EditorId = described(ChosenId, 'Id of the editor inside the document.')
+export const VersionId = described(ChosenId, 'Id of the version.')
+export const UserId = described(ChosenId, 'Id of the user.')
+export const UserGroupId = described(ChosenId, 'Id of the user group.')
 
 /** `root` names the top of the tree, so no folder can have that id (spec 0.6). */
 export const NewFolderId = Type.String({
@@ -45,7 +45,7 @@ export const NewFolderId = Type.String({
   description: 'Id of the folder.',
 })
 
-/** Clients also use the id of a notification as a key (spec 0.6). */
+/** Stricter than other ids, because clients also use the id of a notification as a key (spec 0.6). */
 export const NotificationId = Type.String({
   minLength: 1,
   maxLength: maxIdLength,
@@ -55,11 +55,11 @@ export const NotificationId = Type.String({
 
 /** The ids that a write addresses: at least one. */
 export const idBatch = (description: string) =>
-  Type.Array(ClientId, { minItems: 1, maxItems: maxBatchItems, description })
+  Type.Array(ChosenId, { minItems: 1, maxItems: maxBatchItems, description })
 
-/** The ids that a read returns, or that narrow it. */
-export const idFilter = (description: string) => Type.Array(ClientId, { maxItems: maxFilterIds, description })
+/** The ids that limit which items a read returns. */
+export const idFilter = (description: string) => Type.Array(ChosenId, { maxItems: maxFilterIds, description })
 
-/** Like `idFilter`, but at least one. */
+/** Like `idFilter`, but with at least one id. */
 export const requiredIdFilter = (description: string) =>
-  Type.Array(ClientId, { minItems: 1, maxItems: maxFilterIds, description })
+  Type.Array(ChosenId, { minItems: 1, maxItems: maxFilterIds, description })

@@ -31,13 +31,16 @@ export interface Operation {
    * names (spec 25.8).
    */
   changesAccess?: 'users' | 'documents' | 'organizations' | 'everybody'
-  /** It reads the progress of a large change, so it does not wait for that change as other operations do. */
+  /** The operation reads the progress of a large change, so it does not wait for the change as other operations do. */
   reportsProgress?: true
   /** The option of the API key that must be on. */
   requires?: Option
-  /** `optional`: the body can be absent. `flat`: the fields can be at the top level of the body (spec 16.1). */
+  /**
+   * `optional`: the body can be absent. `flat`: the fields can be at the top level of the body instead of inside `data`
+   * (spec 16.1).
+   */
   body?: 'optional' | 'flat'
-  /** `large`: the body has the size limit of CRDT data (spec 0.7). */
+  /** `large`: the body may be as large as CRDT data (spec 0.7). */
   size?: 'large'
   /** The rate limit per client address, for public operations (spec 0.7). */
   rateLimit?: 'createWorkspace'
@@ -51,9 +54,9 @@ export interface Operation {
   /** Keys beside `data` in a successful answer that has a next page. */
   paging?: readonly ('nextPageToken' | 'pageToken')[]
   message: string
-  /** The message of v2 for the requests that `when` names. */
+  /** The message under v2, for the requests that `when` describes. */
   v2Message?: { message: string; when: string }
-  /** Its errors have a field `code` with the value of `status` (spec 16.1). */
+  /** The errors of the operation have a field `code` with the value of `status` (spec 16.1). */
   errorCode?: true
   /** The errors of the operation, besides credential and validation errors. */
   errors?: readonly ErrorExample[]
@@ -70,7 +73,7 @@ type Declaration<I extends TSchema, O extends TSchema> = Operation & {
   example: { input: NoInfer<Static<I>>; output: NoInfer<Static<O>> }
 }
 
-/** Types the example by the schemas of the operation, and keeps the literal types of `access` and `effect`. */
+/** Returns the declaration. Types its example by its schemas, and keeps the literal types of `access` and `effect`. */
 export function operation<
   I extends TSchema,
   O extends TSchema,

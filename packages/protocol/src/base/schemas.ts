@@ -1,15 +1,15 @@
 import Type, { type Static, type TSchema } from 'typebox'
 
 /**
- * A copy of the schema with this description. The copy keeps `properties` and `enum` themselves, by which derived files
- * recognize a named shape, and stays optional where the schema is.
+ * Returns a copy of the schema with this description. The copy shares the objects `properties` and `enum` with the schema,
+ * because scripts/derive recognizes a named shape by them. The copy of an optional schema is optional.
  */
 export function described<T extends TSchema>(schema: T, description: string): T {
   const copy = Object.defineProperties({} as T, Object.getOwnPropertyDescriptors(schema))
   return Object.assign(copy, { description })
 }
 
-/** A string of an answer. It has no limits, because answers are not validated. */
+/** A string in an answer. It has no limits, because answers are not validated. */
 export const text = (description: string) => Type.String({ description })
 
 export const flag = (description: string) => Type.Boolean({ description })
@@ -17,7 +17,7 @@ export const flag = (description: string) => Type.Boolean({ description })
 export const choice = <const T extends readonly string[]>(values: T, description?: string) =>
   Type.Unsafe<T[number]>({ type: 'string', enum: values, ...(description && { description }) })
 
-/** An object that keeps the keys it does not name. */
+/** An object that may have further keys besides the declared ones. */
 export const openObject = <T extends TSchema>(schema: T) =>
   Type.Unsafe<Static<T> & Record<string, unknown>>({ ...schema, additionalProperties: true })
 

@@ -40,7 +40,7 @@ export const apiKeyConfig = {
     title: 'Update API Key Config',
     summary: 'Changes options of the API key.',
     description:
-      'Only the sent options change, and the answer has only these. Unlike other operations, it refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when it is read.',
+      'Only the sent options change, and the answer has only these. Unlike other operations, this one refuses unknown fields. `enablePrivateComments` is named `isPrivateCommentsEnabled` when it is read.',
     input: ApiKeyOptions,
     output: ApiKeyOptions,
     message: 'API key configuration updated successfully.',

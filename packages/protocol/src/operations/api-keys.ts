@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { emailAddress, nonBlankName, PageToken } from '../base/fields.ts'
-import { ApiKeyId, ClientId } from '../base/ids.ts'
+import { ApiKeyId, ChosenId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { described, flag } from '../base/schemas.ts'
 import { NoData } from '../resources/outcomes.ts'
@@ -32,7 +32,7 @@ const region = (description: string) =>
 
 const apiKeyName = 'Display name of the API key.'
 
-/** Limits the keys of one page, and the ids of one filter (spec 0.5). */
+/** Limits the API keys of one page, and the ids of one filter (spec 0.5). */
 const maxPageSize = 100
 
 export const apiKeys = {
@@ -50,7 +50,7 @@ export const apiKeys = {
       ownerEmail: emailAddress('Email address of the owner.'),
       type: KeyType,
       apiKeyName: Type.Optional(nonBlankName(`${apiKeyName} Default: derived from \`ownerEmail\`.`)),
-      createAuthToken: Type.Optional(flag('Whether to create an auth token for the key. Default: true.')),
+      createAuthToken: Type.Optional(flag('Whether to create an auth token for the API key. Default: true.')),
       persistenceDBRegion: Type.Optional(region('Region of stored data. Stored without effect.')),
       realtimeDBRegion: Type.Optional(region('Region of live data. Stored without effect.')),
       allowedDomains: Type.Optional(AllowedDomains),
@@ -122,7 +122,7 @@ export const apiKeys = {
     description: 'Ids that do not exist or belong to another workspace are left out.',
     input: Type.Object({
       apiKeys: Type.Optional(
-        Type.Array(ClientId, {
+        Type.Array(ChosenId, {
           maxItems: maxPageSize,
           description: 'Ids of the API keys to read. Default: all.',
         }),

@@ -5,7 +5,7 @@ export const editorNotFound = {
   message: 'No CRDT data found for this editor ID.',
 } satisfies ErrorExample
 
-/** With the default of the setting. */
+/** The number in the message is the default of the setting. */
 export const editorTooLarge = {
   status: 'RESOURCE_EXHAUSTED',
   message: 'The editor may have at most 33554432 bytes (LIMIT_EDITOR_BYTES).',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { nonBlankName, PageSize, PageToken } from '../base/fields.ts'
-import { ClientId, VersionId } from '../base/ids.ts'
+import { ChosenId, VersionId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { described } from '../base/schemas.ts'
 import { editorRef, EditorVersion } from '../resources/crdt.ts'
@@ -33,7 +33,7 @@ export const crdtVersions = {
     input: Type.Object({
       ...editorRef,
       name: nonBlankName('Display name of the version.'),
-      userId: Type.Optional(described(ClientId, 'Id of the user who saves the version.')),
+      userId: Type.Optional(described(ChosenId, 'Id of the user who saves the version.')),
     }),
     output: EditorVersion,
     message: 'Version added successfully.',
@@ -55,11 +55,11 @@ export const crdtVersions = {
     title: 'Get CRDT Versions',
     summary: 'Reads the versions of an editor, or the content of one version.',
     description:
-      'The newest come first, without content. With `versionId`, the answer is only that version, with `data`. A version that does not exist is left out.',
+      'The newest versions come first, without content. With `versionId`, the answer is only that version, with `data`. A version that does not exist is left out.',
     input: Type.Object({
       ...editorRef,
       versionId: Type.Optional(
-        described(ClientId, 'Id of the version to read with its content. Default: list all versions.'),
+        described(ChosenId, 'Id of the version to read with its content. Default: list all versions.'),
       ),
       pageSize: Type.Optional(PageSize),
       pageToken: Type.Optional(PageToken),

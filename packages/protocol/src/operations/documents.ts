@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { AccessType, CreateFolder, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
-import { ClientId, DocumentId, idBatch, idFilter, OrganizationId, requiredIdFilter } from '../base/ids.ts'
+import { ChosenId, DocumentId, idBatch, idFilter, OrganizationId, requiredIdFilter } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { batch, described, mapOf, text, v2Only } from '../base/schemas.ts'
 import {
@@ -34,7 +34,7 @@ export const documents = {
       createOrganization: v2Only(CreateOrganization),
       documents: batch(DocumentInput, 'The documents to add.'),
       folderId: Type.Optional(
-        described(ClientId, 'Id of the folder that contains the documents. Default: `root`, no folder.'),
+        described(ChosenId, 'Id of the folder that contains the documents. Default: `root`, no folder.'),
       ),
       createFolder: v2Only(CreateFolder),
     }),
@@ -73,7 +73,7 @@ export const documents = {
       documentIds: Type.Optional(idFilter('Ids of the documents to read. Default: all.')),
       folderId: v2Only(
         described(
-          ClientId,
+          ChosenId,
           'Reads only the documents directly in this folder. `root`: the documents in no folder.',
         ),
       ),
@@ -161,11 +161,11 @@ export const documents = {
     title: 'Move Documents',
     summary: 'Moves documents into a folder, all or none.',
     description:
-      '`folderId: "root"` moves them out of their folders. Inherited access follows the new folder.',
+      '`folderId: "root"` moves the documents out of their folders. Inherited access follows the new folder.',
     input: Type.Object({
       organizationId: OrganizationId,
       documentIds: requiredIdFilter('Ids of the documents to move.'),
-      folderId: described(ClientId, 'Id of the folder to move them into. `root`: no folder.'),
+      folderId: described(ChosenId, 'Id of the folder to move the documents into. `root`: no folder.'),
     }),
     output: NoData,
     message: 'Documents moved successfully.',
@@ -237,7 +237,7 @@ export const documents = {
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
-      newDocumentId: described(ClientId, 'The new id of the document.'),
+      newDocumentId: described(ChosenId, 'The new id of the document.'),
     }),
     output: Type.Object({ migrationId }),
     message: 'Document migration started successfully.',
@@ -263,7 +263,7 @@ export const documents = {
     description: '`completed` and `failed` are final. A finished migration can be read for at least 30 days.',
     input: Type.Object({
       organizationId: OrganizationId,
-      migrationId: described(ClientId, 'Id of the migration, from `documents.migrate`.'),
+      migrationId: described(ChosenId, 'Id of the migration, from `documents.migrate`.'),
     }),
     output: Type.Object({ migrationId, status: MigrationStatus }),
     message: 'Migration status retrieved successfully.',

@@ -48,7 +48,7 @@ export const emailConfig = {
     title: 'Update Email Config',
     summary: 'Changes the email settings of the API key.',
     description:
-      'The server does not send email yet and only stores the settings. Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back its masked form keeps it, and an empty string removes it.',
+      'The server does not send email yet and only stores the settings. Sent fields are merged into the stored ones. The first call that enables the service enables the default triggers, unless this or an earlier call sends `triggers`: then only the triggers that were sent as true are on. The API key of the mail provider is stored encrypted. Sending back the masked key keeps the stored key, and an empty string removes it.',
     input: Type.Object({
       useEmailService: Type.Optional(UseEmailService),
       emailServiceConfig: Type.Optional(described(EmailServiceConfigInput, emailServiceDescription)),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { AccessType, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
-import { ClientId, FolderId, idBatch, OrganizationId } from '../base/ids.ts'
+import { ChosenId, FolderId, idBatch, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import {
@@ -55,11 +55,11 @@ export const folders = {
     title: 'Get Folders',
     summary: 'Reads all folders of an organization, or one folder with its subfolders.',
     description:
-      'Without `folderId`, the answer is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, it is the top-level folders, nested to that depth. With `folderId`, the answer is that folder with its `subFolders`, one level deep unless `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With `pageSize`, a page has that many folders of the outermost list: all folders, the top-level folders, or the direct subfolders of `folderId`. An answer of more than 100,000 folders or 64 MiB is refused.',
+      'Without `folderId`, the answer is a flat list of all folders; with `maxDepth` or `rootFoldersOnly`, the answer has the top-level folders, nested to that depth. With `folderId`, the answer is that folder with its `subFolders`, one level deep unless `maxDepth` is sent. Without `pageSize`, everything comes in one answer. With `pageSize`, a page has that many folders of the outermost list: all folders, the top-level folders, or the direct subfolders of `folderId`. An answer of more than 100,000 folders or 64 MiB is refused.',
     input: Type.Object({
       organizationId: OrganizationId,
       folderId: Type.Optional(
-        described(ClientId, 'Id of the folder to read with its subfolders. Default: all folders.'),
+        described(ChosenId, 'Id of the folder to read with its subfolders. Default: all folders.'),
       ),
       maxDepth: v2Only(
         Type.Integer({

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { ClientId, DocumentId, OrganizationId } from '../base/ids.ts'
+import { ChosenId, DocumentId, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { described, flag, jsonObject } from '../base/schemas.ts'
 import { Success } from '../resources/outcomes.ts'
@@ -19,7 +19,7 @@ export const liveState = {
     input: Type.Object({
       organizationId: OrganizationId,
       documentId: DocumentId,
-      liveStateDataId: described(ClientId, 'Id of the live state inside the document.'),
+      liveStateDataId: described(ChosenId, 'Id of the live state inside the document.'),
       data: jsonObject('The new value, or with `merge` the keys to change.'),
       merge: Type.Optional(
         flag('True: the sent keys are merged into the stored value, one level deep. Default: false.'),

@@ -8,7 +8,7 @@ import {
   NotificationPreferences,
 } from '../resources/notifications.ts'
 
-/** The part of `notifications` that is about users' preferences. */
+/** The operations of the family `notifications` on the preferences of users. */
 export const notificationConfigs = {
   getConfig: operation({
     spec: '18.5',
@@ -54,7 +54,7 @@ export const notificationConfigs = {
     title: 'Set Config',
     summary: 'Sets the notification preferences of users.',
     description:
-      '`ALL` is everything on the document, `MINE` only what involves the user, `NONE` nothing. Under v2, without `documentIds`, the preferences are the default for every document of the organization. Channels that are not sent keep their value.',
+      '`ALL`: the user gets all notifications of the document. `MINE`: only those that involve the user. `NONE`: none. Under v2, without `documentIds`, the preferences are the default for every document of the organization. Channels that are not sent keep their value.',
     input: Type.Object({
       organizationId: OrganizationId,
       userIds: idBatch('Ids of the users.'),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { CreateDocument, CreateOrganization, PageSize, PageToken } from '../base/fields.ts'
-import { ClientId, DocumentId, idBatch, idFilter, NotificationId, OrganizationId } from '../base/ids.ts'
+import { ChosenId, DocumentId, idBatch, idFilter, NotificationId, OrganizationId } from '../base/ids.ts'
 import { operation } from '../base/operation.ts'
 import { batch, choice, described, flag, maxBatchItems, v2Only } from '../base/schemas.ts'
 import {
@@ -19,16 +19,16 @@ import { Outcomes } from '../resources/outcomes.ts'
 import { UserInput } from '../resources/users.ts'
 import { notificationConfigs } from './notification-configs.ts'
 
-/** Filters that a notification must all meet. */
+/** A notification must match all filters that are sent. */
 const filters = {
-  documentId: Type.Optional(described(ClientId, 'Only notifications of this document.')),
+  documentId: Type.Optional(described(ChosenId, 'Only notifications of this document.')),
   locationId: Type.Optional(
     described(
       LocationId,
       'Only notifications of this location: its id, or the number that notifications carry for it.',
     ),
   ),
-  userId: Type.Optional(described(ClientId, 'Only notifications for this user.')),
+  userId: Type.Optional(described(ChosenId, 'Only notifications for this user.')),
 }
 
 const changes = 'One change, or a list of changes.'
@@ -204,7 +204,7 @@ export const notifications = {
     title: 'Delete Notifications',
     summary: 'Deletes the notifications that match every filter.',
     description:
-      'With `userId`, they are removed only for that user, and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per notification that was found.',
+      'With `userId`, the notifications are removed only for that user, and deleted when no recipient is left. The answer has one outcome per sent id, or, without ids, one per notification that was found.',
     input: Type.Object({
       organizationId: OrganizationId,
       ...filters,

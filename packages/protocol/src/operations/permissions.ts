@@ -10,7 +10,7 @@ import {
   UserReference,
 } from '../resources/permissions.ts'
 
-/** Each is optional because either can name the user, but one of them is required. */
+/** `user` and `userId` are both optional, because either can name the user. One of them is required. */
 const user = Type.Optional(described(UserReference, 'The user, instead of `userId`.'))
 const userId = Type.Optional({
   ...AnyUserId,
@@ -38,7 +38,7 @@ export const permissions = {
     input: Type.Object({
       user,
       userId,
-      permissions: described(PermissionsToAdd, 'What to permit.'),
+      permissions: described(PermissionsToAdd, 'The grants to add.'),
     }),
     output: NoData,
     message: 'Permissions added successfully.',
@@ -135,7 +135,7 @@ export const permissions = {
     input: Type.Object({
       userId,
       user,
-      permissions: described(PermissionsToRemove, 'What to remove.'),
+      permissions: described(PermissionsToRemove, 'The grants to remove.'),
     }),
     output: NoData,
     message: 'Permissions removed successfully.',

@@ -45,7 +45,7 @@ export const presence = {
     title: 'Update Presence',
     summary: 'Changes users who are present in a document.',
     description:
-      'Only the sent fields change. A user without fields stays present for another 24 hours. Users who are not present are ignored.',
+      'Only the sent fields change. A user who is sent without further fields stays present for another 24 hours. Users who are not present are ignored.',
     input: Type.Object({
       ...documentRef,
       users: batch(PresenceUser, 'The users to change, with the fields to change.'),

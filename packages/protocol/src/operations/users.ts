@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { CreateDocument, CreateFolder, PageSize, PageToken } from '../base/fields.ts'
-import { ClientId, idBatch, idFilter, OrganizationId } from '../base/ids.ts'
+import { ChosenId, idBatch, idFilter, OrganizationId } from '../base/ids.ts'
 import { type ErrorExample, operation } from '../base/operation.ts'
 import { batch, described, flag, mapOf, v2Only } from '../base/schemas.ts'
 import { Outcomes } from '../resources/outcomes.ts'
@@ -12,9 +12,9 @@ const id = '4c250c058149f1ed2c1cd0b1e8d8c790'
 const level = {
   organizationId: OrganizationId,
   documentId: Type.Optional(
-    described(ClientId, 'Id of the document. Default: the users belong to the organization.'),
+    described(ChosenId, 'Id of the document. Default: the users belong to the organization.'),
   ),
-  folderId: Type.Optional(described(ClientId, 'Id of the folder. Send either this or `documentId`.')),
+  folderId: Type.Optional(described(ChosenId, 'Id of the folder. Send either this or `documentId`.')),
 }
 const bothLevelsSent: ErrorExample = {
   status: 'INVALID_ARGUMENT',
@@ -71,8 +71,8 @@ export const users = {
       'A user must match all filters. `allDocuments` reads the users of every document, each once and without `accessRole`; with `groupByDocumentId` they are listed by document. v1 has no pages and returns up to 10,000 users.',
     input: Type.Object({
       organizationId: OrganizationId,
-      documentId: Type.Optional(described(ClientId, 'Only users of this document.')),
-      folderId: v2Only(described(ClientId, 'Only users of this folder.')),
+      documentId: Type.Optional(described(ChosenId, 'Only users of this document.')),
+      folderId: v2Only(described(ChosenId, 'Only users of this folder.')),
       userIds: Type.Optional(idFilter('Only users with these ids.')),
       organizationUserGroupIds: Type.Optional(idFilter('Only users in one of these user groups.')),
       allDocuments: v2Only(flag('True: reads the users of every document, each once, without `accessRole`.')),

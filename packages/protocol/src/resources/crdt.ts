@@ -1,21 +1,21 @@
 import Type from 'typebox'
 import { CreatedAt } from '../base/fields.ts'
-import { ClientId, DocumentId, EditorId, OrganizationId, visibleCharacters } from '../base/ids.ts'
+import { ChosenId, DocumentId, EditorId, OrganizationId, visibleCharacters } from '../base/ids.ts'
 import { maxIdLength } from '../base/limits.ts'
 import { choice, described, text } from '../base/schemas.ts'
 
 export const CrdtType = choice(['text', 'map', 'array', 'xml'], 'Type of the content.')
 
-const types = ['string', 'object', 'array']
+const jsonTypes = ['string', 'object', 'array']
 const crdtData = {
   description: 'The content: a string for `text` and `xml`, an object for `map`, an array for `array`.',
   'x-typescript': 'string | Record<string, unknown> | unknown[]',
 }
 export type CrdtData = string | Record<string, unknown> | unknown[]
 /** Validation accepts any value, because the operations have their own messages for data that does not match the type. */
-export const CrdtData = Type.Unsafe<CrdtData>({ 'x-type': types, ...crdtData })
+export const CrdtData = Type.Unsafe<CrdtData>({ 'x-type': jsonTypes, ...crdtData })
 /** The content in an answer. */
-const StoredCrdtData = Type.Unsafe<CrdtData>({ type: types, ...crdtData })
+const StoredCrdtData = Type.Unsafe<CrdtData>({ type: jsonTypes, ...crdtData })
 
 /** Name of the shared type inside the Yjs document. */
 export const ContentKey = Type.String({
@@ -29,7 +29,7 @@ export const ContentKey = Type.String({
 /** What a content key must be, for messages that begin with the name of the field. */
 export const contentKeyRule = `must have 1 to ${maxIdLength} characters and must not contain control characters.`
 
-const withMissingMessage = (id: typeof ClientId, message: string) =>
+const withMissingMessage = (id: typeof ChosenId, message: string) =>
   Type.String({ ...id, 'x-missing': message })
 
 /** Names an editor. CRDT operations have their own messages for missing ids (spec 0.3). */
@@ -39,16 +39,16 @@ export const editorRef = {
   editorId: withMissingMessage(EditorId, 'Editor ID is required.'),
 }
 
-/** Names one editor, or all editors of a document. Here the message for the organization has no full stop. */
+/** Names one editor, or all editors of a document. The message for a missing organization has no full stop here. */
 export const editorFilter = {
   organizationId: withMissingMessage(OrganizationId, 'Organization ID is required'),
   documentId: editorRef.documentId,
   editorId: Type.Optional(
-    described(ClientId, 'Id of the editor inside the document. Default: all editors of the document.'),
+    described(ChosenId, 'Id of the editor inside the document. Default: all editors of the document.'),
   ),
 }
 
-/** The content of an editor as it is written. */
+/** The content of an editor in a request. */
 export const EditorContent = Type.Object({
   ...editorRef,
   data: CrdtData,
@@ -56,14 +56,14 @@ export const EditorContent = Type.Object({
   contentKey: Type.Optional(ContentKey),
 })
 
-/** The content of an editor as it is read. */
+/** The content of an editor in an answer. */
 export const CrdtRecord = Type.Object({
   data: StoredCrdtData,
   id: text('Id of the editor.'),
   lastUpdate: text('When the content was last changed, in ISO 8601.'),
   lastUpdatedBy: text('Id of the user who made the last change.'),
   sessionId: Type.Union([Type.String(), Type.Null()], {
-    description: 'Session of the last change. `null` if it was made over REST.',
+    description: 'Id of the session that made the last change. `null` if a REST call made it.',
   }),
 })
 export type CrdtRecord = Type.Static<typeof CrdtRecord>
@@ -71,7 +71,7 @@ export type CrdtRecord = Type.Static<typeof CrdtRecord>
 /** A user who saved or restored a version. */
 export const VersionUser = Type.Object({
   userId: text('Id of the user.'),
-  name: Type.Optional(text('Display name of the user when the version was saved, if it was known.')),
+  name: Type.Optional(text('Display name of the user at the time of saving. Absent if it was unknown.')),
 })
 export type VersionUser = Type.Static<typeof VersionUser>
 

@@ -6,7 +6,7 @@ import { outcome } from './outcomes.ts'
 
 export const DocumentDisabled = flag('While true, users can neither read nor write the document.')
 
-/** A document as it is read. Its metadata are further keys (spec 22.4). */
+/** A document in an answer. Its metadata are further keys (spec 22.4). */
 export const Document = openObject(
   Type.Object({
     id: text('Id of the document.'),
@@ -22,7 +22,7 @@ export const Document = openObject(
 )
 export type Document = Type.Static<typeof Document>
 
-/** A document as it is written. */
+/** A document in a request. */
 export const DocumentInput = openObject(
   Type.Object({
     documentId: DocumentId,
@@ -33,13 +33,13 @@ export const DocumentInput = openObject(
 
 export const DocumentAccessOutcome = Type.Object({
   success: outcome.success,
-  accessType: Type.Optional(described(AccessType, 'The new access type.')),
+  accessType: Type.Optional(described(AccessType, 'The new access type of the document.')),
   message: outcome.message,
 })
 
 export const DocumentDisableOutcome = Type.Object({
   success: outcome.success,
-  disabled: Type.Optional(flag('The new state.')),
+  disabled: Type.Optional(flag('Whether the document is now disabled.')),
   message: outcome.message,
 })
 

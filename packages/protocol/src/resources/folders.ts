@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { AccessType, CreatedAt, displayName, EffectiveAccessType, LastUpdated } from '../base/fields.ts'
-import { ClientId, FolderId, NewFolderId } from '../base/ids.ts'
+import { ChosenId, FolderId, NewFolderId } from '../base/ids.ts'
 import { described, flag, text } from '../base/schemas.ts'
 import { outcome } from './outcomes.ts'
 
@@ -21,7 +21,7 @@ const fields = {
 }
 const Fields = Type.Object(fields)
 
-/** A folder as it is read (spec 22.3). */
+/** A folder in an answer (spec 22.3). */
 export type Folder = Type.Static<typeof Fields> & { subFolders?: Folder[] }
 export const Folder = Type.Unsafe<Folder>(
   Type.Object({
@@ -35,22 +35,22 @@ export const Folder = Type.Unsafe<Folder>(
   }),
 )
 
-/** A folder as it is added. */
+/** A folder in a request of Add Folders. */
 export const FolderInput = Type.Object({
   folderId: NewFolderId,
   folderName: Type.Optional(displayName('Display name of the folder. Default: its id.')),
   parentFolderId: Type.Optional(
-    described(ClientId, 'Id of the parent folder. Default: `root`, the top level.'),
+    described(ChosenId, 'Id of the parent folder. Default: `root`, the top level.'),
   ),
   accessType: Type.Optional(AccessType),
 })
 
-/** What can change of a folder. Its access type has an operation of its own. */
+/** A folder in a request of Update Folders. The access type has an operation of its own. */
 export const FolderChange = Type.Object({
   folderId: FolderId,
   folderName: Type.Optional(displayName('New display name of the folder.')),
   parentFolderId: Type.Optional(
-    described(ClientId, 'Id of the folder to move it into. `root` is the top level.'),
+    described(ChosenId, 'Id of the new parent folder. `root` moves the folder to the top level.'),
   ),
 })
 
@@ -58,7 +58,7 @@ export const FolderAccessOutcome = Type.Object({
   success: outcome.success,
   accessType: Type.Optional(
     Type.Union([AccessType, Type.Null()], {
-      description: 'The new access type. `null` if the folder inherits it.',
+      description: 'The new access type of the folder. `null` if the folder inherits it.',
     }),
   ),
   inheritFromParent: Type.Optional(flag('Whether the folder now inherits `accessType` from its parent.')),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { displayName, emailAddress, longText } from '../base/fields.ts'
-import { ClientId, UserId } from '../base/ids.ts'
+import { ChosenId, UserId } from '../base/ids.ts'
 import {
   choice,
   described,
@@ -91,7 +91,7 @@ export const HeadlineData = openObject(
   }),
 )
 
-/** The fields that an update replaces one by one. */
+/** The fields of a notification that an update replaces one by one. */
 export const notificationContent = {
   displayHeadlineMessageTemplate: Type.Optional(
     longText('Headline of the notification, with placeholders such as `{actionUser}`.'),
@@ -107,9 +107,9 @@ export const IsNotificationResolverUsed = flag(
   'True: your application provides the texts, so headline and body may be absent.',
 )
 
-/** The hash that stored records carry for a location, or the id that the caller chose for it (spec 22.5). */
+/** The id that the caller chose for a location, or the hash that stored records carry for the location (spec 22.5). */
 export const LocationId = Type.Union(
-  [ClientId, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })],
+  [ChosenId, Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })],
   { description: 'Id of the location inside the document, or the number that notifications carry for it.' },
 )
 export const Location = jsonObject('Location inside the document, in the form of your application.')
@@ -126,11 +126,11 @@ export const NotificationContext = openObject(
 )
 
 export const NotificationChange = Type.Object({
-  id: described(ClientId, 'Id of the notification.'),
+  id: described(ChosenId, 'Id of the notification.'),
   actionUser: Type.Optional(ActionUser),
   ...notificationContent,
   readByUserIds: Type.Optional(
-    Type.Array(ClientId, {
+    Type.Array(ChosenId, {
       maxItems: maxBatchItems,
       description: 'Ids of the users for whom to mark the notification as read.',
     }),
@@ -153,7 +153,7 @@ export const NotificationMetadata = Type.Object({
 /** Maps a hash of a user id, or of a lower-case email address, to `true` (spec 22.10). */
 const hashes = (description: string) => mapOf(Type.Boolean(), description)
 
-/** A notification as it is read (spec 22.10). */
+/** A notification in an answer (spec 22.10). */
 export const Notification = Type.Object({
   id: text('Id of the notification.'),
   notificationSource: NotificationSource,
@@ -161,10 +161,15 @@ export const Notification = Type.Object({
   ...notificationContent,
   isNotificationResolverUsed: Type.Optional(IsNotificationResolverUsed),
   context: Type.Optional(jsonObject('Data for your notification resolver. Stored as sent.')),
-  notifyUsers: hashes('Hashes of the email addresses of the users in `notifyUsers`.'),
-  notifyUsersByUserId: hashes('Hashes of the ids of the users in `notifyUsers`.'),
-  metadata: described(NotificationMetadata, 'The place that the notification is about.'),
-  timestamp: Type.Integer({ description: 'When it was added, as Unix time in milliseconds.' }),
+  notifyUsers: hashes('Hashes of the email addresses that Add Notifications got in `notifyUsers`.'),
+  notifyUsersByUserId: hashes('Hashes of the user ids that Add Notifications got in `notifyUsers`.'),
+  metadata: described(
+    NotificationMetadata,
+    'The organization, document and location that the notification is about.',
+  ),
+  timestamp: Type.Integer({
+    description: 'When the notification was added, as Unix time in milliseconds.',
+  }),
   isUnread: Type.Optional(
     flag('Whether the user has not read the notification. Present when `userId` was sent.'),
   ),

@@ -7,7 +7,7 @@ export const OrganizationDisabled = flag(
   'While true, users can neither read nor write anything in the organization.',
 )
 
-/** An organization as it is read. Its metadata are further keys (spec 22.2). */
+/** An organization in an answer. Its metadata are further keys (spec 22.2). */
 export const Organization = openObject(
   Type.Object({
     id: text('Id of the organization.'),
@@ -19,7 +19,7 @@ export const Organization = openObject(
 )
 export type Organization = Type.Static<typeof Organization>
 
-/** An organization as it is written. */
+/** An organization in a request. */
 export const OrganizationInput = openObject(
   Type.Object({
     organizationId: OrganizationId,

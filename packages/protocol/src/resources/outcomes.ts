@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { flag, mapOf, text } from '../base/schemas.ts'
 
-/** Shared by the outcomes of all operations: one item can fail while the batch succeeds (spec 0.4). */
+/** The fields that the outcomes of all operations share. One item can fail while the batch succeeds (spec 0.4). */
 export const outcome = {
   success: flag('Whether the operation succeeded for this item.'),
   message: text('What happened to this item.'),
@@ -13,7 +13,7 @@ export const Outcome = Type.Object({
   id: Type.Optional(text('Id of the item on the server.')),
   message: outcome.message,
   code: Type.Optional(
-    text('Reason for the failure, for programs: `not-found`, `already-exists` or `internal`.'),
+    text('Machine-readable reason of the failure: `not-found`, `already-exists` or `internal`.'),
   ),
 })
 export type Outcome = Type.Static<typeof Outcome>

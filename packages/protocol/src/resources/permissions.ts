@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { AccessRole, EffectiveAccessType } from '../base/fields.ts'
-import { ClientId, UserId } from '../base/ids.ts'
+import { ChosenId, UserId } from '../base/ids.ts'
 import { batch, choice, described, mapOf, maxBatchItems, text } from '../base/schemas.ts'
 
 export const ResourceType = choice(['organization', 'folder', 'document'], 'Kind of the resource.')
@@ -8,17 +8,17 @@ export const ResourceType = choice(['organization', 'folder', 'document'], 'Kind
 /** Names the resource of a permission (spec 22.12). */
 export const ResourceReference = Type.Object({
   type: ResourceType,
-  id: described(ClientId, 'Id of the resource.'),
+  id: described(ChosenId, 'Id of the resource.'),
   organizationId: Type.Optional(
     described(
-      ClientId,
+      ChosenId,
       'Id of the organization that contains the folder or document. Required for both, ignored for an organization.',
     ),
   ),
 })
 export type ResourceReference = Type.Static<typeof ResourceReference>
 
-/** A resource with a role on it and the time when it expires. */
+/** A resource, the role of a user on it, and the time when the role expires. */
 export const PermissionResource = Type.Object({
   ...ResourceReference.properties,
   accessRole: Type.Optional(
@@ -41,7 +41,7 @@ export type PermissionResource = Type.Static<typeof PermissionResource>
 export const TokenPermissions = Type.Object({
   resources: Type.Array(PermissionResource, {
     maxItems: maxBatchItems,
-    description: 'The organizations, folders and documents that the token permits.',
+    description: 'The organizations, folders and documents that the token gives access to.',
   }),
 })
 
@@ -53,14 +53,14 @@ export const PermissionsToRemove = Type.Object({
   resources: batch(ResourceReference, 'The organizations, folders and documents whose grants to remove.'),
 })
 
-/** Optional because `userId` may be sent beside it; one of the two is required. */
+/** `userId` is optional in `user`, because callers can send it beside `user` instead. One of the two is required. */
 export const UserReference = Type.Object({
   userId: Type.Optional({ ...UserId, 'x-missing': 'user.userId is required.' }),
 })
 
 export const PermissionErrorCode = choice(
   ['does_not_exist', 'permission_denied', 'something_went_wrong'],
-  'Why the user has no access, for programs.',
+  'Machine-readable reason why the user has no access.',
 )
 
 /** What a user may do with one resource: a role, or the reason for having no access. */
@@ -70,7 +70,7 @@ export const Permission = Type.Object({
   expiresAt: Type.Optional(
     Type.Integer({ description: 'When the permission expires, in Unix seconds. Absent: never.' }),
   ),
-  error: Type.Optional(text('Why the user has no access, for people.')),
+  error: Type.Optional(text('Human-readable reason why the user has no access.')),
   errorCode: Type.Optional(PermissionErrorCode),
 })
 export type Permission = Type.Static<typeof Permission>

@@ -5,11 +5,11 @@ import { choice } from '../base/schemas.ts'
 
 export const PresenceStatus = choice(
   ['online', 'away', 'offline'],
-  'The status that others see. Default: `online`.',
+  'The status that other users see. Default for a new entry: `online`.',
 )
 export type PresenceStatus = Type.Static<typeof PresenceStatus>
 
-/** A user in the presence list of a document, as it is written. */
+/** A user of a presence list in a request. */
 export const PresenceUser = Type.Object({
   userId: UserId,
   name: Type.Optional(displayName('Display name of the user.')),

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import {
   type AnyTriggers,
   type EventGroup,
+  type EventName,
   eventNames,
   type GroupedName,
   groupedNames,
@@ -19,8 +20,6 @@ const singleLine = (maxLength: number, description: string) =>
     description,
   })
 
-const Trigger = flag('Whether the service acts on this event.')
-
 /** An object that refuses unknown fields. */
 const closedObject = (properties: Record<string, object>, description?: string) => ({
   type: 'object',
@@ -28,23 +27,39 @@ const closedObject = (properties: Record<string, object>, description?: string) 
   properties,
   ...(description && { description }),
 })
-const triggersNamed = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, Trigger]))
+type EventField = readonly [key: string, event: EventName]
 
-const grouped = Object.values(groupedNames).filter((name): name is GroupedName => name !== null)
+/** One flag per event. `service` is the service in the descriptions. */
+const triggerFields = (fields: readonly EventField[], service: string) =>
+  Object.fromEntries(
+    fields.map(([key, event]) => [key, flag(`Whether ${service} acts on the event \`${event}\`.`)]),
+  )
+
+/** The email service and the webhook service share the shape of the triggers that callers send. */
+const emailOrWebhook = 'the configured service'
+
+const dottedFields = eventNames.map((event): EventField => [event, event])
+const groupedFields = eventNames.flatMap((event): EventField[] => {
+  const grouped = groupedNames[event]
+  return grouped === null ? [] : [[grouped, event]]
+})
 
 const triggersOf = (group: EventGroup, description: string) => {
-  const names = grouped.map(splitGroupedName).flatMap(([of, name]) => (of === group ? [name] : []))
-  return closedObject(triggersNamed(names), description)
+  const fields = groupedFields.flatMap(([grouped, event]): EventField[] => {
+    const [ownGroup, name] = splitGroupedName(grouped as GroupedName)
+    return ownGroup === group ? [[name, event]] : []
+  })
+  return closedObject(triggerFields(fields, emailOrWebhook), description)
 }
-export const CommentTriggers = triggersOf('comment', 'The events of comments, by name.')
-export const HuddleTriggers = triggersOf('huddle', 'The events of huddles, by name.')
-export const CrdtTriggers = triggersOf('crdt', 'The events of editors, by name.')
-export const RecorderTriggers = triggersOf('recorder', 'The events of recordings, by name.')
+export const CommentTriggers = triggersOf('comment', 'Triggers for the events of comments, by name.')
+export const HuddleTriggers = triggersOf('huddle', 'Triggers for the events of huddles, by name.')
+export const CrdtTriggers = triggersOf('crdt', 'Triggers for the events of editors, by name.')
+export const RecorderTriggers = triggersOf('recorder', 'Triggers for the events of recordings, by name.')
 
-/** Triggers as they are sent, in every spelling (spec 24.3). Names of unknown events are refused. */
+/** Triggers in a request, in every spelling (spec 24.3). Names of unknown events are refused. */
 export const TriggersInput = Type.Unsafe<AnyTriggers>(
   closedObject({
-    ...triggersNamed([...eventNames, ...grouped]),
+    ...triggerFields([...dottedFields, ...groupedFields], emailOrWebhook),
     comment: CommentTriggers,
     huddle: HuddleTriggers,
     crdt: CrdtTriggers,
@@ -52,14 +67,16 @@ export const TriggersInput = Type.Unsafe<AnyTriggers>(
   } satisfies Record<EventGroup, object>),
 )
 
-/** Triggers as they are stored and read. */
-export const TriggersOutput = Type.Unsafe<Triggers>(closedObject(triggersNamed(eventNames)))
+/** Triggers in an answer. Only the settings of the email service can be read. */
+export const TriggersOutput = Type.Unsafe<Triggers>(
+  closedObject(triggerFields(dottedFields, 'the email service')),
+)
 
-const triggers = 'The events that the service acts on, by name.'
+const emailTriggers = 'The events that the email service acts on, by name.'
 
 export const EmailServiceType = choice(
   ['default', 'sendgrid', 'custom'],
-  'How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses that provider.',
+  'How emails are sent: `default` and `custom` use the mail settings of the server, `sendgrid` uses SendGrid.',
 )
 
 const emailFields = {
@@ -83,7 +100,7 @@ export const EmailServiceConfigInput = Type.Object(
     fromCompany: Type.Optional(singleLine(200, emailFields.fromCompany)),
     commentTemplateId: Type.Optional(singleLine(200, emailFields.commentTemplateId)),
     tagTemplateId: Type.Optional(singleLine(200, emailFields.tagTemplateId)),
-    triggers: Type.Optional(described(TriggersInput, triggers)),
+    triggers: Type.Optional(described(TriggersInput, emailTriggers)),
   },
   { 'x-invalid': 'Invalid email service configuration.' },
 )
@@ -95,10 +112,10 @@ export const EmailServiceConfig = Type.Object({
   fromCompany: text(emailFields.fromCompany),
   commentTemplateId: text(emailFields.commentTemplateId),
   tagTemplateId: text(emailFields.tagTemplateId),
-  triggers: Type.Optional(described(TriggersOutput, triggers)),
+  triggers: Type.Optional(described(TriggersOutput, emailTriggers)),
 })
 
-const notSentYet = 'Stored: the server does not send email yet.'
+const notSentYet = 'Stored without effect: the server does not send email yet.'
 
 export const UseEmailService = flag(`Whether emails are sent. ${notSentYet}`)
 export const emailServiceDescription = `Settings of the email service. ${notSentYet}`
@@ -109,14 +126,14 @@ export const EmailConfig = Type.Object({
 })
 export type EmailConfig = Type.Static<typeof EmailConfig>
 
-const notCalledYet = 'Stored: the server does not call webhooks yet.'
+const notCalledYet = 'Stored without effect: the server does not call webhooks yet.'
 
 export const UseWebhookService = flag(`Whether webhooks are called. ${notCalledYet}`)
 export const webhookServiceDescription = `Settings of the webhook service. ${notCalledYet}`
 
 export const WebhookServiceConfigInput = Type.Object(
   {
-    authToken: Type.Optional(singleLine(1000, 'Secret that the receiver checks.')),
+    authToken: Type.Optional(singleLine(1000, 'Secret that the receiver of the webhook checks.')),
     rawNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives unprocessed events.')),
     processedNotificationUrl: Type.Optional(singleLine(2000, 'URL that receives processed events.')),
     encodeData: Type.Optional(flag('Whether the payload is Base64-encoded.')),
@@ -125,9 +142,13 @@ export const WebhookServiceConfigInput = Type.Object(
       Type.String({ maxLength: 10_000, description: 'Public key that encrypts the payload.' }),
     ),
     enableDataProtection: Type.Optional(
-      flag('Whether the texts of comments and the names and email addresses of users are left out.'),
+      flag(
+        'Whether the payload leaves out the texts of comments and the names and email addresses of users.',
+      ),
     ),
-    triggers: Type.Optional(described(TriggersInput, triggers)),
+    triggers: Type.Optional(
+      described(TriggersInput, 'The events that the webhook service acts on, by name.'),
+    ),
   },
   { 'x-invalid': 'Invalid webhook service configuration.' },
 )

@@ -9,7 +9,7 @@ const profileField = <T extends TSchema & { description?: string }>({ descriptio
 
 const cssColor = (description: string) => Type.String({ maxLength: 50, description })
 
-/** A user as it is written (spec 22.1). Further keys are stored; the keys that only the server sets are ignored. */
+/** A user in a request (spec 22.1). Further keys are stored; the keys that only the server sets are ignored. */
 const profile = {
   userId: UserId,
   name: profileField(displayName('Display name of the user.')),
@@ -37,20 +37,20 @@ const profile = {
 export const UserInput = openObject(Type.Object({ ...profile, accessRole: Type.Optional(AccessRole) }))
 export type UserInput = Type.Static<typeof UserInput>
 
-/** A user with a role on the addressed level. */
+/** A user with a role in the document, folder or organization that the call addresses. */
 export const MemberInput = openObject(
   Type.Object({
     ...profile,
     accessRole: v2Only(
       described(
         AccessRole,
-        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
+        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes. Default for a new user: `editor`.',
       ),
     ),
   }),
 )
 
-/** A user as it is read. */
+/** A user in an answer. */
 export const User = openObject(
   Type.Object({
     userId: text('Id of the user.'),
@@ -63,7 +63,7 @@ export const User = openObject(
     accessRole: Type.Optional(
       described(
         AccessRole,
-        'What the user may do on this level: a `viewer` reads, an `editor` reads and writes.',
+        'What the user may do in the document, folder or organization of the call: a `viewer` reads, an `editor` reads and writes.',
       ),
     ),
   }),

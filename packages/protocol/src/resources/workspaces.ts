@@ -3,7 +3,10 @@ import { AccessType } from '../base/fields.ts'
 import { ApiKeyId } from '../base/ids.ts'
 import { choice, described, flag, mapOf, text } from '../base/schemas.ts'
 
-export const KeyType = choice(['testing', 'production'], 'Use a `testing` key for development.')
+export const KeyType = choice(
+  ['testing', 'production'],
+  'Kind of the API key. Use `testing` for development.',
+)
 
 const apiKey = text('Id of the API key.')
 
@@ -63,7 +66,7 @@ export const RequireAutoOrgUser = flag(
 export const UseNotificationService = flag('Whether notifications can be added and read.')
 export const EnablePrivateComments = flag('Whether comments can be private.')
 
-/** The options of an API key as they are changed. */
+/** The options of an API key in a request. */
 export const ApiKeyOptions = Type.Object({
   enablePrivateComments: Type.Optional(EnablePrivateComments),
   requireJwtToken: Type.Optional(RequireJwtToken),
@@ -75,7 +78,7 @@ export const ApiKeyOptions = Type.Object({
 
 export const PlanInfo = Type.Object({ type: text('Name of the plan.') })
 
-/** The options of an API key as they are read. */
+/** The options of an API key in an answer. */
 export const ApiKeyConfig = Type.Object({
   ownerEmail: text('Email address of the owner.'),
   planInfo: described(PlanInfo, 'The plan of the API key.'),

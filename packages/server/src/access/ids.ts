@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { ClientId } from '@plenum/protocol'
+import { ChosenId } from '@plenum/protocol'
 import { customAlphabet } from 'nanoid'
 import { Compile } from 'typebox/compile'
 
-const clientId = Compile(ClientId)
+const clientId = Compile(ChosenId)
 
 /** Whether a value may be an id that callers choose (spec 0.6): of a user, an organization, a document, an editor. */
 export const isId = (value: unknown): value is string => clientId.Check(value)

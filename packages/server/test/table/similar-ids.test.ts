@@ -1,5 +1,5 @@
 import { closeCodes } from '@plenum/protocol/realtime'
-import { ClientId, NewFolderId } from '@plenum/protocol'
+import { ChosenId, NewFolderId } from '@plenum/protocol'
 import { editorName } from '@plenum/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -165,7 +165,7 @@ function withIds(schema: Schema, value: unknown, change: (id: string) => string)
     Object.entries(value).map(([key, item]) => [key, withIds(schema.properties?.[key] ?? {}, item, change)]),
   )
 }
-const patterns = new Set([ClientId, NewFolderId].map((schema) => (schema as Schema).pattern))
+const patterns = new Set([ChosenId, NewFolderId].map((schema) => (schema as Schema).pattern))
 
 describe.each(stores)('[0.6] operations with slashes in ids on %s', (store) => {
   const server = useServer(store)

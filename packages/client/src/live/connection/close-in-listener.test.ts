@@ -5,10 +5,10 @@ import { jwt } from '../../../test/support/fake-server.ts'
 
 const { fakes, acceptDocument, openDocument } = useDocumentScene()
 
-/** Advances the clock by more than any retry delay, and expects that no socket was opened and no timer is left. */
-async function expectNothingMore(sockets: number): Promise<void> {
+/** Advances the clock by more than any retry delay, and expects that no other socket was opened and no timer is left. */
+async function expectNoRetry(socketCount: number): Promise<void> {
   await vi.advanceTimersByTimeAsync(60_000)
-  expect(fakes.server.sockets).toHaveLength(sockets)
+  expect(fakes.server.sockets).toHaveLength(socketCount)
   expect(vi.getTimerCount()).toBe(0)
 }
 
@@ -23,7 +23,7 @@ test.each([
   fakes.server.socket.disconnect(code, 'Because.')
   expect(connection.status).toBe('closed')
   expect(document.status).toBe('closed')
-  await expectNothingMore(1)
+  await expectNoRetry(1)
   expect(connection.status).toBe('closed')
 })
 
@@ -35,7 +35,7 @@ test('[K2.3] a connection that its status listener closes after a loss stays clo
   })
   fakes.server.socket.disconnect()
   expect(connection.status).toBe('closed')
-  await expectNothingMore(1)
+  await expectNoRetry(1)
   expect(connection.status).toBe('closed')
 })
 
@@ -46,7 +46,7 @@ test('[K2.3] a connection that its status listener closes when a token is refuse
     if (status === 'reconnecting') connection.close()
   })
   fakes.server.socket.disconnect(closeCodes.unauthenticated, 'token_expired')
-  await expectNothingMore(1)
+  await expectNoRetry(1)
   expect(connection.status).toBe('closed')
 })
 
@@ -55,12 +55,12 @@ test('[K2.3] a connection that its error listener closes when the token callback
   const connection = fakes.server.connect({ token })
   connection.on('error', () => connection.close())
   connection.reconnect()
-  await expectNothingMore(0)
+  await expectNoRetry(0)
   expect(connection.status).toBe('closed')
   expect(token).toHaveBeenCalledTimes(1)
 })
 
-test('[K2.1] a connection that its status listener reconnects opens one socket', async () => {
+test('[K2.1] a connection that its status listener reconnects after a loss opens one new socket', async () => {
   const connection = await fakes.connect()
   fakes.server.socket.authenticate()
   connection.subscribe((status) => {

@@ -61,7 +61,7 @@ test('[K2] a connection opens one socket with its first document, and has no tim
   expect(addEventListener).toHaveBeenCalled()
 })
 
-test('[K2] [K2.3] a connection that is closed before its first document opens no socket', async () => {
+test('[K2] [K2.3] a connection that is closed before it has a document opens no socket', async () => {
   const connection = fakes.server.connect()
   connection.close()
   connection.reconnect()

@@ -37,7 +37,7 @@ class ConnectionSession implements Connection, DocumentDeps {
   readonly #listeners = new Listeners<Status>()
   readonly #errors = new Listeners<ApiError>()
   readonly #warnings = new Warnings()
-  /** The message of the failed attempt that was reported last. Cleared by a connection. */
+  /** The message of the link error that was reported last. Cleared when the connection is ready. */
   #reportedFailure: string | undefined
   readonly #options: ConnectOptions
   /** Undefined until the connection is used for the first time. */
@@ -81,7 +81,7 @@ class ConnectionSession implements Connection, DocumentDeps {
     return this.#link.isReady
   }
 
-  get idleStatus(): OnlineStatus {
+  get activityStatus(): OnlineStatus {
     return this.#watchers?.activity.status ?? 'online'
   }
 
@@ -249,7 +249,7 @@ class ConnectionSession implements Connection, DocumentDeps {
 
   #onLinkError(error: ApiError, needsDeveloper: boolean): void {
     if (needsDeveloper) this.#warnings.once(error.message)
-    // Every attempt may fail for the same reason, which is reported once.
+    // Every attempt may fail for the same reason, so the reason is reported once.
     if (!this.failure && this.#reportedFailure === error.message) {
       this.lastError = error
       return

@@ -20,7 +20,7 @@ export interface ConnectOptions {
 
 /**
  * A connection of one user, shared by all documents. Its socket opens with the first document or with `reconnect()`, so
- * creating a connection is free. A lost connection is replaced automatically.
+ * creating a connection opens nothing. A lost connection is replaced automatically.
  */
 export interface Connection {
   readonly status: Status
@@ -41,7 +41,7 @@ export interface Connection {
     documentId: string,
     options?: LiveDocumentOptions,
   ): LiveDocument<Data>
-  /** Calls the listener on every change of the status, but not immediately. */
+  /** Calls the listener on every later change of the status. */
   subscribe(listener: (status: Status) => void): Unsubscribe
   /**
    * Calls the listener when the connection, a document or an editor becomes `denied` or `failed`, when the server refuses

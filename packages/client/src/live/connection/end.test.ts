@@ -49,7 +49,7 @@ test.each([
   },
 )
 
-test('[K3.2] a refused token is replaced once, and then the connection is denied until it reconnects', async () => {
+test('[K3.2] a connection replaces a refused token once, and is then denied until the application reconnects', async () => {
   let calls = 0
   const connection = await connect({ token: async () => jwt(`${++calls}`) })
   fakes.server.socket.accept()
@@ -91,7 +91,7 @@ test('[K3.2] a token that is refused for one document is replaced for the whole 
   expect(connection.ended).toEqual({ code: 4401, reason: 'token_expired' })
 })
 
-test('[K3.2] a connection is denied if the next token expires at once too', async () => {
+test('[K3.2] a connection is denied if the token that replaces an expired token expires at once too', async () => {
   const connection = await connect({ token: async () => jwt('short-lived') })
   for (let time = 0; time < 2; time++) {
     expect(connection.status).not.toBe('denied')

@@ -44,7 +44,7 @@ test('[K11] the error of a denied document names the document and the call that 
     "acme/roadmap: The user may not open this document. Check the user's access with permissions.get, and grant it with permissions.add."
   expect(errors).toMatchObject([[{ message }], [{ message }], [{ message }]])
   expect(otherErrors).toEqual([])
-  // The document has ended for its own reason, so it does not emit that of the connection.
+  // The document has ended for its own reason, so it does not emit the error of the connection.
   fakes.server.socket.disconnect(closeCodes.tooMany, 'Too many.')
   expect(errors.map(({ length }) => length)).toEqual([2, 1, 1])
   expect(otherErrors).toHaveLength(1)

@@ -10,9 +10,9 @@ export interface Heartbeat {
 }
 
 /**
- * Detects a connection that is dead although no side closed it: it is dead when a ping has no answer before the next one.
- * The clock would be a worse measure: browsers slow down the timers of hidden pages, and a laptop that slept may still
- * have its connection.
+ * Detects a connection that is dead although no side closed it: it is dead when a ping has no answer before the next ping.
+ * The time since the last message would be a worse measure: browsers slow down the timers of hidden pages, and the
+ * connection of a laptop that slept may still be alive.
  */
 export function startHeartbeat(sendPing: () => void, onDead: () => void): Heartbeat {
   let isAlive = true

@@ -8,9 +8,9 @@ import { Token, type TokenSource } from './token.ts'
 import { findTokenFault } from './token-check.ts'
 import { isOpen, type Socket } from './web-socket.ts'
 
-/** From the creation of the socket until the server has accepted the token. */
+/** Limits the time from the creation of the socket until the server has accepted the token. */
 const readyTimeoutMs = 10_000
-/** Upper bound for the delay that a server may ask for. */
+/** Upper bound for the delay in a `moved` message of the server. */
 const maxMoveDelayMs = 300_000
 /** One or two attempts fail whenever a server restarts or a network changes, so only the third is worth a warning. */
 const attemptsBeforeWarning = 3
@@ -35,7 +35,10 @@ interface LinkHandlers {
    * differently.
    */
   onError(error: ApiError, needsDeveloper: boolean): void
-  /** An attempt failed, or the connection was lost. A retry follows. `needsWarning`: true once, after several failures. */
+  /**
+   * An attempt failed, or the connection was lost. A retry follows. `needsWarning`: true for the third attempt in a row that
+   * got no answer.
+   */
   onAttemptFailed(error: ApiError, needsWarning: boolean): void
 }
 
@@ -63,7 +66,7 @@ export class Link {
   readonly #handlers: LinkHandlers
   readonly #token: Token
   readonly #retry = new Retry(() => void this.#attempt())
-  /** A refused token was replaced, and the new one has not lasted yet. */
+  /** Whether a refused token was replaced, and no connection with the new token has lasted yet. */
   #hasReplacedToken = false
   /** Consecutive attempts without an answer from a Plenum server. */
   #unansweredAttempts = 0
@@ -112,7 +115,7 @@ export class Link {
     if (this.isReady) this.#socket?.send(bytes)
   }
 
-  /** Handles an ending that the server sent as a message, while it leaves the socket open. */
+  /** Ends the connection after a message of the server, which leaves the socket open. */
   end(ending: Ending): void {
     this.#onSocketClosed(ending)
   }
@@ -142,7 +145,7 @@ export class Link {
     }
   }
 
-  /** A listener that was called meanwhile may have closed the link or begun another attempt. */
+  /** Schedules a retry, unless a listener that was called meanwhile has closed the link or begun another attempt. */
   #scheduleRetry(): void {
     if (this.#phase === idle) this.#retry.schedule()
   }
@@ -261,7 +264,7 @@ export class Link {
     if (!this.#isClosed) this.#recover(reason, wasReady)
   }
 
-  /** `socketError` is what the WebSocket class said about it. */
+  /** `socketError` is the message of the socket's error event. */
   #onSocketClosed(ending: Ending, socketError?: string): void {
     const { code, reason } = ending
     const phase = this.#phase
@@ -283,7 +286,7 @@ export class Link {
     this.#fail(ending, connectionError(ending, use), code === closeCodes.permissionDenied)
   }
 
-  /** `isAnswered`: a Plenum server gave the reason. */
+  /** Reports the failure and schedules a retry. `isAnswered`: a Plenum server gave the reason. */
   #recover(reason: string, wasReady: boolean, isAnswered = false): void {
     const { address } = this.#options
     if (isAnswered) this.#unansweredAttempts = 0

@@ -18,7 +18,7 @@ test('[K2.1] a lost connection is retried after a random delay whose bound doubl
   expect(await untilNextSocket()).toBe(0)
 })
 
-test('[K2.1] a connection that lasted 10 s is retried soon, but not one that is cut again and again', async () => {
+test('[K2.1] a connection that lasted 10 s is retried soon, and a connection that is cut again and again is retried later', async () => {
   await connect()
   for (let attempt = 0; attempt < 5; attempt++) {
     fakes.server.socket.authenticate()
@@ -84,7 +84,7 @@ test('[K2.1] a connection that receives anything at all stays open', async () =>
   expect(connection.status).toBe('connected')
 })
 
-test('[K2.1] a socket is given up if the server is not ready within 10 s', async () => {
+test('[K2.1] a socket is replaced if the server has not accepted the token within 10 s', async () => {
   await connect()
   fakes.server.socket.accept()
   expect(await untilNextSocket()).toBe(10_100)
@@ -119,7 +119,7 @@ test('[K2.1] a connection is probed when the page becomes visible, and replaced 
   expect(connection.status).toBe('reconnecting')
 })
 
-test('[K2.2] when the network is back, a lost connection is retried at once and an open one is probed', async () => {
+test('[K2.2] a lost connection is retried at once, and an open connection is probed, when the network is back', async () => {
   const page = new EventTarget()
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
   vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))

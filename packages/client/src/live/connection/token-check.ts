@@ -1,6 +1,9 @@
 const jwtPattern = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** Says why a value cannot be a user token, without showing any part that may be secret. Undefined if it may be one. */
+/**
+ * Returns why a value cannot be a user token, without any part that may be secret. Returns undefined if the value may be a
+ * user token.
+ */
 export function findTokenFault(token: unknown): string | undefined {
   if (typeof token !== 'string') return `The token must be a string, not ${describe(token)}`
   if (token === '') return 'The token is an empty string. Is the user signed in?'
@@ -28,13 +31,13 @@ function describe(value: unknown): string {
   return `${value === null ? 'null' : typeof value}. Pass a token from auth.generateToken, or a callback that returns one.`
 }
 
-/** The expiry that the token itself states, as an ISO date. Undefined if it states none. */
+/** Returns the expiry that the token itself states, as an ISO date, or undefined if the token states none. */
 export function expiryOf(token: string): string | undefined {
   const { exp } = decodePart(token, 1) ?? {}
   return typeof exp === 'number' ? new Date(exp * 1000).toISOString() : undefined
 }
 
-/** The header (0) or the claims (1) of a JWT. Undefined if they are not readable. */
+/** Returns the header (0) or the claims (1) of a JWT, or undefined if that part is not readable. */
 function decodePart(token: string, index: 0 | 1): Record<string, unknown> | undefined {
   try {
     const part: unknown = JSON.parse(

@@ -6,7 +6,7 @@ import { ApiError } from '@plenum/protocol/errors'
  */
 export type TokenSource = string | (() => string | Promise<string>)
 
-/** A callback that takes longer has failed. It is called again later. */
+/** A callback that takes longer than this has failed. It is called again later. */
 const callbackTimeoutMs = 30_000
 
 /** The token of the application, cached until it expires. */
@@ -24,7 +24,7 @@ export class Token {
     return typeof this.#source === 'function'
   }
 
-  /** Resolves with the unchecked value of the application. Rejects with an `ApiError` when the callback fails. */
+  /** Resolves with the value of the application, which is unchecked. Rejects with an `ApiError` when the callback fails. */
   async get(): Promise<unknown> {
     if (typeof this.#source !== 'function') return this.#source
     if (this.#cached !== undefined && Date.now() < this.#expiresAt) return this.#cached
@@ -34,7 +34,7 @@ export class Token {
     return this.#cached
   }
 
-  /** Sets when the cached token expires, as the server says. */
+  /** Sets when the cached token expires, according to the server. */
   setExpiry(unixSeconds: number): void {
     this.#expiresAt = unixSeconds * 1000
   }

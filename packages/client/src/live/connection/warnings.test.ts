@@ -95,7 +95,7 @@ test('[K11.2] the console shows at most 50 different errors', async () => {
   expect(warnings()).toHaveLength(50)
 })
 
-test('[K11.2] [K11.4] a server that does not answer is warned of after three attempts, and again only after a connection', async () => {
+test('[K11.2] [K11.4] the console warns after three attempts that the server does not answer, and again only after a connection', async () => {
   const connection = await connect()
   const errors = collectErrors(connection)
   const fail = async (times: number) => {
@@ -122,7 +122,7 @@ test('[K11.2] [K11.4] a server that does not answer is warned of after three att
   expect(errors).toEqual([])
 })
 
-test('[K11.2] a server that gives a reason when it closes is not warned of', async () => {
+test('[K11.2] the console does not warn about a server that gives a reason when it closes the socket', async () => {
   const connection = await connect()
   for (let attempt = 0; attempt < 5; attempt++) {
     fakes.server.socket.disconnect(closeCodes.unavailable, 'The token could not be checked.')
@@ -132,7 +132,7 @@ test('[K11.2] a server that gives a reason when it closes is not warned of', asy
   expect(connection.lastError?.message).toContain('The token could not be checked.')
 })
 
-test('[K11.2] a server that accepts the socket and stays silent is warned of', async () => {
+test('[K11.2] the console warns about a server that accepts the socket and stays silent', async () => {
   await connect()
   for (let attempt = 0; attempt < 3; attempt++) {
     fakes.server.socket.accept()

@@ -24,14 +24,14 @@ type DocumentMessage = ServerMessage & {
   type: 'opened' | 'closed' | 'access' | 'presence' | 'liveState'
 }
 
-/** What a document needs of its connection. */
+/** What a document needs from its connection. */
 export interface DocumentDeps extends PresenceDeps, EditorConnection {
   readonly isReady: boolean
   /** Why the connection is `denied` or `failed`. */
   readonly ended: Ending | undefined
   /** Why the connection cannot come back. */
   readonly failure: ApiError | undefined
-  /** No number is used twice, so late messages to a ref that was freed reach no document. */
+  /** Returns a number that was never a ref before, so late messages to a ref that was freed reach no document. */
   newRef(document: DocumentSession): number
   freeRef(ref: number): void
   /** `isHandled`: the document or editor of the error has a listener for it. */
@@ -54,7 +54,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
   readonly #errors = new Listeners<ApiError>()
   readonly #retry = new Retry(() => this.open())
   #phase: Phase = detached
-  /** Every attempt may be refused because of the same rate limit, which is reported once. */
+  /** Every attempt may be refused because of the same rate limit, so the limit is reported once. */
   #isRateLimitReported = false
 
   constructor(
@@ -153,7 +153,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.connection.reportError(error, isHandled || hasListeners)
   }
 
-  /** Emits an error that ended the document, on it and on its editors. Returns whether there is a listener. */
+  /** Emits an error that ended the document, on the document and on its editors. Returns whether there is a listener. */
   emitEnding(error: ApiError): boolean {
     if (this.failure !== error) return false
     const hasListeners = this.#errors.emit(error)
@@ -210,7 +210,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     if (this.status === 'connected') this.#changeStatus('reconnecting')
   }
 
-  /** A document ends with its connection, and comes back with it, unless it ended on its own. */
+  /** A document ends when its connection ends, and comes back with the connection, unless the document had ended before. */
   onConnectionStatus(status: Status): void {
     if (this.#phase.name === 'ended' || this.#phase.name === 'closed') return
     if (status === 'denied' || status === 'failed') this.#becomeEnded(status)
@@ -253,7 +253,7 @@ export class DocumentSession implements LiveDocument, EditorDocument {
     this.reportError(endingError(ending, this.name))
   }
 
-  /** Another epoch means another document under the same ids, so the known position is worthless. */
+  /** Opens the document without its position. Another epoch means another document under the same ids. */
   #reopen(): void {
     this.#leave()
     this.#liveStates.dropPosition()

@@ -24,14 +24,14 @@ export interface LiveDocument<Data extends object = Record<string, unknown>> {
    * calls.
    */
   editor(editorId: string, options?: LiveEditorOptions): LiveEditor
-  /** Calls the listener on every change of the status or the role, but not immediately. */
+  /** Calls the listener on every later change of the status or the role. */
   subscribe(listener: (document: LiveDocument<Data>) => void): Unsubscribe
   /**
    * Calls the listener when the document or one of its editors becomes `denied` or `failed`, and when the server refuses
-   * a request in them.
+   * one of their requests.
    */
   on(event: 'error', listener: (error: ApiError) => void): Unsubscribe
-  /** Closes the editors of the document, then leaves it. Outstanding changes of the editors are sent before. */
+  /** Sends outstanding changes of the editors, closes the editors and leaves the document. */
   close(): void
 }
 

@@ -28,7 +28,7 @@ test('[K4] a document requests the changes since its position after a reconnect,
   expect(fakes.server.socket.sent('open')[0]).toMatchObject({ since: at(9) })
 })
 
-test('[K4] a document drops its live states when the server sends all of them', async () => {
+test('[K4] a document drops the live states that are missing when the server sends all of them', async () => {
   const { document } = await openDocument()
   acceptDocument(5, [state('a', { n: 1 }), state('b', { n: 1 })])
   const values: unknown[] = []
@@ -39,7 +39,7 @@ test('[K4] a document drops its live states when the server sends all of them', 
   expect(values).toEqual([undefined])
 })
 
-test('[K4] a document drops its own changes of another epoch', async () => {
+test('[K4] a document drops its own stored change when it opens with another epoch', async () => {
   const { document } = await openDocument()
   acceptDocument(5)
   const set = document.liveState('a').set({ n: 1 })
@@ -87,7 +87,7 @@ test('[K4] a document ignores messages to its earlier ref', async () => {
   expect(document.status).toBe('connected')
 })
 
-test('[K4] a denied document is not opened again after a reconnect, but after close', async () => {
+test('[K4] a denied document stays closed after a reconnect, and can be opened again after close', async () => {
   const { connection, document } = await openDocument()
   const ref = acceptDocument(5, [state('a', { n: 1 })])
   const editor = document.editor('note')
@@ -102,7 +102,7 @@ test('[K4] a denied document is not opened again after a reconnect, but after cl
   expect(fakes.server.socket.sent('open')).toHaveLength(1)
 })
 
-test('[K3.1] a document that a rate limit closes is retried, and the reason is one error event', async () => {
+test('[K3.1] a document that a rate limit closes is retried, and emits the reason once as an error', async () => {
   const { document, connection } = await openDocument()
   const errors = [document, connection].map(collectErrors)
   const reason = 'At most 5 documents a minute (LIMIT_CREATED_BY_OPENING_PER_MINUTE).'

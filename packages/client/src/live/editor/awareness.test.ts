@@ -12,7 +12,7 @@ function otherClient() {
   const awareness = new Awareness(new Y.Doc())
   return {
     awareness,
-    id: awareness.clientID,
+    clientId: awareness.clientID,
     publish(state: Record<string, unknown> | null) {
       awareness.setLocalState(state)
       deliverFrame('awareness', encodeAwarenessUpdate(awareness, [awareness.clientID]))
@@ -24,7 +24,7 @@ function otherClient() {
   }
 }
 
-test('[K9] the awareness of an editor sends the local state, and no other', async () => {
+test('[K9] the awareness of an editor sends only the local state', async () => {
   const { editor } = await openSyncedEditor()
   const bob = otherClient()
   bob.publish({ name: 'Bob' })
@@ -34,13 +34,13 @@ test('[K9] the awareness of an editor sends the local state, and no other', asyn
   expect(sentFrames()).toHaveLength(1)
   bob.receiveAll()
   expect(Object.fromEntries(bob.awareness.getStates())).toEqual({
-    [bob.id]: { name: 'Bob' },
+    [bob.clientId]: { name: 'Bob' },
     [editor.awareness.clientID]: { name: 'Ada', cursor: 5 },
   })
   bob.awareness.destroy()
 })
 
-test('[K9] the awareness drops the other clients while disconnected, and publishes the local state again afterwards', async () => {
+test('[K9] the awareness of an editor drops the states of other clients while disconnected, and publishes the local state again afterwards', async () => {
   const { editor } = await openSyncedEditor()
   const own = editor.awareness.clientID
   const bob = otherClient()
@@ -59,12 +59,12 @@ test('[K9] the awareness drops the other clients while disconnected, and publish
   await settle()
   bob.receiveAll()
   expect(bob.awareness.getStates().get(own)).toEqual({ name: 'Ada' })
-  deliverFrame('awareness', encodeAwarenessUpdate(bob.awareness, [bob.id]))
-  expect(editor.awareness.getStates().get(bob.id)).toEqual({ name: 'Bob' })
+  deliverFrame('awareness', encodeAwarenessUpdate(bob.awareness, [bob.clientId]))
+  expect(editor.awareness.getStates().get(bob.clientId)).toEqual({ name: 'Bob' })
   bob.awareness.destroy()
 })
 
-test('[K9] the local state is removed when the page is hidden, and restored when it is shown', async () => {
+test('[K9] the awareness of an editor removes the local state when the page is hidden, and restores it when the page is shown', async () => {
   const page = new EventTarget()
   vi.stubGlobal('addEventListener', page.addEventListener.bind(page))
   vi.stubGlobal('removeEventListener', page.removeEventListener.bind(page))
@@ -80,7 +80,7 @@ test('[K9] the local state is removed when the page is hidden, and restored when
   bob.awareness.destroy()
 })
 
-test('[K9] an awareness state above 16 KiB is not sent, and is an error', async () => {
+test('[K9] an awareness state above 16 KiB is not sent, and the editor emits an error', async () => {
   const { editor, errors } = await openSyncedEditor()
   editor.awareness.setLocalState({ text: 'x'.repeat(limits.awarenessBytes) })
   await settle()

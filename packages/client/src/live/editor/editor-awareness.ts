@@ -12,10 +12,10 @@ type State = Record<string, unknown>
 export class EditorAwareness {
   readonly awareness: Awareness
   readonly #onChange: () => void
-  /** The own state while the page is hidden. */
+  /** The own state, kept while the page is hidden. */
   #hidden: State | null = null
 
-  /** `onChange`: the own state must be sent. */
+  /** `onChange` is called when the own state must be sent. */
   constructor(doc: Y.Doc, onChange: () => void) {
     this.awareness = new Awareness(doc)
     this.#onChange = onChange
@@ -32,8 +32,8 @@ export class EditorAwareness {
   }
 
   /**
-   * Publishes the own state with a clock two steps ahead. The server may have broadcast its removal, which took one step,
-   * and clients ignore states that are not newer than what they know.
+   * Publishes the own state with a clock two steps ahead. The server may have broadcast the removal of the state, which took
+   * one step, and clients ignore a state that is not newer than the one they know.
    */
   announce(): void {
     const { awareness } = this
@@ -45,10 +45,10 @@ export class EditorAwareness {
 
   dropOthers(): void {
     const { awareness } = this
-    const others = [...awareness.meta.keys()].filter((client) => client !== awareness.clientID)
+    const others = [...awareness.meta.keys()].filter((clientId) => clientId !== awareness.clientID)
     removeAwarenessStates(awareness, others, this)
     // With the old clocks, the states after a reconnect would look stale and be ignored.
-    for (const client of others) awareness.meta.delete(client)
+    for (const clientId of others) awareness.meta.delete(clientId)
   }
 
   /** Removes the own state while the page is hidden. */
@@ -70,7 +70,7 @@ export class EditorAwareness {
 
   #onUpdate = ({ added, updated, removed }: Record<string, number[]>, origin: unknown): void => {
     const own = this.awareness.clientID
-    if (origin !== this && [added, updated, removed].some((clients) => clients?.includes(own)))
+    if (origin !== this && [added, updated, removed].some((clientIds) => clientIds?.includes(own)))
       this.#onChange()
   }
 }

@@ -15,11 +15,11 @@ export interface ChannelReceiver {
   reportError(error: ApiError): void
 }
 
-/** What an editor needs of the connection. */
+/** What an editor needs from the connection. */
 export interface EditorConnection {
   send(message: ClientMessage): void
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void
-  /** No number is used twice, so late messages to a channel that was freed reach no editor. */
+  /** Returns a number that was never a channel before, so late messages to a channel that was freed reach no editor. */
   newChannel(receiver: ChannelReceiver): number
   freeChannel(channel: number): void
   /** `onOutcome` is never called if the connection is lost before the answer. */
@@ -29,7 +29,7 @@ export interface EditorConnection {
   ): void
 }
 
-/** What an editor needs of its document. */
+/** What an editor needs from its document. */
 export interface EditorDocument {
   readonly connection: EditorConnection
   /** Names the document in messages to people. */
@@ -42,7 +42,7 @@ export interface EditorDocument {
   readonly openRef: number | undefined
   /** `isHandled`: the editor has a listener for the error. */
   reportError(error: ApiError, isHandled: boolean): void
-  /** Ends the document, because the server said so to one of its editors. */
+  /** Ends the document, because the server closed one of its editors with the code `gone`. */
   end(ending: Ending): void
   onEditorClosed(editorId: string): void
 }

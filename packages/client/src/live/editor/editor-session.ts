@@ -36,7 +36,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   #role: AccessRole | undefined
   #hasAwarenessChange = false
   #isFlushScheduled = false
-  /** Why the changes of a viewer are not sent. Set while there are such changes, so that it is reported once. */
+  /** Why the changes of a viewer are not sent. Set while there are such changes, so that the error is reported once. */
   #viewerError: ApiError | undefined
 
   constructor(editorId: string, options: LiveEditorOptions, document: EditorDocument) {
@@ -49,7 +49,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       requestFlush: () => this.#flushSoon(),
       onChange: () => this.#update(),
       reopen: () => this.#reopen(),
-      onError: (error) => this.#failSave(error),
+      onError: (error) => this.#rejectSaves(error),
     })
     this.#awareness = new EditorAwareness(this.doc, () => {
       this.#hasAwarenessChange = true
@@ -61,7 +61,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       request: (message, onOutcome) => {
         const channel = openId(this.#phase)
         if (channel === undefined || this.status !== 'connected') return false
-        // A version contains the changes that the server received before, so they are sent first.
+        // A version contains the changes that the server received before the request, so local changes are sent first.
         this.#flush()
         if (this.#sync.hasQueued) return false
         if (message.type === 'addVersion' && this.#sync.hasRefused && !this.readOnly) {
@@ -170,7 +170,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     } catch (cause) {
       // Yjs applies the change, then rethrows what an observer threw.
       const message = `An observer of the content failed: ${String(cause)}`
-      this.#failSave(new ApiError('INTERNAL', message, { cause }))
+      this.#rejectSaves(new ApiError('INTERNAL', message, { cause }))
     }
   }
 
@@ -191,7 +191,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     this.#update()
   }
 
-  /** The document is not open at the server any more, and the channel with it. */
+  /** The document is not open at the server any more, so the channel is gone too. */
   onDocumentLost(): void {
     this.#retry.cancel()
     this.#releaseChannel(detached)
@@ -218,14 +218,14 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
   }
 
   #onClosed(ending: Ending): void {
-    // The whole document was deleted. The server closes it next, for the same reason.
+    // The whole document was deleted. The server closes the document next, for the same reason.
     if (ending.code === closeCodes.gone) return this.#document.end(ending)
     this.#releaseChannel(detached)
     if (!isFinal(ending)) return this.#openLater()
     const error = endingError(ending, `${this.#document.name}/${this.editorId}`)
     if (this.#phase.name === 'detached') this.#phase = { name: 'ended', ending, error }
     this.#update()
-    this.#failSave(error)
+    this.#rejectSaves(error)
   }
 
   #reopen(): void {
@@ -233,19 +233,19 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     this.#openLater()
   }
 
-  /** A listener that was called meanwhile may have closed the editor. */
+  /** Opens the editor after a delay, unless a listener that was called meanwhile has closed it. */
   #openLater(): void {
     if (this.#phase.name === 'detached') this.#retry.schedule()
   }
 
-  /** Does nothing if there is no channel. */
+  /** Tells the server to close the channel, and releases it. Does nothing if there is no channel. */
   #leaveChannel(next: Phase): void {
     if (!('id' in this.#phase)) return
     this.#document.connection.send({ type: 'closeEditor', channel: this.#phase.id })
     this.#releaseChannel(next)
   }
 
-  /** Does nothing if there is no channel. */
+  /** Frees the channel, which the server closed or will close. Does nothing if there is no channel. */
   #releaseChannel(next: Phase): void {
     if (!('id' in this.#phase)) return
     this.#document.connection.freeChannel(this.#phase.id)
@@ -256,7 +256,7 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     this.#update()
   }
 
-  /** Collects the changes of one task. */
+  /** Flushes in a microtask, so that all changes of one task are sent together. */
   #flushSoon(): void {
     if (this.#isFlushScheduled || this.#phase.name !== 'open') return
     this.#isFlushScheduled = true
@@ -277,12 +277,11 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
       this.#document.connection.sendBytes(encodeFrame(channel, 'awareness', bytes))
     } else {
       const message = 'An awareness state must not be larger than 16 KiB.'
-      this.#failSave(new ApiError('INVALID_ARGUMENT', message))
+      this.#rejectSaves(new ApiError('INVALID_ARGUMENT', message))
     }
   }
 
-  /** Rejects `whenSaved` and reports the error. */
-  #failSave(error: ApiError): void {
+  #rejectSaves(error: ApiError): void {
     this.#saveWaiters.reject(error)
     this.reportError(error)
   }
@@ -341,12 +340,12 @@ export class EditorSession implements LiveEditor, ChannelReceiver {
     if (!this.#sync.hasViewerChanges || this.#viewerError) return
     const message = `You are a viewer of ${this.#document.name}: your changes stay on this device until you become an editor.`
     this.#viewerError = new ApiError('PERMISSION_DENIED', message)
-    this.#failSave(this.#viewerError)
+    this.#rejectSaves(this.#viewerError)
   }
 }
 
 const incompleteVersionError = () =>
   new ApiError(
     'FAILED_PRECONDITION',
-    'The version would be incomplete: the server has refused changes that were made here.',
+    'The version would be incomplete: the server has refused local changes.',
   )

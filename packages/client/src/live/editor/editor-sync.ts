@@ -5,7 +5,7 @@ import { OutgoingUpdates } from './outgoing-updates.ts'
 
 /** The server refuses larger updates. */
 const maxUpdateBytes = 1024 * 1024
-/** Updates in flight without an answer. Later changes wait and become one update. */
+/** Limits the updates that are in flight without an answer. Later changes wait and become one update. */
 const maxUnanswered = 32
 
 interface SyncDeps {
@@ -14,20 +14,23 @@ interface SyncDeps {
   requestFlush(): void
   /** `isSynced` or `isSaved` may have changed. */
   onChange(): void
-  /** Asks for another channel, because the server cannot continue on this one. */
+  /** Asks for a new channel, on which the client and the server compare their content again. */
   reopen(): void
   onError(error: ApiError): void
 }
 
 /** What happens to local changes on a channel. */
 type Upload =
-  /** They wait until the server has said what it has. */
+  /** Local changes wait until the server has sent its state vector. */
   | 'waiting'
-  /** They are sent one by one: the server has everything before them, or it was sent on this channel. */
+  /** Each local change is sent. The server has everything before it, or everything before it was sent on this channel. */
   | 'flowing'
-  /** They stay here, because the user is a viewer or a new channel is about to open. */
+  /** Local changes stay in the document, because the user is a viewer or a new channel is about to open. */
   | 'paused'
-  /** They stay here, because the server refused them although everything it lacks was sent in one update. */
+  /**
+   * Local changes stay in the document, because one was too large, or because the server refused the update with everything
+   * that it lacked.
+   */
   | 'refused'
 
 /** What is known only while a channel is open. */
@@ -42,8 +45,8 @@ interface Channel {
 }
 
 /**
- * Synchronizes a `Y.Doc` with the server. It keeps no queue across connections: local changes are in the document anyway,
- * so on each new channel both sides say what they have and send what the other one lacks.
+ * Synchronizes a `Y.Doc` with the server. It keeps no queue across connections, because local changes are in the document
+ * anyway: on each new channel, the client and the server exchange their state vectors, and each sends what the other lacks.
  */
 export class EditorSync {
   readonly #doc: Y.Doc
@@ -81,7 +84,7 @@ export class EditorSync {
     return channel !== undefined && channel.upload !== 'waiting' && !channel.canWrite && this.#hasUnsent
   }
 
-  /** Whether local changes wait for the answers to earlier ones. */
+  /** Whether local changes wait for the answers to earlier changes. */
   get hasQueued(): boolean {
     return !this.#outgoing.isEmpty
   }
@@ -164,8 +167,8 @@ export class EditorSync {
   }
 
   /**
-   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: the server
-   * may know them already, and then they are saved.
+   * Sends everything that the server lacks, as one update. A viewer sends it too, if there are local changes: they are saved
+   * if the server has them already.
    */
   #sendDifference(channel: Channel, stateVector: Uint8Array): void {
     if (channel.upload === 'refused') return
@@ -196,16 +199,16 @@ export class EditorSync {
   }
 
   #onRefused(channel: Channel, { number, reason, status }: EditorFrame & { kind: 'refused' }): void {
-    // A later update is durable and contains the refused one.
+    // A later update is durable and contains the refused update.
     if (number <= this.#lastAnswered) return
     this.#markAnswered(number)
-    // Only one change was refused: the difference, which a new channel sends, may be accepted.
+    // Only one change was refused. The difference, which the client sends on a new channel, may be accepted.
     if (channel.canWrite && number !== channel.differenceNumber) {
       this.#stop(channel, 'paused')
       return this.#deps.reopen()
     }
     this.#stop(channel, 'refused')
-    // A viewer is informed because of `hasViewerChanges`.
+    // A viewer gets another error, because of `hasViewerChanges`.
     if (!channel.canWrite) return
     const isKnown = status !== undefined && Object.hasOwn(httpStatusOf, status)
     this.#deps.onError(new ApiError(isKnown ? status : 'FAILED_PRECONDITION', reason))
@@ -220,5 +223,5 @@ export class EditorSync {
   }
 }
 
-/** An update without structs and deletions. */
+/** Whether an update has no structs and no deletions. */
 const isEmpty = (update: Uint8Array) => update.length === 2 && update[0] === 0 && update[1] === 0

@@ -7,13 +7,13 @@ import type { Versions } from '../versions/versions.ts'
 
 export interface LiveEditorOptions {
   /**
-   * Declares the type of the content, for REST. Default: the server looks where the usual editor bindings write. A
-   * declaration replaces an earlier one whose shared type is empty.
+   * Declares the type of the content, for REST. Default: the server looks where the usual editor bindings write. A new
+   * declaration replaces an earlier declaration only if the earlier shared type is empty.
    */
   type?: 'text' | 'map' | 'array' | 'xml'
   /** The name of the shared type in the `Y.Doc` that holds the content, such as `default` for Tiptap. */
   contentKey?: string
-  /** An existing document, such as one that another provider stores on the device. Default: a new one. */
+  /** An existing `Y.Doc`, such as one that another provider stores on the device. Default: a new one. */
   doc?: Y.Doc
 }
 
@@ -47,7 +47,7 @@ export interface LiveEditor extends LiveEditorState {
    * change, when the user is a viewer (`PERMISSION_DENIED`), and when the editor is closed before (`ABORTED`).
    */
   whenSaved(): Promise<void>
-  /** Calls the listener on every change of the state, but not immediately. */
+  /** Calls the listener on every later change of the state. */
   subscribe(listener: (state: LiveEditorState) => void): Unsubscribe
   /**
    * Calls the listener when the editor becomes `denied` or `failed`, when the server refuses a change or a request, and

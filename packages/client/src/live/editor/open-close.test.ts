@@ -29,7 +29,7 @@ test('[K7.1] document.editor throws for a Y.Doc of another copy of Yjs, and says
   expect(document.editor('other', { doc: new OwnDoc() }).status).toBe('connecting')
 })
 
-test('[K7] close sends outstanding changes, rejects whenSaved and leaves the Y.Doc as it is', async () => {
+test('[K7] editor.close sends outstanding changes, rejects whenSaved and leaves the Y.Doc as it is', async () => {
   const { document, editor, text } = await openSyncedEditor()
   text.insert(0, 'last')
   const saved = editor.whenSaved()
@@ -45,7 +45,7 @@ test('[K7] close sends outstanding changes, rejects whenSaved and leaves the Y.D
   expect(editor.doc.getText().toJSON()).toBe('afterlast')
 })
 
-test('[K7] close is reported once, after the document has dropped the editor', async () => {
+test('[K7] an editor reports once that it is closed, after the document has dropped it', async () => {
   const { editor, document } = await openSyncedEditor()
   const events: unknown[] = []
   editor.subscribe(({ status }) => events.push([status, document.editor(editor.editorId) === editor]))

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { OutgoingUpdates } from './outgoing-updates.ts'
 
-/** Changes a document. Returns it, a copy from before the changes, and the changes as outgoing updates. */
+/** Changes a document. Returns the document, a copy from before the changes, and the changes as outgoing updates. */
 function changeDocument(times: number) {
   const doc = new Y.Doc()
   doc.getText().insert(0, 'before ')

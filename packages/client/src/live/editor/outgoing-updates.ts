@@ -10,7 +10,7 @@ const maxMergedUpdates = 32
 export class OutgoingUpdates {
   readonly #doc: Y.Doc
   #updates: Uint8Array[] = []
-  /** The state before the first of them. */
+  /** The state of the document before the first of these changes. */
   #stateBefore: Map<number, number> | undefined
   #count = 0
 

@@ -15,7 +15,7 @@ const {
   sentFrames,
 } = useEditorScene()
 
-test('[K8] a refused change is sent once more as part of the difference, and is an error if that is refused too', async () => {
+test('[K8] a refused change is sent once more as part of the difference, and the editor emits an error if the difference is refused too', async () => {
   const { editor, errors, text } = await openSyncedEditor()
   text.insert(0, 'a')
   const saved = editor.whenSaved()
@@ -33,7 +33,7 @@ test('[K8] a refused change is sent once more as part of the difference, and is 
   refuse(2)
   await expect(saved).rejects.toMatchObject({ status: 'FAILED_PRECONDITION', message: 'Because.' })
   expect(errors).toHaveLength(1)
-  // There is no endless retry.
+  // The editor does not send the difference a second time.
   deliverContent()
   text.insert(2, 'c')
   await vi.advanceTimersByTimeAsync(10_000)
@@ -57,7 +57,7 @@ test('[K8] a refusal is ignored if a later update that contains the change was s
   expect(fakes.server.socket.sent('closeEditor')).toEqual([])
 })
 
-test('[K8] a change above 1 MiB is not sent, and is an error', async () => {
+test('[K8] a change above 1 MiB is not sent, and the editor emits an error', async () => {
   const { editor, errors, text } = await openSyncedEditor()
   text.insert(0, 'x'.repeat(1024 * 1024))
   await settle()
@@ -66,7 +66,7 @@ test('[K8] a change above 1 MiB is not sent, and is an error', async () => {
   expect(editor.saved).toBe(false)
 })
 
-test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final one', async () => {
+test('[K8] an editor that the server closes is reopened after a temporary code, and fails after a final code', async () => {
   const { editor, document } = await openSyncedEditor()
   const closeEditor = (code: number) =>
     fakes.server.socket.deliver({ type: 'editorClosed', channel: channel(), code, reason: 'Because.' })

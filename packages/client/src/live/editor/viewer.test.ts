@@ -70,7 +70,7 @@ test('[K8.1] whenSaved rejects for offline changes when the server says that the
   expect(errors).toHaveLength(1)
 })
 
-test('[K8.1] a viewer sends local content once, and is saved if the server has it already', async () => {
+test('[K8.1] the editor of a viewer sends local content, and is saved only if the server has that content already', async () => {
   const doc = new Y.Doc()
   doc.getText().insert(0, 'kept on the device')
   const { editor } = await openEditor({ doc }, 'viewer')

@@ -13,7 +13,7 @@ export interface Activity {
 }
 
 const activityEvents = ['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'] as const
-/** A moving pointer causes hundreds of events. While the user is online, one per interval is enough. */
+/** A moving pointer causes hundreds of events. While the user is online, one event per interval is enough. */
 const minEventIntervalMs = 1000
 
 /**

@@ -4,12 +4,12 @@ import { Listeners, type Unsubscribe } from '../../platform/listeners.ts'
 import { byteLength, checkStatus, copyData } from '../checks.ts'
 import type { OwnPresence, Presence } from './presence.ts'
 
-/** What the list needs of its connection. */
+/** What the list needs from its connection. */
 export interface PresenceDeps {
   /** Undefined until the first connection. */
   readonly userId: string | undefined
   /** The status that follows from the activity of the user. */
-  readonly idleStatus: OnlineStatus
+  readonly activityStatus: OnlineStatus
 }
 
 type SetPresence = Omit<ClientMessage & { type: 'setPresence' }, 'ref'>
@@ -59,7 +59,7 @@ export class PresenceList implements Presence {
     this.publish()
   }
 
-  /** Sends the own presence now, or after the interval if it was sent just before. */
+  /** Sends the own presence now, or at the end of the interval if it was sent just before. */
   publish(): void {
     this.#hasUnpublished = true
     if (this.#timer === undefined) this.#publishNow()
@@ -67,7 +67,7 @@ export class PresenceList implements Presence {
 
   onOpened(users: readonly PresentUser[] | undefined): void {
     if (users) this.#replace(this.#reuseEqual(users))
-    const isDefault = this.#data === undefined && (this.#status ?? this.#deps.idleStatus) === 'online'
+    const isDefault = this.#data === undefined && (this.#status ?? this.#deps.activityStatus) === 'online'
     if (!isDefault) this.publish()
   }
 
@@ -94,7 +94,7 @@ export class PresenceList implements Presence {
     this.#hasUnpublished = false
     this.#send({
       type: 'setPresence',
-      status: this.#status ?? this.#deps.idleStatus,
+      status: this.#status ?? this.#deps.activityStatus,
       ...(this.#data !== undefined && { data: this.#data }),
     })
     this.#timer = setTimeout(() => {
@@ -103,7 +103,10 @@ export class PresenceList implements Presence {
     }, minPublishIntervalMs)
   }
 
-  /** The server may repeat entries, for example all of them after a reconnect. Equal entries stay the same object. */
+  /**
+   * Replaces each entry that did not change by the object that is known already. The server may repeat entries, for example
+   * all of them after a reconnect.
+   */
   #reuseEqual(users: readonly PresentUser[]): PresentUser[] {
     const byId = new Map(this.users.map((user) => [user.userId, user]))
     return users.map((user) => {
@@ -122,7 +125,7 @@ export class PresenceList implements Presence {
   }
 }
 
-/** Comparing JSON is enough: one server wrote both entries, so equal ones have their keys in the same order. */
+/** Comparing JSON is enough: one server wrote both entries, so equal entries have their keys in the same order. */
 const isEqual = (one: PresentUser, other: PresentUser) =>
   one.timestamp === other.timestamp && JSON.stringify(one) === JSON.stringify(other)
 

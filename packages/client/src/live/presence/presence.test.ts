@@ -64,7 +64,7 @@ async function advance(ms: number): Promise<void> {
   }
 }
 
-test('[K6] the list of users follows the server', async () => {
+test('[K6] the presence list follows the messages of the server, and is empty after the document is closed', async () => {
   const { document } = await openDocument()
   const lists: string[][] = []
   document.presence.subscribe((users) => lists.push(idsOf(users)))
@@ -83,7 +83,7 @@ test('[K6] the list of users follows the server', async () => {
   expect(document.presence.users).toEqual([])
 })
 
-test('[K6] self and others are known when the document is open, and empty after it is closed', async () => {
+test('[K6] presence.self and presence.others are set when the document is open, and empty after the connection is closed', async () => {
   const connection = await connect()
   const { presence } = connection.document('org_1', 'doc_1')
   expect([presence.self, presence.others]).toEqual([undefined, []])
@@ -94,7 +94,7 @@ test('[K6] self and others are known when the document is open, and empty after 
   expect([presence.self, presence.others]).toEqual([undefined, []])
 })
 
-test('[K6] others stays the same array until an entry of another user changes, also after a reconnect', async () => {
+test('[K6] presence.others stays the same array until an entry of another user changes, also after a reconnect', async () => {
   const { document } = await openDocument()
   const { presence } = document
   const list = () => [user('ada'), { ...user('bob'), data: { cursor: 1 } }, user('eve')]
@@ -146,7 +146,7 @@ test('[K6.1] presence.set throws for data above 16 KiB', async () => {
   expect(published()).toEqual([])
 })
 
-test('[K6.1] presence.set throws for an unknown status, and lists the known ones', async () => {
+test('[K6.1] presence.set throws for an unknown status, and names the known statuses', async () => {
   const { document } = await openDocument()
   const set = () => document.presence.set({ status: 'busy' as never, data: { cursor: 1 } })
   expect(set).toThrow('status must be one of online, away, offline.')

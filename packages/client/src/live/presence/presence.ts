@@ -24,7 +24,7 @@ export interface Presence<Data extends object = AnyData> {
   readonly self: PresentUser<Data> | undefined
   /** All users except the own one. The array stays the same object until one of its entries changes. */
   readonly others: readonly PresentUser<Data>[]
-  /** Calls the listener on every change of `users`, but not immediately. */
+  /** Calls the listener on every later change of `users`. */
   subscribe(listener: (users: readonly PresentUser<Data>[]) => void): Unsubscribe
   /**
    * Publishes the status and the data of the own user, at most 20 times a second; the latest call wins. Throws an

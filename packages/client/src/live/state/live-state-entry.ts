@@ -22,6 +22,7 @@ export interface LiveStateDeps {
 /** Room for `ref` and `id`, which a message gets when it is sent. */
 const headroomBytes = 100
 
+/** Whether a document at the position `by` has the change at `position`, or is another document under the same ids. */
 const isCovered = (position: Position, by: Position | undefined) =>
   by !== undefined && (position.epoch !== by.epoch || position.seq <= by.seq)
 
@@ -38,11 +39,14 @@ export class LiveStateEntry implements LiveState {
   readonly #deps: LiveStateDeps
   readonly #listeners = new Listeners<Data | undefined>()
   #stored: Data | undefined
-  /** Stored by the server, which has not broadcast it yet. Without it, the previous value would reappear until then. */
+  /**
+   * The writes that the server has stored but not broadcast yet. Without them, the previous value would reappear until the
+   * broadcast.
+   */
   #confirmed: (Write & { position: Position }) | undefined
   #sent: SentWrite | undefined
   #queued: Write | undefined
-  /** Sends again what the server could not store. */
+  /** Sends a write again that the server could not store. */
   readonly #retry = new Retry(() => this.#flush())
 
   constructor(liveStateDataId: string, deps: LiveStateDeps) {
@@ -91,7 +95,7 @@ export class LiveStateEntry implements LiveState {
     if (this.#sent) this.#sent.isInFlight = false
   }
 
-  /** Takes the value of the server. Undefined: the server has none. */
+  /** Sets the value that the server has stored. Undefined: the server has none. */
   store(data: LiveStateValue['data'] | undefined): void {
     this.#stored = data
     this.#updateValue()

@@ -66,7 +66,7 @@ test('[K5.2] changes made while offline are sent when the document opens: the la
   await Promise.all(sets)
 })
 
-test('[K5.2] one change is in flight, and the changes after it become one', async () => {
+test('[K5.2] a live state has one change in flight, and the changes after it become one', async () => {
   const { document } = await openDocument()
   acceptDocument(5)
   const player = document.liveState('player')
@@ -103,7 +103,7 @@ test('[K5.2] a change that was in flight when the connection was lost is sent ag
   await Promise.all([second, third])
 })
 
-test('[K5.2] a change that was in flight is not sent again if a later one replaces it', async () => {
+test('[K5.2] a change that was in flight when the connection was lost is not sent again if a later change replaces it', async () => {
   const { document } = await openDocument()
   acceptDocument(5)
   const player = document.liveState('player')
@@ -115,7 +115,7 @@ test('[K5.2] a change that was in flight is not sent again if a later one replac
   await Promise.all(sets)
 })
 
-test('[K5.1] merges that have too many keys together are rejected', async () => {
+test('[K5.1] a merge is rejected if it has too many keys together with the merge that waits before it', async () => {
   const { document } = await openDocument()
   const player = document.liveState('player')
   const half = (name: string) =>
@@ -127,7 +127,7 @@ test('[K5.1] merges that have too many keys together are rejected', async () => 
   await first
 })
 
-test('[K5] a refused change is undone, and is an error event', async () => {
+test('[K5] a refused change is undone, and emits an error', async () => {
   const { connection, document } = await openDocument()
   acceptDocument(5, [state('player', { position: 1 })])
   const errors = [document, connection].map(collectErrors)
@@ -178,7 +178,7 @@ test('[K5] a change that the server could not store is sent again after a delay'
   await Promise.all(sets)
 })
 
-test('[K5] set rejects when the document is closed before the change is durable', async () => {
+test('[K5] set of a live state rejects when the document is closed before the change is durable', async () => {
   const { document } = await openDocument()
   const set = document.liveState('player').set({ position: 1 })
   document.close()

@@ -8,11 +8,11 @@ export interface LiveState<T extends object = Record<string, unknown>> {
    * a new object.
    */
   readonly value: T | undefined
-  /** Calls the listener on every change of the value, but not immediately. */
+  /** Calls the listener on every later change of the value. */
   subscribe(listener: (value: T | undefined) => void): Unsubscribe
   /**
    * Replaces the value. `value` changes at once. The promise resolves when the server has stored the value; offline, it
-   * waits for the next connection. Only one write is in flight: later ones are merged and sent next. When the server
+   * waits for the next connection. Only one write is in flight: later writes are merged and sent next. When the server
    * refuses the write, the promise rejects with an `ApiError`, the value is restored and an `error` event is emitted.
    */
   set(data: T, options?: { merge?: false }): Promise<void>

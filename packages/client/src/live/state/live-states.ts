@@ -25,7 +25,7 @@ export class LiveStates {
     for (const entry of this.#entries.values()) entry.onOpened()
   }
 
-  /** Returns false if the changes do not follow on the known position. */
+  /** Returns false if the changes belong to another epoch than the known position. */
   applyChanges({ position, states }: { position: Position; states: readonly LiveStateValue[] }): boolean {
     if (this.position?.epoch !== position.epoch) return false
     if (position.seq < this.position.seq) return true

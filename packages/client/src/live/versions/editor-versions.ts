@@ -129,7 +129,7 @@ export class EditorVersions implements Versions {
 const connectionLost = () =>
   new ApiError(
     'UNAVAILABLE',
-    'The connection was lost before the answer. The server may have done it: list the versions to find out.',
+    'The connection was lost before the answer. The server may have added or restored the version: list the versions to find out.',
   )
 
 function toEvent(message: EventMessage): VersionEvent {

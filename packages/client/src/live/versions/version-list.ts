@@ -20,10 +20,10 @@ export class VersionList {
   state = unloadedList
   readonly #versions: Versions
   readonly #listeners = new Listeners<undefined>()
-  #subscribers = 0
+  #subscriberCount = 0
   #stopFollowing: Unsubscribe | undefined
-  /** Counts the loads. The results of all but the latest load are ignored. */
-  #loads = 0
+  /** The number of the latest load. The results of earlier loads are ignored. */
+  #lastLoad = 0
   /** Versions that were added while the list loads. */
   #added: VersionInfo[] = []
 
@@ -33,10 +33,10 @@ export class VersionList {
 
   subscribe(listener: () => void): Unsubscribe {
     const unsubscribe = this.#listeners.add(listener)
-    if (this.#subscribers++ === 0) this.#follow()
+    if (this.#subscriberCount++ === 0) this.#follow()
     return () => {
       unsubscribe()
-      if (--this.#subscribers === 0) this.#stop()
+      if (--this.#subscriberCount === 0) this.#stop()
     }
   }
 
@@ -57,24 +57,24 @@ export class VersionList {
   #stop(): void {
     this.#stopFollowing?.()
     this.#stopFollowing = undefined
-    this.#loads++
+    this.#lastLoad++
   }
 
   async #load(): Promise<void> {
-    const load = ++this.#loads
+    const load = ++this.#lastLoad
     this.#added = []
     const loaded: VersionInfo[] = []
     let pageToken: string | undefined
     try {
       do {
         const page = await this.#versions.list({ pageToken })
-        if (load !== this.#loads) return
+        if (load !== this.#lastLoad) return
         loaded.push(...page.versions)
         pageToken = page.nextPageToken
       } while (pageToken !== undefined)
       this.#update({ versions: merge(this.#added, loaded), isLoading: false, error: undefined })
     } catch (error) {
-      if (load === this.#loads) this.#update({ isLoading: false, error: error as ApiError })
+      if (load === this.#lastLoad) this.#update({ isLoading: false, error: error as ApiError })
     }
   }
 
@@ -84,7 +84,7 @@ export class VersionList {
   }
 }
 
-/** Removes duplicates and sorts as the server does. */
+/** Returns the versions of both lists without duplicates, sorted as the server sorts them. */
 function merge(added: readonly VersionInfo[], known: readonly VersionInfo[]): VersionInfo[] {
   const byId = new Map([...known, ...added].map((version) => [version.versionId, version]))
   return [...byId.values()].sort((a, b) => b.createdAt - a.createdAt || (a.versionId < b.versionId ? 1 : -1))

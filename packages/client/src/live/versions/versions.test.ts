@@ -5,14 +5,14 @@ import type { ApiError, Versions } from '../../index.ts'
 
 const { fakes, lastSent, acceptEditor, openVersions, reconnect, refuse, sentFrames } = useVersionScene()
 
-/** The value of a promise, or the status of its error. */
+/** Returns the value of a promise, or the status of its error. */
 const outcomeOf = (promise: Promise<unknown>) =>
   promise.then(
     (value) => value,
     ({ status }: ApiError) => status,
   )
 
-test('[K15] calls wait until the editor is connected, and resolve with the answer', async () => {
+test('[K15] the calls of versions wait until the editor is connected, and resolve with the answer', async () => {
   const { versions } = await openVersions()
   const added = versions.add('Draft')
   const listed = versions.list({ pageSize: 2 })
@@ -32,7 +32,7 @@ test('[K15] calls wait until the editor is connected, and resolve with the answe
   expect(await restored).toBeUndefined()
 })
 
-test('[K15.2] a refused call rejects, and is an error event of the editor', async () => {
+test('[K15.2] versions.add rejects when the server refuses it, and the editor emits the error', async () => {
   const { editor, versions } = await openVersions()
   const errors = collectErrors(editor)
   acceptEditor()
@@ -43,7 +43,7 @@ test('[K15.2] a refused call rejects, and is an error event of the editor', asyn
   expect(errors).toEqual([await added.catch((error: unknown) => error)])
 })
 
-test('[K15.2] add rejects if the server has refused local changes', async () => {
+test('[K15.2] versions.add rejects if local changes were refused before', async () => {
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
@@ -53,13 +53,13 @@ test('[K15.2] add rejects if the server has refused local changes', async () => 
   expect(lastSent('addVersion')).toBeUndefined()
 })
 
-test('[K15.2] add rejects if the server refuses local changes while add waits for them', async () => {
+test('[K15.2] versions.add rejects if the server refuses local changes while the call waits for them', async () => {
   const { editor, versions } = await openVersions()
   const text = editor.doc.getText()
   text.insert(0, 'offline')
   acceptEditor()
   await settle()
-  // The difference is in flight with 31 updates, so the last change waits, and the version with it.
+  // The difference and 31 updates have no answer yet, so the last change waits. `add` waits for this change.
   for (let index = 0; index < 32; index++) {
     text.insert(0, 'x')
     await settle()
@@ -70,7 +70,7 @@ test('[K15.2] add rejects if the server refuses local changes while add waits fo
   expect(await added).toBe('FAILED_PRECONDITION')
 })
 
-test('[K15.2] add is sent after all changes that were made before it', async () => {
+test('[K15.2] versions.add is sent after all changes that were made before the call', async () => {
   const { editor, versions } = await openVersions()
   acceptEditor()
   await settle()
@@ -83,7 +83,7 @@ test('[K15.2] add is sent after all changes that were made before it', async () 
   }
   text.insert(0, 'last')
   const added = versions.add('Draft')
-  // 32 updates have no answer yet, so the last change waits, and the version with it.
+  // 32 updates have no answer yet, so the last change waits. `add` waits for this change.
   expect(lastSent('addVersion')).toBeUndefined()
   socket.deliverFrame(1, 'saved', sentFrames().at(-1)?.number ?? 0)
   expect(socket.frames).toHaveLength(33)
@@ -92,7 +92,7 @@ test('[K15.2] add is sent after all changes that were made before it', async () 
   await added
 })
 
-test('[K15.1] after a lost connection list is sent again, but add and restore are not', async () => {
+test('[K15.1] versions.list is sent again after a lost connection, but versions.add and versions.restore reject', async () => {
   const { versions, events } = await openVersions()
   acceptEditor()
   const outcomes = [versions.add('Draft'), versions.restore('v1')].map(outcomeOf)
@@ -106,7 +106,7 @@ test('[K15.1] after a lost connection list is sent again, but add and restore ar
   expect(events).toEqual([{ type: 'changed' }])
 })
 
-test('[K15] calls of a closed or denied editor reject', async () => {
+test('[K15] the calls of versions reject after the editor was closed or denied', async () => {
   const { editor, versions } = await openVersions()
   const waiting = outcomeOf(versions.list())
   editor.close()
@@ -137,7 +137,7 @@ test.each<[string, (versions: Versions) => Promise<unknown>]>([
   expect(sent).toEqual([])
 })
 
-test('[K15.3] listeners get an event when a client or a backend adds or restores a version', async () => {
+test('[K15.3] listeners of versions get an event when a client or a backend adds or restores a version', async () => {
   const { events } = await openVersions()
   acceptEditor()
   const { socket } = fakes.server

@@ -4,7 +4,7 @@ import type { Unsubscribe } from '../../platform/listeners.ts'
 export interface VersionPage {
   /** Newest first. */
   readonly versions: readonly VersionInfo[]
-  /** Pass it to the next call of `list`. Absent on the last page. */
+  /** The `pageToken` for the next call of `list`. Absent on the last page. */
   readonly nextPageToken?: string
 }
 
@@ -17,9 +17,10 @@ export type VersionEvent =
   | { readonly type: 'changed' }
 
 /**
- * The saved versions of an editor. Calls made while offline wait for the connection. They reject with an `ApiError`. If the
- * connection is lost before the answer arrives, `list` is sent again, but `add` and `restore` reject with `UNAVAILABLE`:
- * the server may have done them. A rejection of `add` or `restore` is also an `error` event of the editor.
+ * The saved versions of an editor. A call made while offline waits for the connection. A call that fails rejects with an
+ * `ApiError`. If the connection is lost before the answer arrives, `list` is sent again, but `add` and `restore` reject
+ * with `UNAVAILABLE`, because the server may have done them. A rejection of `add` or `restore` is also an `error` event of
+ * the editor.
  */
 export interface Versions {
   /** Lists one page of versions, without their content. `pageSize` is at most 100, which is also the default. */
@@ -30,8 +31,8 @@ export interface Versions {
    */
   add(name: string): Promise<VersionInfo>
   /**
-   * Restores the editor to a version. Resolves when the server has stored that. The content arrives as a normal change,
-   * shortly before or after.
+   * Restores the editor to a version. Resolves when the server has stored the restored content. The content arrives as a
+   * normal change, shortly before or after.
    */
   restore(versionId: string): Promise<void>
   /** Calls the listener when a client or a backend has added or restored a version. */

@@ -1,4 +1,4 @@
-import { ApiError, ClientId } from '@plenum/protocol'
+import { ApiError, ChosenId } from '@plenum/protocol'
 import { type Static, Type } from 'typebox'
 import { refuseBackendUserId } from '../../access/backend-users.ts'
 import { newId } from '../../access/ids.ts'
@@ -21,7 +21,7 @@ const anonymousUserId = 'y-sweet-client'
 const NewDocument = Type.Object({ docId: Type.Optional(Type.String()) })
 const Authorization = Type.Object({
   authorization: Type.Optional(Type.Union([Type.Literal('full'), Type.Literal('read-only')])),
-  userId: Type.Optional(ClientId),
+  userId: Type.Optional(ChosenId),
   validForSeconds: Type.Optional(Type.Integer({ minimum: 1 })),
 })
 const checkNewDocument = createValidator({ input: NewDocument })
