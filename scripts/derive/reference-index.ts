@@ -60,7 +60,7 @@ its description says otherwise. v1 ignores the fields that only v2 has.
 
 You choose the ids; paths and URLs are allowed. An id has at most 256 characters, is not blank, contains no control
 characters, and is not \`.\` or \`..\`. In the name of an editor, \`organizationId/documentId/editorId\`, each id is
-percent-encoded ([editors](../guides/editors.md#names-and-tokens)).
+percent-encoded ([editors](../guides/editors.md#name-an-editor)).
 
 ## Pages
 

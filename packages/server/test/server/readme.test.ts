@@ -49,9 +49,9 @@ describe('[E2] the README', () => {
     expect(output.text).toContain('"data":"Hello","id":"notes"')
     const [, token] = /USER_TOKEN is (\S+)/.exec(output.text) ?? []
 
-    const [live = ''] = codeIn('Live', 'js')
+    const [live = ''] = codeIn('Live editing', 'js')
     writeFileSync(join(folder, 'live.mjs'), here(live))
-    const [install = '', run = ''] = codeIn('Live', 'sh')[0]?.trim().split('\n') ?? []
+    const [install = '', run = ''] = codeIn('Live editing', 'sh')[0]?.trim().split('\n') ?? []
     expect(install).toBe('npm install yjs y-websocket ws')
     expect(run).toBe('USER_TOKEN=$USER_TOKEN node live.mjs')
     const joined = start('node', ['live.mjs'], { USER_TOKEN: token })
