@@ -68,8 +68,8 @@ export class AccessEvaluator {
       if (identity.isAccepted?.(key.tokens) === false) decisions[index] = notAccepted
     }
     if (document.exists) return decisions
-    // A client that opens a missing document creates it (spec 0.8). A client that was closed because the document was
-    // deleted does not.
+    // A client that opens a missing document creates it (spec 0.8). A client that left, for example because the document
+    // was deleted, does not.
     const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasLeft)
     if (openers.length === 0) return decisions
     const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
@@ -82,7 +82,10 @@ export class AccessEvaluator {
   }
 }
 
-/** The user of the first client. Clients that have the document open do not queue behind clients that open it. */
+/**
+ * The lane of the gate in which these clients wait: the user of the first client. Clients that have the document open wait
+ * in another lane, so that they do not queue behind clients that open it.
+ */
 function laneOf(clients: readonly AuthorizedClient[]): string {
   const userId = clients[0]?.identity.userId ?? ''
   return clients.some(({ role }) => role !== undefined) ? `again ${userId}` : userId

@@ -2,7 +2,7 @@ import type { Bus, BusMessage } from '../../bus.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
-import type { Identity } from '../authorization/identify.ts'
+import type { Identity } from '../authorization/identity.ts'
 import { KeyDocuments } from './key-documents.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { type ParticipantListener, Participant } from './participant.ts'
@@ -10,7 +10,7 @@ import { type ParticipantListener, Participant } from './participant.ts'
 const movedMessage = 'The document was moved to another id.'
 const deletedMessage = 'The document was deleted.'
 
-/** The open documents of this server. Passes on what happens outside of them, and drops those that no client needs. */
+/** The open documents of this server. Passes bus messages on to them, and drops documents that no client needs. */
 export class DocumentDirectory {
   readonly #deps: OpenDocumentDeps
   readonly #keys = new Map<string, KeyDocuments>()
@@ -39,7 +39,7 @@ export class DocumentDirectory {
       deps: this.#deps,
       apiKey,
       ref,
-      epochs: key.epochs,
+      accessVersions: key.accessVersions,
       onClosed: (closed) => key.drop(closed),
     })
     key.documents.set(documentKey(ref), document)
@@ -90,14 +90,14 @@ export class DocumentDirectory {
         break
       case 'gone':
         for (const document of documentsOf(key, message)) {
-          // The other id is not named: access to the document under it may be different.
+          // The new id is not named, because access to the document may be different there.
           document.close('gone', message.isMoved ? movedMessage : deletedMessage)
         }
         break
     }
   }
 
-  /** Called twice a second: ends what time has ended, and drops documents that no client needs. */
+  /** Called twice a second: sweeps all open documents, and drops documents that no client needs. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
     return this.#sweeping
@@ -131,7 +131,7 @@ export class DocumentDirectory {
   }
 }
 
-/** The open documents that a message concerns: the named ones, or all of the organization. */
+/** The open documents that a message concerns: those that it names, or all documents of the organization. */
 const documentsOf = (
   key: KeyDocuments,
   message: { organizationId: string; documentIds?: readonly string[] },

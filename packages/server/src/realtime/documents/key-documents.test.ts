@@ -26,13 +26,13 @@ function scene() {
   return { key, authorized, changes }
 }
 
-describe('[R9] a change of access authorizes only the members that it may concern', () => {
-  test('[R9] a change of users authorizes the documents that one of them has open', () => {
+describe('[R9] the open documents of an API key when access changes', () => {
+  test('[R9] a change of users checks only the documents that one of these users has open', () => {
     const { key, authorized, changes } = scene()
-    const [ada, bob] = [key.epochs.of('ada'), key.epochs.of('bob')]
+    const [ada, bob] = [key.accessVersions.of('ada'), key.accessVersions.of('bob')]
     key.onAccessChanged({ userIds: ['ada', 'ada'] })
-    expect(key.epochs.of('ada')).toBeGreaterThan(ada)
-    expect(key.epochs.of('bob')).toBe(bob)
+    expect(key.accessVersions.of('ada')).toBeGreaterThan(ada)
+    expect(key.accessVersions.of('bob')).toBe(bob)
     expect(authorized).toHaveLength(3)
     expect([...changes.values()]).toEqual([1, 1, 1])
     key.onAccessChanged({ userIds: ['eve'] })
@@ -40,7 +40,7 @@ describe('[R9] a change of access authorizes only the members that it may concer
     expect([...changes.values()]).toEqual([1, 1, 1])
   })
 
-  test('[R9] a change of documents or organizations authorizes only these', () => {
+  test('[R9] a change of documents or organizations checks only these documents', () => {
     const { key, authorized, changes } = scene()
     key.onAccessChanged({ organizationIds: ['o1'], documentIds: ['d1', 'd1', 'missing'] })
     expect([...changes]).toEqual([['o1/d1', 1]])
@@ -50,13 +50,13 @@ describe('[R9] a change of access authorizes only the members that it may concer
       ['o1/d2', 1],
     ])
     expect(authorized).toEqual(['o1/d1', 'o1/d1', 'o1/d2'])
-    expect(key.epochs.of('ada')).toBe(0)
+    expect(key.accessVersions.of('ada')).toBe(0)
   })
 
-  test('[R9] a change that names nothing authorizes all documents of the API key', () => {
+  test('[R9] a change that names nothing checks all documents of the API key', () => {
     const { key, authorized } = scene()
     key.onAccessChanged({})
-    expect(key.epochs.of('ada')).toBe(1)
+    expect(key.accessVersions.of('ada')).toBe(1)
     expect(authorized).toEqual(['o1/d1', 'o1/d2', 'o2/d1'])
   })
 })

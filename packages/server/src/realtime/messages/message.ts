@@ -10,11 +10,12 @@ import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
 
-/** A text frame that is not a message of the protocol. The error names the wrong field. */
+/** Thrown for a text frame that is not a message of the protocol. The error names the wrong field. */
 export class Malformed extends Error {}
 
-/** A well-formed message with data that cannot be stored. */
+/** Thrown for a well-formed message with data that cannot be stored. */
 export class Unstorable extends Error {
+  /** The document, request or editor that the message is about. */
   readonly subject: { ref?: number; id?: number; channel?: number }
 
   constructor(message: string, { ref, id, channel }: Unstorable['subject']) {
@@ -55,6 +56,7 @@ export type ReadResult =
   | { fault: 'malformed'; reason: string }
   | { fault: 'unstorable'; reason: string; subject: Unstorable['subject'] }
 
+/** Like `readMessage`, but returns a fault where that throws. */
 export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
   try {
     return { message: readMessage(bytes, maxBytes) }
@@ -66,7 +68,7 @@ export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
 }
 
 const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
-/** Longer than all names of fields. Limited, because a close reason has at most 123 bytes. */
+/** Longer keys are not named in errors, because a close reason has at most 123 bytes. All fields have shorter names. */
 const maxFieldLength = 32
 
 /** Checks the JSON without building values. Returns whether it has strings that cannot be stored. */
@@ -161,7 +163,7 @@ const isObject = (value: unknown): value is JsonObject =>
 /** Reads the fields of an object and checks their types. */
 class Fields {
   readonly #object: JsonObject
-  /** The path of the object, for the names of fields in errors. */
+  /** The path of the object, which precedes the names of fields in errors. */
   readonly #path: string
 
   constructor(value: unknown, path = '') {
@@ -204,7 +206,7 @@ class Fields {
     return isObject(value) ? value : this.#fail(name, 'an object')
   }
 
-  /** The JSON of an object. */
+  /** Returns the JSON of the field, which must be an object. */
   json(name: string): string {
     return JSON.stringify(this.object(name))
   }

@@ -7,11 +7,11 @@ const namedCodes = new Set<number>([...standardCodes, ...Object.values(closeCode
 
 interface Count {
   open: number
-  /** By code. Clients may send any code, so all codes without a name share one label. */
+  /** How many connections closed with each code. Clients may send any code, so all unnamed codes are counted as `other`. */
   readonly closes: Map<string, number>
 }
 
-/** Counts the open connections of each dialect, and the close codes of the others, for the metrics. */
+/** Counts the open connections and the close codes of each dialect, for the metrics. */
 export class ConnectionCounts<Dialect extends string> {
   readonly #counts: Map<Dialect, Count>
 

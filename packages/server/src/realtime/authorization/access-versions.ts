@@ -1,18 +1,18 @@
-/** Users whose changes are counted one by one. With more of them, the change concerns all users of the API key. */
+/** Changes are counted for each of at most this many users. With more users, all counts move into the count of all users. */
 const maxCountedUsers = 10_000
 
 /**
- * Counts the changes of access under one API key. A decision records the epoch in which it was made, and is stale as soon
- * as the epoch is another one.
+ * Counts the changes of access under one API key. A decision records the access version of its user, and is stale as soon
+ * as the user has another version.
  */
-export class AccessEpochs {
+export class AccessVersions {
   /** Changes that concern every user. */
   #changes = 0
   readonly #changesByUser = new Map<string, number>()
   /** How often `bumpUsers` was called since `#changesByUser` was cleared. */
   #userBumps = 0
 
-  /** Increases with every change that concerns the user under the whole API key. */
+  /** The access version of the user: increases with every change that concerns the user under the whole API key. */
   of(userId: string): number {
     return this.#changes + (this.#changesByUser.get(userId) ?? 0)
   }
@@ -31,7 +31,7 @@ export class AccessEpochs {
     this.#userBumps++
     for (const userId of userIds) this.#changesByUser.set(userId, (this.#changesByUser.get(userId) ?? 0) + 1)
     if (this.#changesByUser.size <= maxCountedUsers) return
-    // No user's epoch may return to an earlier number. No user has more counted changes than there were bumps.
+    // No user's version may return to an earlier number. No user has more counted changes than there were calls.
     this.#changes += this.#userBumps
     this.#userBumps = 0
     this.#changesByUser.clear()
