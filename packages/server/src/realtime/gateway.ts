@@ -64,7 +64,7 @@ export class Gateway {
     maxPayload: limits.messageBytes,
     WebSocket: ClientSocket,
   })
-  /** Connections whose request is being checked, and refused ones until they are closed. */
+  /** Connections whose request is being checked, and refused connections until they are closed. */
   readonly #arriving = new Set<Connection>()
   /** Connections that deliver messages. */
   readonly #clients = new Map<Connection, DialectClient>()

@@ -49,23 +49,23 @@ export class AccessEvaluator {
   ): Promise<AccessDecision[] | 'being deleted'> {
     const { database, credentials, deletions, creationLimits, clock } = this.#deps
     const { apiKey, organizationId, documentId } = document
-    const key = await credentials.apiKey(apiKey)
-    if (!key) return clients.map(() => notAccepted)
-    if (deletions.mayAffect(key.caller) && (await deletions.affects(apiKey, mentionOf(document)))) {
+    const known = await credentials.apiKey(apiKey)
+    if (!known) return clients.map(() => notAccepted)
+    if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, mentionOf(document)))) {
       return 'being deleted'
     }
     const users = clients.map(({ identity }) => identity.access)
     const seconds = Math.floor(clock.now() / 1000)
     const decisions = await evaluateAccess(
       database.read,
-      key.caller,
+      known.caller,
       organizationId,
       documentId,
       users,
       seconds,
     )
     for (const [index, { identity }] of clients.entries()) {
-      if (identity.isAccepted?.(key.tokens) === false) decisions[index] = notAccepted
+      if (identity.isAccepted?.(known.tokens) === false) decisions[index] = notAccepted
     }
     if (document.exists) return decisions
     // A client that opens a missing document creates it (spec 0.8). A client that left, for example because the document
@@ -75,7 +75,7 @@ export class AccessEvaluator {
     const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
     const refuse = async () => (creators.length > 0 ? creationLimits.take(creators) : doesNotExist)
     const now = clock.now()
-    const refusal = await ensureDocument(database, key.caller, organizationId, documentId, now, refuse)
+    const refusal = await ensureDocument(database, known.caller, organizationId, documentId, now, refuse)
     if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
     document.exists = true
     return decisions

@@ -1,4 +1,4 @@
-/** Changes are counted for each of at most this many users. With more users, all counts move into the count of all users. */
+/** Changes are counted for each of at most this many users. With more users, their counts move into the version of all users. */
 const maxCountedUsers = 10_000
 
 /**
@@ -10,7 +10,7 @@ export class AccessVersions {
   #changes = 0
   readonly #changesByUser = new Map<string, number>()
   /** How often `bumpUsers` was called since `#changesByUser` was cleared. */
-  #userBumps = 0
+  #bumpUsersCalls = 0
 
   /** The access version of the user: increases with every change that concerns the user under the whole API key. */
   of(userId: string): number {
@@ -28,12 +28,12 @@ export class AccessVersions {
 
   /** Users without an open session are counted too: their updates may wait to be stored. */
   bumpUsers(userIds: ReadonlySet<string>): void {
-    this.#userBumps++
+    this.#bumpUsersCalls++
     for (const userId of userIds) this.#changesByUser.set(userId, (this.#changesByUser.get(userId) ?? 0) + 1)
     if (this.#changesByUser.size <= maxCountedUsers) return
-    // No user's version may return to an earlier number. No user has more counted changes than there were calls.
-    this.#changes += this.#userBumps
-    this.#userBumps = 0
+    // No user's version may return to an earlier number. No user has more changes than there were calls, so this adds enough.
+    this.#changes += this.#bumpUsersCalls
+    this.#bumpUsersCalls = 0
     this.#changesByUser.clear()
   }
 }

@@ -8,7 +8,7 @@ export interface Sender {
   whenDecided(): Promise<void>
 }
 
-/** Access changed while a transaction was running: it must not be committed. */
+/** Thrown when access changes while a transaction runs, because the transaction must not be committed. */
 export class AccessChanged extends Error {}
 
 interface Commit {
@@ -31,7 +31,7 @@ export class Commits {
     this.#database = database
   }
 
-  /** Throws `AccessChanged` if a sender may not write any more, or if its decision is pending. */
+  /** Runs `work` in a transaction. Throws `AccessChanged` if a sender may not write at its end, or if a decision is pending. */
   async write<T>(
     apiKeys: ReadonlySet<string>,
     senders: readonly Sender[],
@@ -44,7 +44,7 @@ export class Commits {
       return await this.#database.write(async (db) => {
         const result = await work(db)
         if (!areAllowed(senders)) throw new AccessChanged()
-        // On SQLite the commit follows before anything else can happen.
+        // On SQLite no other code runs before the commit, so nobody has to wait for it.
         if (!this.#database.exclusive) this.#underWay.add(commit)
         return result
       }, lane)

@@ -104,10 +104,10 @@ export async function identifyBackend(
 ): Promise<Identity | undefined> {
   if (headers['x-svc-auth-token'] === undefined) return undefined
   const { token = '' } = presentedCredentials(headers)
-  const key = await apiKeyOfBackend(credentials, headers)
-  if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
-  await requireOrigin(pages, key.apiKey, page)
-  return { ...backendIdentity(key.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
+  const backend = await apiKeyOfBackend(credentials, headers)
+  if (!backend) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
+  await requireOrigin(pages, backend.apiKey, page)
+  return { ...backendIdentity(backend.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
 }
 
 export const backendIdentity = (apiKey: string): Identity => ({

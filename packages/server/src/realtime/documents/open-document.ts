@@ -27,7 +27,7 @@ export interface OpenDocumentDeps {
   appender: Pick<Appender, 'catchUp' | 'makeSpace'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
-  /** Shares the time of the event loop between documents and clients. */
+  /** Divides the time of the event loop between documents and clients. */
   scheduler: Scheduler
   /** Starts the reads of large live states in turns between API keys. */
   largeReads: StartQueue
@@ -47,7 +47,7 @@ export interface DocumentMember extends AuthorizedClient {
 }
 
 /** An editor that is open or being loaded. */
-interface Slot {
+interface RoomSlot {
   loading: Promise<EditorRoom>
   room: EditorRoom | undefined
   /** Whether updates were stored while the room was loading. */
@@ -66,7 +66,7 @@ export class OpenDocument implements DocumentRef {
   readonly documentId: string
   readonly members = new Set<DocumentMember>()
   /** By editor id. */
-  readonly rooms = new Map<string, Slot>()
+  readonly rooms = new Map<string, RoomSlot>()
   readonly presence: LivePresence
   readonly liveStates: LiveStates
   readonly #deps: OpenDocumentDeps
@@ -143,7 +143,7 @@ export class OpenDocument implements DocumentRef {
     this.presence.leave(member)
   }
 
-  /** The member was granted access. Backends are not shown as present. */
+  /** Call it when the member is granted access. Shows its user as present, unless it is a backend. */
   enter(member: DocumentMember): void {
     if (member.identity.access !== 'server') this.presence.enter(member, member.reportsIdleness)
   }
@@ -168,7 +168,7 @@ export class OpenDocument implements DocumentRef {
     const known = this.rooms.get(editorId)
     if (known) return known.loading
     const loading = this.#load(editorId)
-    const slot: Slot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
+    const slot: RoomSlot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
     this.rooms.set(editorId, slot)
     loading.then(
       (room) => {
@@ -202,7 +202,7 @@ export class OpenDocument implements DocumentRef {
     return ''
   }
 
-  /** Updates of that editor were stored by a request or another server. */
+  /** Call it when a REST request or another server has stored updates of the editor. */
   onLogAppended(editorId: string): void {
     const slot = this.rooms.get(editorId)
     if (slot?.room) void this.#deps.appender.catchUp(slot.room)
@@ -215,7 +215,7 @@ export class OpenDocument implements DocumentRef {
     if (room) this.#run(versionEventSteps(room.members, event))
   }
 
-  /** Everything that is stored may have changed. */
+  /** Reads everything that is stored again, because all of it may have changed. */
   reload(): void {
     void this.presence.reload()
     this.liveStates.onStored()
@@ -231,7 +231,7 @@ export class OpenDocument implements DocumentRef {
     if (slot?.room === room) this.#dropSlot(room.ref.editorId, slot)
   }
 
-  #dropSlot(editorId: string, slot: Slot): void {
+  #dropSlot(editorId: string, slot: RoomSlot): void {
     if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
@@ -270,7 +270,7 @@ export class OpenDocument implements DocumentRef {
     this.#deps.log.error({ err: error, organizationId, documentId }, message)
   }
 
-  /** Called twice a second: renews decisions, presence and requests that expire by time, and drops idle rooms. */
+  /** Called twice a second: renews stale decisions, updates presence, resends what clients missed, and drops idle rooms. */
   sweep(): void {
     const now = this.clock.now()
     let isCurrent = true
@@ -283,7 +283,7 @@ export class OpenDocument implements DocumentRef {
     for (const slot of this.rooms.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
   }
 
-  #sweepRoom(slot: Slot, room: EditorRoom): void {
+  #sweepRoom(slot: RoomSlot, room: EditorRoom): void {
     room.expireOutOfOrder()
     if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
     for (const member of room.members) member.resendSkipped()

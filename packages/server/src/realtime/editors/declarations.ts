@@ -32,7 +32,7 @@ export interface DeclarationsDeps {
 
 /**
  * Stores what clients declare about the content of editors. A declaration replaces an earlier declaration whose root type is
- * empty. Only the Yjs document shows whether the root type is empty, so a thread builds the document if the two differ.
+ * empty. Only the Yjs document shows whether the root type is empty, so a thread builds the document if both differ.
  */
 export class Declarations {
   readonly #deps: DeclarationsDeps

@@ -171,7 +171,7 @@ const deferred = <T>() => {
 }
 
 describe('access that changes while a message is handled', () => {
-  test('[R9] [R9.2] an update sent while the editor loads is refused if its sender becomes a viewer before it is loaded', async () => {
+  test('[R9] [R9.2] an update sent while the editor loads is refused if its sender becomes a viewer meanwhile', async () => {
     const loads = deferred<void>()
     const { join, room, decide } = scene({ loads: loads.promise })
     const ada = join('ada')
@@ -325,7 +325,7 @@ describe('queued updates of a client that may not write any more', () => {
 })
 
 describe('backpressure', () => {
-  test('[R8] a client whose update is refused is read while another client is on hold, and that client is read after its update is saved', async () => {
+  test('[R8] a client is on hold until its large update is saved, and another client whose update is refused meanwhile is not', async () => {
     const { join, room } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()

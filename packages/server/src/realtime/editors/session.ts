@@ -25,8 +25,8 @@ export interface EditorCodec extends BroadcastCodec {
   refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
 }
 
-interface Opening {
-  /** Whether the server asks for missing updates once the editor is loaded. Default: true. False if it asks in its answer. */
+interface OpenOptions {
+  /** Whether the server requests missing updates once the editor is loaded. Default: true. */
   requestsUpdates?: boolean
   onLoaded?: (room: EditorRoom) => void
 }
@@ -148,19 +148,19 @@ export class EditorSession implements Member {
   }
 
   /** Loads the editor. Then sends the awareness states to the client, and requests the updates that the server lacks. */
-  open(editorId: string, opening: Opening = {}): void {
+  open(editorId: string, options: OpenOptions = {}): void {
     this.#connection.hold()
     this.#participant.document
       .openRoom(editorId)
       .then(
-        (room) => this.#enter(room, opening),
+        (room) => this.#enter(room, options),
         () => this.close('unavailable', 'The document cannot be read.'),
       )
       .catch(() => this.close('badMessage', 'The message is malformed.'))
       .finally(() => this.#connection.release())
   }
 
-  #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: Opening): void {
+  #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: OpenOptions): void {
     if (this.#hasLeft) return
     if (room.isDropped) return this.close('restarting', 'The document is being reloaded.')
     this.#state = { name: 'open', room, outOfOrder: [] }
@@ -310,7 +310,7 @@ export class EditorSession implements Member {
     })
   }
 
-  /** Sends a message that is not stored to the other clients of the editor. */
+  /** Relays a stateless message, which is not stored, to the other clients of the editor. */
   relay(payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
     this.#run(({ room }) => room.stateless.send(this, payload, onRefused))
   }

@@ -16,7 +16,7 @@ const maxQueuedBytes = 256 * 1024
 export class UpdateBackpressure {
   readonly #connection: Pick<Connection, 'hold' | 'release'>
   /** How many updates hold the connection. */
-  #holds = 0
+  #holdCount = 0
 
   constructor(connection: Pick<Connection, 'hold' | 'release'>) {
     this.#connection = connection
@@ -26,7 +26,7 @@ export class UpdateBackpressure {
   holdIfFull(update: SubmittedUpdate, room: EditorRoom): void {
     if (update.state === 'settled' || room.queuedBytes <= maxQueuedBytes) return
     update.state = 'holding'
-    this.#holds++
+    this.#holdCount++
     this.#connection.hold()
   }
 
@@ -39,12 +39,12 @@ export class UpdateBackpressure {
 
   /** Call it when the session leaves: its updates may never be settled. */
   releaseAll(): void {
-    while (this.#holds > 0) this.#release()
+    while (this.#holdCount > 0) this.#release()
   }
 
   #release(): void {
-    if (this.#holds === 0) return
-    this.#holds--
+    if (this.#holdCount === 0) return
+    this.#holdCount--
     this.#connection.release()
   }
 }

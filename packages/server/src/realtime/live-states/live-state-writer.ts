@@ -25,20 +25,20 @@ export interface LiveStateWriterDeps {
 /** An open document whose live states are set. */
 export interface LiveStateDocument extends DocumentRef {
   readonly apiKey: string
-  /** Everything that is stored may have changed. */
+  /** Reads everything that is stored again, because all of it may have changed. */
   reload(): void
 }
 
-/** Exactly one of these is called, once. */
+/** How the sender learns the result of a change. Exactly one method is called, once. */
 export interface LiveStateOutcome {
-  /** The change is durable, with the document at that position. */
+  /** The change is durable. The position of the document includes it. */
   onStored(position: Position): void
   onRefused(error: ApiError): void
 }
 
 /** A change that a client requests. */
 interface RequestedChange extends stored.Change {
-  /** Size of the client's message. */
+  /** Bytes of the client's message. */
   bytes: number
 }
 
@@ -75,7 +75,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   /** Documents whose first waiting change is being merged with a large value. Other documents do not wait for that. */
   readonly #merging = new Map<LiveStateDocument, Promise<void>>()
   /** The documents for which the last transaction had no time. The next tick stores them first. */
-  #left: DocumentChanges[] = []
+  #unstored: DocumentChanges[] = []
 
   constructor(deps: LiveStateWriterDeps) {
     this.#deps = deps
@@ -100,7 +100,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   /** Changes that are being merged do not count: the end of the merge wakes the writer. */
   hasWaiting(): boolean {
-    return !this.#order.isEmpty || this.#left.length > 0
+    return !this.#order.isEmpty || this.#unstored.length > 0
   }
 
   /** Refuses the changes whose senders may not write any more. */
@@ -136,9 +136,9 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   takeItems(): readonly DocumentChanges[] {
-    const left = this.#left
-    this.#left = []
-    if (left.length > 0) return left
+    const unstored = this.#unstored
+    this.#unstored = []
+    if (unstored.length > 0) return unstored
     const taken: DocumentChanges[] = []
     const rest = new Map<LiveStateDocument, WaitingChange[]>()
     let bytes = 0
@@ -195,7 +195,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   onStored(taken: readonly DocumentChanges[], results: Results = new Map()): void {
     for (const [document, changes] of taken) {
       if (!results.has(document)) {
-        this.#left.push([document, changes])
+        this.#unstored.push([document, changes])
         continue
       }
       const result = results.get(document)

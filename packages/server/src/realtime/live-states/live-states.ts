@@ -53,7 +53,7 @@ export class LiveStates {
   /** Whether a value was stored since the read began. */
   #isStale = false
   /** How often the cache was dropped. The result of a read that began before a drop is discarded. */
-  #drops = 0
+  #dropCount = 0
 
   constructor(deps: LiveStatesDeps) {
     this.#deps = deps
@@ -109,7 +109,7 @@ export class LiveStates {
 
   /** Drops all values. The next call of `load` reads them again. */
   drop(): void {
-    this.#drops++
+    this.#dropCount++
     this.#entries.clear()
     this.#position = undefined
     this.#bytes = 0
@@ -127,15 +127,15 @@ export class LiveStates {
   }
 
   async #readUntilCurrent(): Promise<void> {
-    const drops = this.#drops
+    const dropCount = this.#dropCount
     do {
       this.#isStale = false
       const read = await this.#deps.read(this.#position?.seq ?? 0)
-      if (drops !== this.#drops) return
+      if (dropCount !== this.#dropCount) return
       if (!read || (this.#position && this.#position.epoch !== read.position.epoch))
         return this.#deps.onGone()
       const entries = await this.#encode(read.states)
-      if (drops !== this.#drops) return
+      if (dropCount !== this.#dropCount) return
       this.#apply(entries, read.position)
     } while (this.#isStale)
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { limits } from '@plenum/protocol/realtime'
-import { Malformed, readMessage, types, Unstorable } from './message.ts'
+import { MalformedMessage, readMessage, types, UnstorableMessage } from './message.ts'
 
 const read = (text: string) => readMessage(Buffer.from(text), limits.jsonBytes)
 const readObject = (message: object) => read(JSON.stringify(message))
@@ -59,7 +59,7 @@ describe('[R10] messages of clients', () => {
     expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')
   })
 
-  test('[R10.1] any text is either read as a message or throws `Malformed` or `Unstorable`', () => {
+  test('[R10.1] any text is either read as a message or throws `MalformedMessage` or `UnstorableMessage`', () => {
     const values = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string(),
@@ -85,7 +85,7 @@ describe('[R10] messages of clients', () => {
         try {
           expect(read(text)).toHaveProperty('type')
         } catch (error) {
-          expect(error instanceof Malformed || error instanceof Unstorable).toBe(true)
+          expect(error instanceof MalformedMessage || error instanceof UnstorableMessage).toBe(true)
         }
       }),
       { numRuns: 2000 },

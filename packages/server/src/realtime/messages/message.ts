@@ -11,14 +11,14 @@ import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
 
 /** Thrown for a text frame that is not a message of the protocol. The error names the wrong field. */
-export class Malformed extends Error {}
+export class MalformedMessage extends Error {}
 
 /** Thrown for a well-formed message with data that cannot be stored. */
-export class Unstorable extends Error {
+export class UnstorableMessage extends Error {
   /** The document, request or editor that the message is about. */
   readonly subject: { ref?: number; id?: number; channel?: number }
 
-  constructor(message: string, { ref, id, channel }: Unstorable['subject']) {
+  constructor(message: string, { ref, id, channel }: UnstorableMessage['subject']) {
     super(message)
     this.subject = { ref, id, channel }
   }
@@ -33,10 +33,10 @@ type WithJson<Message> = Message extends { data: object }
 /** A message whose `data` is a string of JSON, as `JSON.stringify` writes it. */
 export type ReadMessage = WithJson<ClientMessage>
 
-/** Reads the message in a text frame. Drops unknown fields. Throws `Malformed` or `Unstorable`. */
+/** Reads the message in a text frame. Drops unknown fields. Throws `MalformedMessage` or `UnstorableMessage`. */
 export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
-  if (bytes.length > maxBytes) throw new Malformed(`The message must have at most ${maxBytes} bytes.`)
-  if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
+  if (bytes.length > maxBytes) throw new MalformedMessage(`The message must have at most ${maxBytes} bytes.`)
+  if (!isUtf8(bytes)) throw new MalformedMessage('The message is not UTF-8.')
   const hasUnstorableText = scan(bytes)
   const value = JSON.parse(bytes.toString()) as JsonObject
   const fields = new Fields(value)
@@ -45,7 +45,7 @@ export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
   if (hasUnstorableText && ('data' in message || 'name' in message)) {
     const field = 'data' in message ? 'data' : 'name'
     const fault = unstorableText(value[field], field)
-    if (fault) throw new Unstorable(fault, message)
+    if (fault) throw new UnstorableMessage(fault, message)
   }
   return message
 }
@@ -54,15 +54,15 @@ export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
 export type ReadResult =
   | { message: ReadMessage }
   | { fault: 'malformed'; reason: string }
-  | { fault: 'unstorable'; reason: string; subject: Unstorable['subject'] }
+  | { fault: 'unstorable'; reason: string; subject: UnstorableMessage['subject'] }
 
 /** Like `readMessage`, but returns a fault where that throws. */
 export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
   try {
     return { message: readMessage(bytes, maxBytes) }
   } catch (error) {
-    if (error instanceof Malformed) return { fault: 'malformed', reason: error.message }
-    if (!(error instanceof Unstorable)) throw error
+    if (error instanceof MalformedMessage) return { fault: 'malformed', reason: error.message }
+    if (!(error instanceof UnstorableMessage)) throw error
     return { fault: 'unstorable', reason: error.message, subject: error.subject }
   }
 }
@@ -79,7 +79,7 @@ function scan(bytes: Buffer): boolean {
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error
     const { topKey } = scanner
-    throw new Malformed(
+    throw new MalformedMessage(
       topKey !== '' && topKey.length <= maxFieldLength ? `${topKey}: ${error.message}` : error.message,
     )
   }
@@ -167,7 +167,7 @@ class Fields {
   readonly #path: string
 
   constructor(value: unknown, path = '') {
-    if (!isObject(value)) throw new Malformed('A message must be an object.')
+    if (!isObject(value)) throw new MalformedMessage('A message must be an object.')
     this.#object = value
     this.#path = path
   }
@@ -177,7 +177,7 @@ class Fields {
   }
 
   #fail(name: string, expected: string): never {
-    throw new Malformed(`${this.#path}${name} must be ${expected}.`)
+    throw new MalformedMessage(`${this.#path}${name} must be ${expected}.`)
   }
 
   optional<T>(name: string, read: () => T): T | undefined {

@@ -69,7 +69,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   }
 
   /** Compacts the editor if that may make space in it. */
-  readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfLong(room)
+  readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfNeeded(room)
 
   /** Resolves when no updates wait and no room is being read or checked. */
   async idle(): Promise<void> {
@@ -239,7 +239,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     if (room.isNextSeq(seq)) {
       room.applyOwnRow({ seq, bytes })
       room.acknowledge(batch, seq)
-      this.#compaction.compactIfLong(room)
+      this.#compaction.compactIfNeeded(room)
     } else {
       this.catchUp(room)
         .then(() => room.acknowledge(batch, seq))
@@ -294,7 +294,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
     const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
     if (newRows.length === 0) return
     if (!(await room.applyRows(newRows))) room.drop('restarting', reloadedMessage)
-    this.#compaction.compactIfLong(room)
+    this.#compaction.compactIfNeeded(room)
   }
 }
 

@@ -46,7 +46,7 @@ export class CommittedLog {
     return this.#parts.filter((part) => part.seq > seq).map(({ bytes }) => bytes)
   }
 
-  /** Whether this array, not an equal one, is one of the parts. */
+  /** Whether this array itself, not only an equal array, is one of the parts. */
   has(part: Uint8Array): boolean {
     return this.#parts.some(({ bytes }) => bytes === part)
   }

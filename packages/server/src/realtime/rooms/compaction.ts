@@ -30,8 +30,8 @@ export class Compaction {
     this.#deps = deps
   }
 
-  /** Call it when the log of the room grew, or when an update did not fit into it. */
-  compactIfLong(room: EditorRoom): void {
+  /** Compacts the editor if its log is long or it is nearly full. Call it when the log grew, or an update did not fit. */
+  compactIfNeeded(room: EditorRoom): void {
     const { tail, snapshotBytes } = room.committed
     const isLong = editorLog.needsSnapshot(tail, snapshotBytes)
     if (!(isLong || room.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
@@ -40,7 +40,7 @@ export class Compaction {
       .run(room.apiKey, () => this.#compact(room))
       .then(
         () => {
-          // A compaction for space that gains little must not repeat at once.
+          // A compaction for space that gains little must not be repeated immediately.
           if (isLong) this.#notBefore.delete(room)
           else this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },

@@ -7,7 +7,7 @@ const maxBytes = 64 * 1024
 /** An honest update waits for one or two other updates. Each attempt costs as much as a new update. */
 const maxAttempts = 8
 
-interface Held<T> {
+interface HeldUpdate<T> {
   item: T
   /** When the update arrived, by `performance.now()`. */
   since: number
@@ -21,9 +21,9 @@ interface Held<T> {
  */
 export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
   /** Updates whose missing update has not arrived. */
-  readonly #waiting = new Set<Held<T>>()
+  readonly #waiting = new Set<HeldUpdate<T>>()
   /** Updates to retry. */
-  readonly #ready = new Set<Held<T>>()
+  readonly #ready = new Set<HeldUpdate<T>>()
   #bytes = 0
 
   /** Returns false, and does not hold the update, if the buffer is full. */
@@ -63,7 +63,7 @@ export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
     return undefined
   }
 
-  #holdAgain(held: Held<T>, missing: Missing): boolean {
+  #holdAgain(held: HeldUpdate<T>, missing: Missing): boolean {
     if (held.attempts === maxAttempts) return false
     this.#waiting.add({ ...held, missing, attempts: held.attempts + 1 })
     this.#bytes += held.item.update.length

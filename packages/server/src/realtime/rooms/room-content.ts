@@ -19,7 +19,7 @@ export interface Content {
 }
 
 /** The whole document, merged from the rows up to `seq`. */
-interface Merged {
+interface MergedDocument {
   seq: number
   whole: Uint8Array
 }
@@ -41,9 +41,9 @@ export class RoomContent {
   readonly #source: ContentDeps['source']
   readonly #index: ContentDeps['index']
   readonly #isOpen: ContentDeps['isOpen']
-  #merging: Promise<Merged> | undefined
+  #merging: Promise<MergedDocument> | undefined
   /** The sum of all clocks, for the state vector that it was computed from. */
-  #summed: { vector: Uint8Array; total: number } | undefined
+  #clockSum: { vector: Uint8Array; total: number } | undefined
   /** The merge of all parts but `base`, up to the row `seq`. */
   #recent: { seq: number; base: Uint8Array; bytes: Uint8Array } | undefined
 
@@ -63,39 +63,39 @@ export class RoomContent {
     const { parts } = this.#committed
     const bytes = sizeOf(parts)
     if (knowsNothing(stateVector) || (bytes > maxSmallBytes && !this.#knowsHalf(stateVector)))
-      return this.#whole()
+      return this.#wholeDocument()
     const body = await this.#crdt.diff(this.#source(), parts, stateVector)
-    if (body.length > bytes / 2 && bytes > maxSmallBytes) return this.#whole()
-    return hasSpaceFor(body.length) ? { recent: undefined, body, isHeld: () => false } : this.#whole()
+    if (body.length > bytes / 2 && bytes > maxSmallBytes) return this.#wholeDocument()
+    return hasSpaceFor(body.length) ? { recent: undefined, body, isHeld: () => false } : this.#wholeDocument()
   }
 
-  async #whole(): Promise<Content> {
+  async #wholeDocument(): Promise<Content> {
     const { seq } = this.#committed
     for (;;) {
       const { parts } = this.#committed
       if (parts.length === 1 || (sizeOf(parts) > maxSmallBytes && !mustCompact(parts)))
-        return this.#inTwo(parts)
+        return this.#wholeInTwoUpdates(parts)
       // All clients wait for the same merge, which may have started before the newest rows arrived.
       this.#merging ??= this.#mergeLog().finally(() => {
         this.#merging = undefined
       })
       const merged = await this.#merging
-      if (merged.seq >= seq) return this.#held(merged.whole)
+      if (merged.seq >= seq) return this.#sharedContent(merged.whole)
     }
   }
 
-  async #mergeLog(): Promise<Merged> {
+  async #mergeLog(): Promise<MergedDocument> {
     const { parts, seq } = this.#committed
     const whole = await this.#crdt.merge(this.#source(), parts)
     this.#committed.replaceWithMerged(seq, whole)
     return { seq, whole }
   }
 
-  /** Sends the largest part unchanged, and the other parts, which are small, merged into one update. */
-  #inTwo(parts: Parts): Content {
+  /** Returns the largest part unchanged, and the other parts, which are small, merged into one update. */
+  #wholeInTwoUpdates(parts: Parts): Content {
     const base = parts.reduce((largest, part) => (part.length > largest.length ? part : largest))
-    if (parts.length === 1) return this.#held(base)
-    return this.#held(base, this.#recentBeside(base))
+    if (parts.length === 1) return this.#sharedContent(base)
+    return this.#sharedContent(base, this.#recentBeside(base))
   }
 
   /** Merges the parts other than `base`. Reuses the last merge, because merging 64 KiB of small rows takes 20 to 30 ms. */
@@ -111,7 +111,7 @@ export class RoomContent {
     return bytes
   }
 
-  #held(body: Uint8Array, recent?: Uint8Array): Content {
+  #sharedContent(body: Uint8Array, recent?: Uint8Array): Content {
     return { recent, body, isHeld: () => this.#isOpen() && this.#committed.has(body) }
   }
 
@@ -133,13 +133,13 @@ export class RoomContent {
   #total(): number {
     const vector = this.#index().stateVector()
     // The index returns another array when a clock has changed.
-    if (this.#summed?.vector === vector) return this.#summed.total
+    if (this.#clockSum?.vector === vector) return this.#clockSum.total
     let total = 0
     someClient(vector, (_clientId, clock) => {
       total += clock
       return false
     })
-    this.#summed = { vector, total }
+    this.#clockSum = { vector, total }
     return total
   }
 }

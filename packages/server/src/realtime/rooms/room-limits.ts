@@ -22,7 +22,7 @@ export class RoomLimits {
   readonly #full: Fault
   /** By Yjs client id: why its last update was refused. Its next updates depend on the refused update. */
   readonly #refused = new Map<number, Fault>()
-  /** Whether an update was refused for lack of space since the last successful compaction. */
+  /** Whether an update was refused for lack of space since a compaction last made space. */
   #hasRefusedBytes = false
 
   constructor(committed: CommittedLog, owners: ClientOwners, maxBytes: number) {

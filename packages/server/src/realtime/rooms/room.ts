@@ -65,7 +65,7 @@ export class EditorRoom {
   /** The declared content of the editor, as far as the room knows. A new editor is created with it. */
   declared: Contents
   /** How many batches are being stored. */
-  #storingBatches = 0
+  #storingBatchCount = 0
   /** Collects the updates that arrive while the index is rebuilt. Undefined at all other times. */
   #postponed: PostponedWork | undefined
   #isDropped = false
@@ -203,7 +203,7 @@ export class EditorRoom {
   /** A duplicate is acknowledged once the original is durable. */
   #acknowledgeDuplicate(queued: QueuedUpdate): void {
     queued.hasChanges = false
-    if (this.#queue.length === 0 && this.#storingBatches === 0)
+    if (this.#queue.length === 0 && this.#storingBatchCount === 0)
       queued.outcome.saved(this.committed.seq, false)
     else {
       this.#queue.push(queued)
@@ -250,13 +250,13 @@ export class EditorRoom {
   async review(): Promise<void> {
     // A batch that is being stored is neither in the queue nor in the log, so the index cannot be rebuilt now. The appender
     // and `putBack` wake the room again.
-    if (this.#storingBatches > 0 || this.#postponed) return
+    if (this.#storingBatchCount > 0 || this.#postponed) return
     const undecided = new Set<Member>()
     for (const { from, hasChanges } of this.#queue)
       if (hasChanges && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
     const lostAccess = ({ hasChanges, from }: QueuedUpdate) => hasChanges && from.mayStore === false
-    if (this.#isDropped || this.#storingBatches > 0 || ![...this.#queue].some(lostAccess)) return
+    if (this.#isDropped || this.#storingBatchCount > 0 || ![...this.#queue].some(lostAccess)) return
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
@@ -286,7 +286,7 @@ export class EditorRoom {
     if (this.#isDropped) return { entry: undefined, updates: [] }
     const updates = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
-    this.#storingBatches++
+    this.#storingBatchCount++
     const changes = updates.filter(({ hasChanges }) => hasChanges)
     const last = changes.at(-1)
     if (last === undefined) return { entry: undefined, updates }
@@ -365,14 +365,14 @@ export class EditorRoom {
 
   /** Puts the updates of a batch back into the queue. The batch was not stored, because access has changed. */
   putBack({ updates }: Batch): void {
-    this.#storingBatches--
+    this.#storingBatchCount--
     this.#queue.putBack(updates)
     this.#deps.wake(this)
   }
 
   /** The batch is durable in the rows up to `seq`. */
   acknowledge({ updates }: Batch, seq: number): void {
-    this.#storingBatches--
+    this.#storingBatchCount--
     for (const { outcome, hasChanges } of updates) outcome.saved(seq, hasChanges)
   }
 
@@ -383,7 +383,7 @@ export class EditorRoom {
 
   /** Whether the room has no members and nothing to store, so that it can be dropped. */
   get isIdle(): boolean {
-    return this.members.size === 0 && this.queuedBytes === 0 && this.#storingBatches === 0
+    return this.members.size === 0 && this.queuedBytes === 0 && this.#storingBatchCount === 0
   }
 
   get isDropped(): boolean {

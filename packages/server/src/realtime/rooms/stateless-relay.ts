@@ -28,7 +28,7 @@ interface StatelessMessage {
   payload: Uint8Array
 }
 
-/** Relays messages that are not stored to the other clients in the editor, in the order of their arrival. */
+/** Relays stateless messages, which are not stored, to the other clients in the editor, in the order of their arrival. */
 export class StatelessRelay {
   readonly #waiting: StatelessMessage[] = []
   #waitingBytes = 0

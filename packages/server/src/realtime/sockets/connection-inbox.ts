@@ -37,7 +37,7 @@ export class ConnectionInbox implements SlicedTask {
   #queuedBytes = 0
   #bytesOnHold = 0
   /** How often `hold` was called without a `release`. */
-  #holds = 0
+  #holdCount = 0
   #isStarted = false
   #isStopped = false
   #isDeliveringRest = false
@@ -70,7 +70,8 @@ export class ConnectionInbox implements SlicedTask {
     this.#ws.on('message', (data: Buffer, isBinary) => {
       onArrival()
       if (this.#isStopped) return
-      if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
+      if (this.#holdCount > 0 || !this.#mayDeliver)
+        return this.#add(data.length, () => deliver(data, isBinary))
       const startedAt = scheduler.startTiming()
       try {
         deliver(data, isBinary)
@@ -83,12 +84,12 @@ export class ConnectionInbox implements SlicedTask {
 
   /** Holds back further messages until every holder has called `release`. */
   hold(): void {
-    this.#holds++
+    this.#holdCount++
     this.#updatePause()
   }
 
   release(): void {
-    if (--this.#holds > 0) return
+    if (--this.#holdCount > 0) return
     this.#bytesOnHold = 0
     // Deferred, because the caller of `release` may be in the middle of an operation.
     if (this.hasWaiting && !this.#isScheduled) {
@@ -137,7 +138,7 @@ export class ConnectionInbox implements SlicedTask {
   }
 
   #deliver({ bytes, deliver }: QueuedMessage): void {
-    if (this.#holds > 0) this.#bytesOnHold += bytes
+    if (this.#holdCount > 0) this.#bytesOnHold += bytes
     deliver()
   }
 
@@ -148,12 +149,12 @@ export class ConnectionInbox implements SlicedTask {
 
   /** Whether no hold keeps messages back. */
   get #isReady(): boolean {
-    return this.#holds === 0 || this.#bytesOnHold < maxBytesOnHold || this.#isDeliveringRest
+    return this.#holdCount === 0 || this.#bytesOnHold < maxBytesOnHold || this.#isDeliveringRest
   }
 
   get #mustPause(): boolean {
     if (this.#isStopped) return false
-    const isUnidentified = this.#holds > 0 && !this.#host.isIdentified
+    const isUnidentified = this.#holdCount > 0 && !this.#host.isIdentified
     return !this.#isStarted || isUnidentified || this.#queuedBytes > maxQueuedBytes
   }
 

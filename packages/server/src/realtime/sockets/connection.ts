@@ -110,7 +110,7 @@ export class Connection implements WorkHost, InboxHost {
     return this.#state.name === 'open'
   }
 
-  /** Whether many bytes wait for the client. Then frames are skipped that can be made up for later. */
+  /** Whether many bytes wait for the client. Then frames are skipped whose content can be sent later. */
   get isBehind(): boolean {
     return this.#outbox.waitingBytes > behindBytes
   }

@@ -9,7 +9,7 @@ const sweepsPerKeepAlive = 40
 /** A connection without a sign of life for 25 s is terminated, so that its user leaves within 35 s. */
 const maxSilentSweeps = 50
 
-interface Watched {
+interface WatchedConnection {
   readonly connection: Connection
   readonly sendKeepAlive: () => void
   sweeps: number
@@ -29,11 +29,11 @@ export interface Pulse {
  * that was paused does not terminate all connections when it continues.
  */
 export class Heartbeat {
-  readonly #watched = new Set<Watched>()
+  readonly #watched = new Set<WatchedConnection>()
 
   /** `sendKeepAlive` sends a message for clients that take silence for a dead connection and cannot see pings. */
   watch(connection: Connection, sendKeepAlive: () => void): Pulse {
-    const watched: Watched = { connection, sendKeepAlive, sweeps: 0, lastSeenSweep: 0 }
+    const watched: WatchedConnection = { connection, sendKeepAlive, sweeps: 0, lastSeenSweep: 0 }
     this.#watched.add(watched)
     return {
       onReceived: () => {

@@ -31,8 +31,8 @@ export class RepeatedRefusals {
   readonly #maxDelayed: number
   /** By fingerprint. The client whose last refusal is oldest is first. */
   readonly #clients = new Map<string, RefusedClient>()
-  /** Connections that wait for their delayed close. */
-  #delayed = 0
+  /** How many connections wait for their delayed close. */
+  #delayedCount = 0
 
   constructor({ clock, maxConnections }: { clock: Clock; maxConnections: number }) {
     this.#clock = clock
@@ -43,9 +43,9 @@ export class RepeatedRefusals {
   refuse(client: string, connection: Connection, reason: CloseReason, message: string): void {
     if (!isFinal(reason) && reason !== 'rateLimited') return connection.close(reason, message)
     const waitMs = this.recordRefusal(client) - connection.ageMs
-    if (waitMs <= 0 || this.#delayed >= this.#maxDelayed) return connection.close(reason, message)
-    this.#delayed++
-    connection.closeAfter(waitMs, reason, message, () => this.#delayed--)
+    if (waitMs <= 0 || this.#delayedCount >= this.#maxDelayed) return connection.close(reason, message)
+    this.#delayedCount++
+    connection.closeAfter(waitMs, reason, message, () => this.#delayedCount--)
   }
 
   /** Returns how many milliseconds after its opening the connection is closed. */

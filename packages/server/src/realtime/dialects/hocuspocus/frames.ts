@@ -23,7 +23,7 @@ export const messages = {
 } as const
 export const authMessages = { token: 0, permissionDenied: 1, authenticated: 2 } as const
 
-/** Encodes a message of types and an optional text. */
+/** Encodes a message about the editor `name`: its types, and an optional text. */
 export function message(name: string, types: readonly number[], text?: string): Buffer {
   const encoder = encoding.createEncoder()
   encoding.writeVarString(encoder, name)

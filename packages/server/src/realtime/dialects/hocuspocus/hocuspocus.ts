@@ -57,9 +57,9 @@ export class HocuspocusClient implements DialectClient {
   #lastDenial: string | undefined
   isIdentified = false
   /** How many tokens are being checked. */
-  #checks = 0
+  #checkCount = 0
   /** How many sessions were created. */
-  #sessions = 0
+  #sessionCount = 0
   #understandsPing = false
   readonly #stateless: StatelessSender
   /** The client has disconnected, and all its messages are delivered. */
@@ -73,7 +73,7 @@ export class HocuspocusClient implements DialectClient {
   }
 
   get isChecking(): boolean {
-    return this.#checks > 0
+    return this.#checkCount > 0
   }
 
   /** Not 4401: applications open a socket before its providers, and some versions never reconnect after 4401. */
@@ -192,7 +192,7 @@ export class HocuspocusClient implements DialectClient {
 
   #check(provider: Provider, token: string | undefined): boolean {
     if (token === undefined) return false
-    this.#checks++
+    this.#checkCount++
     this.#connection.hold()
     this.#identityFor(provider, token)
       .then((identity) => this.#accept(provider, identity))
@@ -201,7 +201,7 @@ export class HocuspocusClient implements DialectClient {
         else this.#close(provider, 'unavailable', 'The editor could not be opened.')
       })
       .finally(() => {
-        this.#checks--
+        this.#checkCount--
         this.#connection.release()
       })
     return true
@@ -240,7 +240,8 @@ export class HocuspocusClient implements DialectClient {
       onClosed,
     })
     provider.session = new EditorSession({
-      sessionId: this.#sessions++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessions}`,
+      sessionId:
+        this.#sessionCount++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessionCount}`,
       connection: this.#connection,
       participant: provider.participant,
       codec: provider.codec,
@@ -257,7 +258,7 @@ export class HocuspocusClient implements DialectClient {
     try {
       if (this.#read(decoding.readVarUint(decoder), decoder, provider, session)) return
     } catch {
-      // A malformed message is denied like an unknown one.
+      // A malformed message is denied like an unknown message.
     }
     this.deny('badMessage', 'The message is not part of the protocol.')
   }
@@ -267,7 +268,7 @@ export class HocuspocusClient implements DialectClient {
     if (role !== undefined) this.#send(provider, authenticated(provider.name, role))
   }
 
-  /** Sends nothing to a provider that has left: another one may have its name. */
+  /** Sends the frame, unless the provider has left: another provider may have its name now. */
   #send(provider: Provider, frame: Buffer): void {
     if (this.#providers.get(provider.name) === provider) this.#connection.send(frame)
   }

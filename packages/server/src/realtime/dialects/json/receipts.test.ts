@@ -24,7 +24,7 @@ describe('[R10.6] receipts', () => {
     expect(receipts.expect(6)).toBe(false)
   })
 
-  test('[R10.6] updates that settle in any order are acknowledged after all updates before them, and the last saved update always is', () => {
+  test('[R10.6] a saved update is acknowledged only after all updates before it are settled, and the last saved update is acknowledged in the end', () => {
     const settlings = fc
       .uniqueArray(fc.nat(30), { minLength: 1, maxLength: 20 })
       .chain((numbers) =>

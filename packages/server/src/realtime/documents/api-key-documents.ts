@@ -8,7 +8,7 @@ import type { OpenDocument } from './open-document.ts'
 const documentsPerStep = 16
 
 /** The open documents of one API key. */
-export class KeyDocuments {
+export class ApiKeyDocuments {
   /** By `documentKey`. */
   readonly documents = new Map<string, OpenDocument>()
   readonly accessVersions = new AccessVersions()
@@ -21,7 +21,8 @@ export class KeyDocuments {
     else if (!organizationIds) this.accessVersions.bumpAll()
     const all = [...this.documents.values()]
     const documents = organizationIds ? this.within(scope) : all.filter((one) => !named || one.hasAny(named))
-    // All members are authorized again, because an update waits until it is known which members may receive it.
+    // All members become stale, not only the named users: the update of any sender waits until it is known which members
+    // may receive it.
     for (const document of documents) document.invalidateAccess()
     void this.#authorize(documents)
   }
