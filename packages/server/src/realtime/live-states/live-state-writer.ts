@@ -201,7 +201,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       const result = results.get(document)
       const { count = changes.length } = result ?? {}
       this.#settle(document, changes.slice(0, count), result)
-      // The document is queued behind the other documents, so that large values do not keep those waiting.
+      // The document is queued behind the other documents, so that its large values do not delay them.
       if (count < changes.length) this.#putBack(document, changes.slice(count))
       const mergeWith = result?.mergeWith
       if (mergeWith !== undefined) this.#merging.set(document, this.#merge(document, mergeWith))

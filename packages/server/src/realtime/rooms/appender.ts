@@ -45,7 +45,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
   #arrived = new Set<EditorRoom>()
   /** The rooms that did not fit into a tick. The users who wrote in them take turns. */
   readonly #late = new FairQueue<EditorRoom>()
-  /** The rooms whose log is being read for rows of others. */
+  /** The rooms whose log is being read, for rows of REST and other servers. */
   readonly #reading = new Map<EditorRoom, Promise<void>>()
   /** The rooms that are stored alone, because another transaction holds their row. No other room waits for them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
@@ -290,7 +290,7 @@ export class Appender implements BatchWork<RoomBatch, AppendResults> {
       room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
     }
     room.markCreated(found.createdAt)
-    // Rows of this server may have been broadcast in the meantime.
+    // Rows that this room stored may have been broadcast in the meantime.
     const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
     if (newRows.length === 0) return
     if (!(await room.applyRows(newRows))) room.drop('restarting', reloadedMessage)

@@ -98,7 +98,7 @@ export class ClientOwners {
     return [...Y.parseUpdateMeta(update).from.keys()].some(isUnknown)
   }
 
-  /** Replaces owners that this server has assumed by those that are stored. */
+  /** Replaces owners that this server has assumed by the stored owners. */
   override(owners: Iterable<ClientOwner>): void {
     for (const [clientId, userId] of owners) {
       if (this.#owners.get(clientId) === userId) continue

@@ -170,7 +170,7 @@ export class EditorRoom {
     const mayWrite = (clientId: number) => this.#owners.mayUse(clientId, from.userId)
     let verdict = this.#index.check(queued.update, { mayWrite })
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
-      // Clients relay updates that they received from other clients directly. The other clients send those themselves.
+      // Clients relay updates that they received directly from other clients. The other clients send these themselves.
       const own = withoutClients(queued.update, (clientId) => !mayWrite(clientId), this.#index.clocks)
       if (own === undefined) return verdict.fault
       verdict = this.#index.check(own, { mayWrite })
@@ -269,7 +269,7 @@ export class EditorRoom {
     const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.committed.seq })
     const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
     this.#index = index
-    // Rows that others stored may have been broadcast since the index was complete.
+    // Rows of REST and of other servers may have been broadcast since the index was complete.
     for (const bytes of this.committed.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
       if (verdict.ok && verdict.value.hasChanges) index.add(verdict.value)
@@ -326,7 +326,7 @@ export class EditorRoom {
     this.#createdAt = createdAt
   }
 
-  /** Whether the row follows the last committed row. If not, others have stored rows in between. */
+  /** Whether the row follows the last committed row. If not, REST or another server has stored rows in between. */
   isNextSeq(seq: number): boolean {
     return seq === this.committed.seq + 1
   }
@@ -336,7 +336,7 @@ export class EditorRoom {
     this.#broadcast([row])
   }
 
-  /** Indexes and broadcasts durable rows that others stored. Resolves with false if a row does not fit to the index. */
+  /** Indexes and broadcasts durable rows of REST and other servers. Resolves with false if a row cannot be indexed. */
   async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
