@@ -58,8 +58,8 @@ export function toUncertainMessage(message: BusMessage): BusMessage {
   return { kind: 'changed', apiKey, organizationId, ...(documentIds && { documentIds }) }
 }
 
-/** A message as an operation emits it. The API key of the operation is added. */
-export type Emitted = BusMessage extends infer Message
+/** A bus message as an operation or a job publishes it with `signal`, which adds the API key. */
+export type Signal = BusMessage extends infer Message
   ? Message extends BusMessage
     ? Omit<Message, 'apiKey'>
     : never

@@ -127,7 +127,7 @@ export function createServer(deps: ServerDeps): Server {
     writeStep: (work, lane) => database.write(work, lane),
     wakeJobs: jobs.wake,
     resumeDeletions: () => void deletions.resume(),
-    commitsUnderWay: (apiKey) => gateway.commitsUnderWay(apiKey),
+    whenRevokedCommitsEnded: (apiKey) => gateway.whenRevokedCommitsEnded(apiKey),
   }
   const callables = createCallableOperations(handlers)
 

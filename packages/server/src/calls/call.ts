@@ -5,7 +5,7 @@ import type { Secrets } from '../access/credentials/secrets.ts'
 import type { UserTokens } from '../access/tokens/user-tokens.ts'
 import type { Config, Limits } from '../config.ts'
 import type { StoredDocuments } from '../crdt/stored-documents.ts'
-import type { Emitted } from '../bus.ts'
+import type { Signal } from '../bus.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { LongReads } from '../platform/turns/long-reads.ts'
@@ -68,7 +68,7 @@ export interface Call<O extends Operation = Operation> {
   /** Runs once the transaction is durable. */
   readonly afterCommit: (work: () => void) => void
   /** Notifies open sessions of the API key, once the transaction is durable and before the caller gets the answer. */
-  readonly signal: (message: Emitted) => void
+  readonly signal: (message: Signal) => void
   readonly now: number
   readonly log: Log
 }

@@ -76,11 +76,11 @@ export class OperationCall implements Call {
   /** The transaction is durable. The answer must wait for the returned promise, if there is one. */
   onCommitted(): Promise<unknown> | undefined {
     for (const work of this.#afterCommit ?? []) work()
-    const { bus, commitsUnderWay } = this.services
+    const { bus, whenRevokedCommitsEnded } = this.services
     const messages = this.#messages
     for (const message of messages) bus.publish(message)
     const changesAccess = messages.some(({ kind }) => kind === 'access' || kind === 'credentials')
-    return changesAccess ? commitsUnderWay(this.#apiKey) : undefined
+    return changesAccess ? whenRevokedCommitsEnded(this.#apiKey) : undefined
   }
 
   /** Whether the transaction was committed is unknown. Open sessions read the documents again. */

@@ -16,6 +16,6 @@ export interface Services extends HandlerServices {
   readonly rateLimits: RateLimits
   /** Starts the job runner; called after a job was committed. */
   readonly wakeJobs: () => void
-  /** Resolves when no live client's write under this key is being committed. Undefined: none is. */
-  readonly commitsUnderWay: (apiKey: string) => Promise<unknown> | undefined
+  /** Waits for commits under way whose live client has lost access. Returns undefined if there are none to wait for. */
+  readonly whenRevokedCommitsEnded: (apiKey: string) => Promise<unknown> | undefined
 }

@@ -1,4 +1,4 @@
-import type { Emitted } from '../bus.ts'
+import type { Signal } from '../bus.ts'
 import type { Scope } from '../store/deletions.ts'
 import type { Database, Db } from '../store/engine/db.ts'
 import type { Job, JobKind } from '../store/jobs.ts'
@@ -18,7 +18,7 @@ export interface JobContext<K extends JobKind> {
   job: Job<K>
   now: number
   /** Publishes a message to open sessions of the job's API key. Call it once the change is durable. */
-  emit: (message: Emitted) => void
+  signal: (message: Signal) => void
   removeInSteps: RemoveInSteps
 }
 

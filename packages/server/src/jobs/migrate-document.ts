@@ -11,7 +11,7 @@ import type { JobHandler } from './job.ts'
  * continues them.
  */
 export const migrateDocument: JobHandler<'document.migrate'> = {
-  async run({ database, job: { apiKey, payload }, now, emit, removeInSteps }) {
+  async run({ database, job: { apiKey, payload }, now, signal, removeInSteps }) {
     const { organizationId, migrationId } = payload
     const migration = await database.write(async (db) => {
       const isStarted = await migrations.advance(db, apiKey, organizationId, migrationId, 'in_progress', now)
@@ -41,10 +41,10 @@ export const migrateDocument: JobHandler<'document.migrate'> = {
     const scope = { organizationId, documentIds: [documentId], movedTo: newDocumentId }
     if (!(await removeInSteps(apiKey, scope, move))) {
       if (!(await database.write(moveAtOnce, apiKey))) return
-      emit({ kind: 'gone', organizationId, documentIds: [documentId], isMoved: true })
+      signal({ kind: 'gone', organizationId, documentIds: [documentId], isMoved: true })
     }
-    emit({ kind: 'changed', organizationId, documentIds: [newDocumentId] })
-    emit({ kind: 'access' })
+    signal({ kind: 'changed', organizationId, documentIds: [newDocumentId] })
+    signal({ kind: 'access' })
   },
 
   async abandon({ database, job: { apiKey, payload }, now }) {

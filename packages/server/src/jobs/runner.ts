@@ -1,5 +1,5 @@
 import { type Clock, type StopTimer, systemClock } from '../platform/clock.ts'
-import type { Bus, Emitted } from '../bus.ts'
+import type { Bus, Signal } from '../bus.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { JobObserver } from '../platform/metrics/metrics.ts'
 import type { Database } from '../store/engine/db.ts'
@@ -48,8 +48,8 @@ export function createJobRunner(deps: JobRunnerDeps): JobRunner {
   let stopPolling: StopTimer | undefined
 
   const run = async <K extends JobKind>(job: Job<K>, handler: JobHandler<K>): Promise<void> => {
-    const emit = (message: Emitted) => bus.publish({ ...message, apiKey: job.apiKey })
-    const context = { database, job, now: clock.now(), emit, removeInSteps }
+    const signal = (message: Signal) => bus.publish({ ...message, apiKey: job.apiKey })
+    const context = { database, job, now: clock.now(), signal, removeInSteps }
     if (job.attempts <= maxAttempts) await handler.run(context)
     else await handler.abandon(context)
     await database.write((db) => jobs.finish(db, job.jobId))

@@ -26,7 +26,10 @@ export interface Endpoint {
   token: string | null
 }
 
-/** Reads the path as the client sent it: a `URL` resolves dots in it, even percent-encoded dots. */
+/**
+ * Returns the endpoint at a path, or undefined if there is none. Reads the path as the client sent it, because a `URL`
+ * resolves dots in the path, even percent-encoded dots.
+ */
 export function endpointOf(url: string): Endpoint | undefined {
   if (!URL.canParse(url, 'http://host')) return undefined
   const [, path = ''] = /^(?:https?:\/\/[^/?#]*)?(\/[^?#]*)/i.exec(url) ?? []

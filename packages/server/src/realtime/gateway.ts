@@ -16,7 +16,7 @@ import {
   noTokenMessage,
   userIdentity,
   originDeniedMessage,
-} from './authorization/identify.ts'
+} from './authorization/identity.ts'
 import type { OpenPage } from './authorization/open-pages.ts'
 import type { DialectClient, DialectContext } from './dialects/dialect.ts'
 import { dialectNames, dialects, type Endpoint, endpointOf } from './endpoints.ts'
@@ -41,10 +41,10 @@ export interface GatewayDeps extends IdentifyDeps {
 
 /** A client must identify itself within this time (R16). */
 const authTimeoutMs = 5_000
-/** On shutdown, clients reconnect at a random time within this, not all at once. */
+/** On shutdown, each client reconnects at a random time within this time, so that not all reconnect at once. */
 const maxReconnectDelayMs = 5_000
 /** On shutdown, clients may send messages for this time. */
-const finishMs = 1_000
+const drainMessagesMs = 1_000
 /** On shutdown, clients have this time for their half of the closing handshake. */
 const drainCloseTimeoutMs = 2_000
 
@@ -64,7 +64,7 @@ export class Gateway {
     maxPayload: limits.messageBytes,
     WebSocket: ClientSocket,
   })
-  /** Connections whose request is being checked, and refused ones until they are closed. */
+  /** Connections whose request is being checked, and refused connections until they are closed. */
   readonly #arriving = new Set<Connection>()
   /** Connections that deliver messages. */
   readonly #clients = new Map<Connection, DialectClient>()
@@ -117,7 +117,7 @@ export class Gateway {
     socket.setNoDelay(true)
     const { services, log, unsentAnswers } = this.#deps
     const connection = new Connection(newId('conn'), ws, socket, {
-      turns: services.turns,
+      scheduler: services.scheduler,
       unsentAnswers,
       clock: this.#clock,
     })
@@ -169,14 +169,14 @@ export class Gateway {
     if (oversizeReason) ws.onTooLarge = () => client.deny(oversizeReason, tooLargeReason)
     const stopGuard = client.isIdentified ? undefined : this.#guard(socket, connection, client)
     const pulse = this.#heartbeat.watch(connection, () => client.keepAlive())
-    ws.on('ping', pulse.onSignal).on('pong', pulse.onSignal)
-    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary), pulse.onSignal)
+    ws.on('ping', pulse.onReceived).on('pong', pulse.onReceived)
+    connection.inbox.start((data, isBinary) => deliver(connection, client, data, isBinary), pulse.onReceived)
     ws.on('close', () => {
       stopGuard?.()
       pulse.stop()
       this.#clients.delete(connection)
       if (this.#clients.size === 0) this.#onLastClientClosed?.()
-      connection.inbox.finish(() => client.onClosed())
+      connection.inbox.deliverRest(() => client.onClosed())
     })
   }
 
@@ -201,12 +201,12 @@ export class Gateway {
     void this.#deps.services.sweep()
   }
 
-  /** Resolves when no client's write under this API key is being committed; undefined if none is. */
-  commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
-    return this.#deps.services.commitsUnderWay(apiKey)
+  /** See `Commits.whenRevokedCommitsEnded`. */
+  whenRevokedCommitsEnded(apiKey: string): Promise<unknown> | undefined {
+    return this.#deps.services.whenRevokedCommitsEnded(apiKey)
   }
 
-  /** Stores the update of a request like the update of a client. Resolves when it is durable; throws an `ApiError`. */
+  /** Stores the update of a REST request as if a client had sent it. Resolves when it is durable. Throws an `ApiError`. */
   storeUpdate(apiKey: string, user: VerifiedUser | 'server', ref: EditorRef, update: Uint8Array) {
     const identity = user === 'server' ? backendIdentity(apiKey) : userIdentity(user)
     return storeUpdate(this.#deps.services, identity, ref, update)
@@ -219,16 +219,16 @@ export class Gateway {
     for (const client of this.#clients.values()) {
       client.onDrain(Math.round(Math.random() * maxReconnectDelayMs))
     }
-    await Promise.race([services.idle(), this.#pause(finishMs)])
+    await Promise.race([services.idle(), this.#pause(drainMessagesMs)])
     const connections = [...this.#arriving, ...this.#clients.keys()]
     for (const connection of connections) connection.inbox.stop()
-    await services.turns.idle()
+    await services.scheduler.idle()
     await services.idle()
     for (const connection of connections) connection.close('restarting', 'The server is shutting down.')
     await Promise.race([this.#lastClientClosed(), this.#pause(drainCloseTimeoutMs)])
     for (const connection of connections) connection.terminate()
     this.#stopSweeping()
-    await services.turns.idle()
+    await services.scheduler.idle()
     await services.idle()
     services.close()
     pages.close()

@@ -7,10 +7,10 @@ import {
   identifyUser,
   type Identity,
   type IdentityDeps,
-} from './authorization/identify.ts'
+} from './authorization/identity.ts'
 import type { OpenPage } from './authorization/open-pages.ts'
 import type { DialectClient } from './dialects/dialect.ts'
-import type { RealtimeServices } from './editors/services.ts'
+import type { RealtimeServices } from './editors/realtime-services.ts'
 import type { Connection } from './sockets/connection.ts'
 
 export interface IdentifyDeps extends IdentityDeps {
@@ -39,7 +39,7 @@ export async function identifyByToken(
 
 /**
  * Identifies the client by the headers or the token of its upgrade request, if it has either. Other clients identify
- * themselves by their first message. False if the client is denied.
+ * themselves by their first message. Resolves with false if the client is denied.
  */
 export async function identifyByRequest(
   deps: IdentifyDeps,

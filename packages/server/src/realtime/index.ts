@@ -5,9 +5,9 @@ import { createStoredDocuments } from '../crdt/stored-documents.ts'
 import { type Clock, systemClock } from '../platform/clock.ts'
 import type { Log } from '../platform/log/log.ts'
 import type { UnsentAnswers } from '../platform/turns/unsent-answers.ts'
-import type { IdentityDeps } from './authorization/identify.ts'
+import type { IdentityDeps } from './authorization/identity.ts'
 import { OpenPages } from './authorization/open-pages.ts'
-import { RealtimeServices } from './editors/services.ts'
+import { RealtimeServices } from './editors/realtime-services.ts'
 import type { RunVersionOperation } from './editors/version-requests.ts'
 import { Gateway, type GatewayDeps } from './gateway.ts'
 import { createLargeJson } from './messages/large-json.ts'
@@ -20,7 +20,7 @@ export interface RealtimeDeps extends Omit<IdentityDeps, 'pages'> {
   addressOf: GatewayDeps['addressOf']
   unsentAnswers: UnsentAnswers
   runVersionOperation: RunVersionOperation
-  /** Default: the system's clock, with `now`. */
+  /** Default: the system's clock, but with `now` from above. */
   clock?: Clock
 }
 

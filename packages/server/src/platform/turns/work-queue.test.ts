@@ -16,11 +16,11 @@ const times = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 /** Queues of clients that share one event loop, and the order in which their work ran. */
 function scene() {
-  const turns = new Scheduler()
+  const scheduler = new Scheduler()
   const done: string[] = []
   function client(userId: string, options: WorkQueueOptions = {}, apiKey = 'key') {
     let held = 0
-    const host = { turns, owner: { apiKey, userId }, hold: () => void held++, release: () => void held-- }
+    const host = { scheduler, owner: { apiKey, userId }, hold: () => void held++, release: () => void held-- }
     const queue = new WorkQueue(host, options)
     const work = (name: string, ms = 0) => {
       busy(ms)
@@ -34,7 +34,7 @@ function scene() {
       isFree: () => held === 0,
     }
   }
-  return { turns, done, client }
+  return { scheduler, done, client }
 }
 
 describe('a work queue', () => {
@@ -47,7 +47,7 @@ describe('a work queue', () => {
   })
 
   test('[S2] [S8] long work runs in order over several iterations of the event loop', async () => {
-    const { client, done, turns } = scene()
+    const { client, done, scheduler } = scene()
     const ada = client('ada')
     for (const i of times(30)) ada.run(`${i}`, 1)
     expect(done.length).toBeLessThan(20)
@@ -55,19 +55,19 @@ describe('a work queue', () => {
     const before = done.length
     await nextLoop()
     expect(done.length).toBeLessThan(before + 20)
-    await turns.idle()
+    await scheduler.idle()
     expect(done).toEqual(times(30).map(String))
     expect(ada.isFree()).toBe(true)
   })
 
   test('[S1] [S8.1] a client with little work does not wait behind the backlog of others', async () => {
-    const { client, done, turns } = scene()
+    const { client, done, scheduler } = scene()
     const loud = times(10).map((i) => client(`loud ${i}`))
     for (const one of loud) for (const i of times(10)) one.run(`loud ${i}`, 1)
     const [quiet, elsewhere] = [client('quiet'), client('loud 1', {}, 'another key')]
     quiet.run('quiet')
     elsewhere.run('elsewhere')
-    await turns.idle()
+    await scheduler.idle()
     expect(done).toHaveLength(102)
     // Eight milliseconds at first, then a slice of two for each client that has spent as little.
     expect(done.indexOf('quiet')).toBeLessThan(50)
@@ -75,22 +75,22 @@ describe('a work queue', () => {
   })
 
   test('[R9] the queue stops while its work may not run, and continues where it stopped', async () => {
-    const { client, done, turns } = scene()
+    const { client, done, scheduler } = scene()
     let mayRun = false
     let blocked = 0
     const ada = client('ada', { mayRun: () => mayRun, onBlocked: () => void blocked++ })
     for (const i of times(3)) ada.push(`${i}`)
     ada.queue.start()
-    await turns.idle()
+    await scheduler.idle()
     expect([done, blocked, ada.isHeld()]).toEqual([[], 1, true])
     mayRun = true
     ada.queue.start()
-    await turns.idle()
+    await scheduler.idle()
     expect([done, blocked, ada.isFree()]).toEqual([['0', '1', '2'], 1, true])
   })
 
   test('[R8] the queue continues after an error, and is empty after clear', async () => {
-    const { client, done, turns } = scene()
+    const { client, done, scheduler } = scene()
     const errors: unknown[] = []
     const ada = client('ada', { onError: (error) => errors.push(error) })
     ada.queue.push(() => {
@@ -100,7 +100,7 @@ describe('a work queue', () => {
     ada.queue.push(() => ada.queue.clear())
     ada.push('cleared')
     ada.queue.start()
-    await turns.idle()
+    await scheduler.idle()
     expect(done).toEqual(['after'])
     expect(errors).toHaveLength(1)
     expect(ada.isFree()).toBe(true)
@@ -109,12 +109,12 @@ describe('a work queue', () => {
   })
 
   test('[S2] work that is added by other work runs after the work that waits already', async () => {
-    const { client, done, turns } = scene()
+    const { client, done, scheduler } = scene()
     const ada = client('ada')
     ada.queue.push(() => ada.run('added'))
     ada.push('waiting')
     ada.queue.start()
-    await turns.idle()
+    await scheduler.idle()
     expect(done).toEqual(['waiting', 'added'])
     expect(ada.isFree()).toBe(true)
   })

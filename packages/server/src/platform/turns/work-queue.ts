@@ -3,7 +3,7 @@ import type { Scheduler, SlicedTask } from './scheduler.ts'
 
 /** The connection of the client whose work waits. */
 export interface WorkHost {
-  readonly turns: Scheduler
+  readonly scheduler: Scheduler
   readonly owner: WorkOwner
   /** Stops reading from the client until `release`. */
   hold(): void
@@ -45,9 +45,9 @@ export class WorkQueue implements SlicedTask {
 
   /** Runs the work now if nothing waits and there is time; otherwise queues it. */
   runOrQueue(work: () => void): void {
-    const { turns } = this.#host
-    if (this.#works.length === 0 && turns.hasTime) {
-      turns.runNow(work)
+    const { scheduler } = this.#host
+    if (this.#works.length === 0 && scheduler.hasTime) {
+      scheduler.runNow(work)
     } else {
       this.push(work)
       this.start()
@@ -65,7 +65,7 @@ export class WorkQueue implements SlicedTask {
   start(): void {
     if (this.#isStarted || this.#works.length === 0) return
     this.#isStarted = true
-    this.#host.turns.schedule(this)
+    this.#host.scheduler.schedule(this)
   }
 
   run(deadline: number): boolean {

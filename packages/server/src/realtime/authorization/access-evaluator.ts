@@ -49,40 +49,43 @@ export class AccessEvaluator {
   ): Promise<AccessDecision[] | 'being deleted'> {
     const { database, credentials, deletions, creationLimits, clock } = this.#deps
     const { apiKey, organizationId, documentId } = document
-    const key = await credentials.apiKey(apiKey)
-    if (!key) return clients.map(() => notAccepted)
-    if (deletions.mayAffect(key.caller) && (await deletions.affects(apiKey, mentionOf(document)))) {
+    const known = await credentials.apiKey(apiKey)
+    if (!known) return clients.map(() => notAccepted)
+    if (deletions.mayAffect(known.caller) && (await deletions.affects(apiKey, mentionOf(document)))) {
       return 'being deleted'
     }
     const users = clients.map(({ identity }) => identity.access)
     const seconds = Math.floor(clock.now() / 1000)
     const decisions = await evaluateAccess(
       database.read,
-      key.caller,
+      known.caller,
       organizationId,
       documentId,
       users,
       seconds,
     )
     for (const [index, { identity }] of clients.entries()) {
-      if (identity.isAccepted?.(key.tokens) === false) decisions[index] = notAccepted
+      if (identity.isAccepted?.(known.tokens) === false) decisions[index] = notAccepted
     }
     if (document.exists) return decisions
-    // A client that opens a missing document creates it (spec 0.8). A client that was closed because the document was
-    // deleted does not.
+    // A client that opens a missing document creates it (spec 0.8). A client that left, for example because the document
+    // was deleted, does not.
     const openers = clients.filter((client, index) => decisions[index]?.allowed && !client.hasLeft)
     if (openers.length === 0) return decisions
     const creators = openers.flatMap((client) => (client.mayCreate ? client.identity : []))
     const refuse = async () => (creators.length > 0 ? creationLimits.take(creators) : doesNotExist)
     const now = clock.now()
-    const refusal = await ensureDocument(database, key.caller, organizationId, documentId, now, refuse)
+    const refusal = await ensureDocument(database, known.caller, organizationId, documentId, now, refuse)
     if (refusal) return decisions.map((decision) => (decision.allowed ? refusal : decision))
     document.exists = true
     return decisions
   }
 }
 
-/** The user of the first client. Clients that have the document open do not queue behind clients that open it. */
+/**
+ * The lane of the gate in which these clients wait: the user of the first client. Clients that have the document open wait
+ * in another lane, so that they do not queue behind clients that open it.
+ */
 function laneOf(clients: readonly AuthorizedClient[]): string {
   const userId = clients[0]?.identity.userId ?? ''
   return clients.some(({ role }) => role !== undefined) ? `again ${userId}` : userId

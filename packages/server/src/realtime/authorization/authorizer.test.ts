@@ -11,34 +11,35 @@ class Client implements AuthorizedClient {
   readonly role = undefined
   readonly hasLeft = false
   readonly mayCreate = true
-  epoch = 1
-  decidedAt = 0
+  accessVersion = 1
+  decidedVersion = 0
   readonly decisions: AccessDecision[] = []
-  readonly ends: string[] = []
+  readonly closes: string[] = []
 
   isCurrent(): boolean {
-    return this.decidedAt === this.epoch || this.ends.length > 0
+    return this.decidedVersion === this.accessVersion || this.closes.length > 0
   }
 
-  onDecision(decision: AccessDecision, epoch: number): void {
-    this.decidedAt = epoch
+  onDecision(decision: AccessDecision, accessVersion: number): void {
+    this.decidedVersion = accessVersion
     this.decisions.push(decision)
   }
 
   close(reason: string): void {
-    this.ends.push(reason)
+    this.closes.push(reason)
   }
 }
 
 function scene(clients: Client[], evaluate: () => Promise<void> = async () => {}) {
   const clock = new SteppedClock()
   const errors: unknown[] = []
-  const asked: number[] = []
+  /** How many clients each evaluation was for. */
+  const evaluated: number[] = []
   const authorizer = new Authorizer(
     {
       clock,
       evaluate: async (_document, stale) => {
-        asked.push(stale.length)
+        evaluated.push(stale.length)
         await evaluate()
         return stale.map(() => granted)
       },
@@ -47,30 +48,30 @@ function scene(clients: Client[], evaluate: () => Promise<void> = async () => {}
     { apiKey: 'k1', organizationId: 'o1', documentId: 'd1' },
     new Set(clients),
   )
-  return { clock, errors, asked, authorizer }
+  return { clock, errors, evaluated, authorizer }
 }
 
 describe('[R9] the authorizer of an open document', () => {
-  test('[R9] clients that join together are checked together', async () => {
+  test('[R9] clients that join at the same time are checked in one evaluation', async () => {
     const clients = [new Client(), new Client()]
-    const { authorizer, asked } = scene(clients)
+    const { authorizer, evaluated } = scene(clients)
     void authorizer.authorize()
     await authorizer.authorize()
-    expect(asked).toEqual([2])
+    expect(evaluated).toEqual([2])
     expect(clients.map(({ decisions }) => decisions)).toEqual([[granted], [granted]])
   })
 
-  test('[R9] a client whose access changes while it is read is checked once more', async () => {
+  test('[R9] a client whose access changes during its check is checked once more', async () => {
     const ada = new Client()
-    const { authorizer, asked } = scene([ada], async () => {
-      if (ada.epoch === 1) ada.epoch = 2
+    const { authorizer, evaluated } = scene([ada], async () => {
+      if (ada.accessVersion === 1) ada.accessVersion = 2
     })
     await authorizer.authorize()
-    expect(asked).toEqual([1, 1])
-    expect(ada.decidedAt).toBe(2)
+    expect(evaluated).toEqual([1, 1])
+    expect(ada.decidedVersion).toBe(2)
   })
 
-  test('[R9] a client that left is decided about as long as its updates wait', async () => {
+  test('[R9] `decide` checks the access of a client that has left', async () => {
     const gone = new Client()
     const { authorizer } = scene([])
     await authorizer.decide(gone)
@@ -91,6 +92,6 @@ describe('[R9] the authorizer of an open document', () => {
     }
     await done
     expect(errors).toHaveLength(5)
-    expect(ada.ends).toEqual(['unavailable'])
+    expect(ada.closes).toEqual(['unavailable'])
   })
 })

@@ -3,7 +3,7 @@ import type { Decision } from '../../access/permissions.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { DocumentRef } from '../../store/refs.ts'
 import type { CreationRefusal } from './creation-limits.ts'
-import type { Identity } from './identify.ts'
+import type { Identity } from './identity.ts'
 
 /** What a client may do with a document, or why the document cannot be created for the client. */
 export type AccessDecision = Decision | CreationRefusal
@@ -11,24 +11,24 @@ export type AccessDecision = Decision | CreationRefusal
 /** A client whose access to a document is checked. */
 export interface AuthorizedClient {
   readonly identity: Identity
-  /** By the latest decision; undefined before the first one. */
+  /** The role of the latest decision. Undefined before the first decision. */
   readonly role: AccessRole | undefined
   readonly hasLeft: boolean
   /** Whether the client may create the document by opening it. */
   readonly mayCreate: boolean
-  /** Increases with everything that makes the latest decision stale. */
-  readonly epoch: number
-  /** Whether the latest decision applies at this moment. */
+  /** Increases with every change that makes earlier decisions about this client stale. */
+  readonly accessVersion: number
+  /** Whether the latest decision still applies: it is not stale, and its time is not over. */
   isCurrent(now: number): boolean
-  /** `epoch`: the epoch of the client before its access was read. */
-  onDecision(decision: AccessDecision, epoch: number, now: number): void
+  /** `accessVersion`: the version of the client before its access was read. */
+  onDecision(decision: AccessDecision, accessVersion: number, now: number): void
   close(reason: CloseReason, message: string): void
 }
 
 /** A document as the evaluator sees it. */
 export interface EvaluatedDocument extends DocumentRef {
   readonly apiKey: string
-  /** Whether it is known to be stored. */
+  /** Whether the document is known to be stored. */
   exists: boolean
 }
 
@@ -49,7 +49,7 @@ export class Authorizer {
   readonly #document: EvaluatedDocument
   /** The clients that have the document open. */
   readonly #clients: ReadonlySet<AuthorizedClient>
-  /** Clients whose updates wait for a decision. They may have left. */
+  /** Clients for which `decide` was called. They may have left the document. */
   readonly #undecided = new Set<AuthorizedClient>()
   #running: Promise<void> | undefined
 
@@ -71,7 +71,7 @@ export class Authorizer {
     return this.#running
   }
 
-  /** Resolves when it is known whether the client may write, whether or not it still has the document open. */
+  /** Resolves when the decision about the client is current, or the client is closed. The client may have left before. */
   decide(client: AuthorizedClient): Promise<void> {
     this.#undecided.add(client)
     return this.authorize()
@@ -80,17 +80,17 @@ export class Authorizer {
   async #authorizeAll(): Promise<void> {
     const { clock, evaluate, onError } = this.#deps
     for (let failures = 0; ;) {
-      // Not before the caller is done: clients that join together are checked together.
+      // Waits until the caller is done, so that clients that join together are checked together.
       await Promise.resolve()
       const clients = new Set([...this.#clients, ...this.#undecided])
       const stale = [...clients].filter((client) => !client.isCurrent(clock.now()))
       if (stale.length === 0) return this.#undecided.clear()
-      const epochs = stale.map(({ epoch }) => epoch)
+      const versions = stale.map(({ accessVersion }) => accessVersion)
       try {
         const decisions = await evaluate(this.#document, stale)
         for (const [index, client] of stale.entries()) {
           this.#undecided.delete(client)
-          client.onDecision(decisions[index] as AccessDecision, epochs[index] as number, clock.now())
+          client.onDecision(decisions[index] as AccessDecision, versions[index] as number, clock.now())
         }
       } catch (error) {
         onError(error)

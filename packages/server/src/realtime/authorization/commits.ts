@@ -1,14 +1,14 @@
 import type { Database, Db } from '../../store/engine/db.ts'
 
-/** A client that sent something to be stored. */
+/** A client that sent data to be stored. */
 export interface Sender {
-  /** Whether what it sent may be stored at this moment, also after it left. Undefined while a decision is pending. */
+  /** Whether the data may be stored at this moment, even after the client left. Undefined while a decision is pending. */
   readonly mayStore: boolean | undefined
   /** Resolves when the pending decision is made. */
   whenDecided(): Promise<void>
 }
 
-/** Access changed while a transaction was running: it must not be committed. */
+/** Thrown when access changes while a transaction runs, because the transaction must not be committed. */
 export class AccessChanged extends Error {}
 
 interface Commit {
@@ -19,9 +19,9 @@ interface Commit {
 }
 
 /**
- * Transactions that store what clients sent. Each is committed only if all senders may still write at its end. An operation
- * that revokes access is answered after the commits that were under way at that moment. So nothing is stored after the
- * answer.
+ * Transactions that store what clients sent. Each is committed only if all its senders may still write at its end. An
+ * operation that revokes access is answered after the commits under way of the clients that lost it. So nothing that these
+ * clients sent is stored after the answer.
  */
 export class Commits {
   readonly #database: Database
@@ -31,50 +31,51 @@ export class Commits {
     this.#database = database
   }
 
-  /** Throws `AccessChanged` if a sender may not write any more, or if its decision is pending. */
+  /** Runs `work` in a transaction. Throws `AccessChanged` if a sender may not write at its end, or if a decision is pending. */
   async write<T>(
     apiKeys: ReadonlySet<string>,
     senders: readonly Sender[],
     work: (db: Db) => Promise<T>,
     lane?: string,
   ): Promise<T> {
-    let end = () => {}
-    const commit: Commit = { apiKeys, senders, ended: new Promise((resolve) => (end = resolve)) }
+    let markEnded = () => {}
+    const commit: Commit = { apiKeys, senders, ended: new Promise((resolve) => (markEnded = resolve)) }
     try {
       return await this.#database.write(async (db) => {
         const result = await work(db)
         if (!areAllowed(senders)) throw new AccessChanged()
-        // On SQLite the commit follows before anything else can happen.
+        // On SQLite no other code runs before the commit, so nobody has to wait for it.
         if (!this.#database.exclusive) this.#underWay.add(commit)
         return result
       }, lane)
     } finally {
-      end()
+      markEnded()
       this.#underWay.delete(commit)
     }
   }
 
   /**
-   * Resolves when no commit under that API key is under way whose sender has lost access; undefined if there is none.
-   * Commits whose senders may still write are not waited for: a commit takes long when the database does not answer.
+   * Waits for the commits under way, under this API key, whose senders have lost access. Commits whose senders may still
+   * write are not waited for: a commit takes long when the database does not answer. Returns undefined if no commit under
+   * this API key is under way.
    */
-  underWay(apiKey: string): Promise<unknown> | undefined {
+  whenRevokedCommitsEnded(apiKey: string): Promise<unknown> | undefined {
     if (this.#underWay.size === 0) return undefined
     const commits = [...this.#underWay].filter(({ apiKeys }) => apiKeys.has(apiKey))
     if (commits.length === 0) return undefined
-    return Promise.all(commits.map((commit) => Promise.race([commit.ended, whenHarmless(commit)])))
+    return Promise.all(commits.map((commit) => Promise.race([commit.ended, whenAllowedOrEnded(commit)])))
   }
 }
 
 const areAllowed = (senders: readonly Sender[]) => senders.every(({ mayStore }) => mayStore === true)
 
-/** Resolves when it is known that all senders may still write. */
-async function whenHarmless({ senders, ended }: Commit): Promise<void> {
+/** Resolves when all senders are known to be allowed to write, or else when the commit has ended. */
+async function whenAllowedOrEnded({ senders, ended }: Commit): Promise<void> {
   await Promise.all(senders.map((sender) => sender.whenDecided()))
   if (!areAllowed(senders)) await ended
 }
 
-/** Retries the write when access changed meanwhile and the sender may still write. Calls `refused` if it may not. */
+/** Runs the write, and repeats it while access changes during it. Calls `refused` if the sender may not write any more. */
 export async function retryWhileAllowed<T>(
   sender: Sender,
   write: () => Promise<T>,

@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { createRateLimit } from '../../platform/rate-limit.ts'
 import type { Database } from '../../store/engine/db.ts'
 import * as openings from '../../store/documents/openings.ts'
-import type { Identity } from './identify.ts'
+import type { Identity } from './identity.ts'
 
 /** Why a missing document is not created for the client that opens it. */
 export interface CreationRefusal {
@@ -19,12 +19,15 @@ interface CreationLimitDeps {
   limits: Pick<Limits, 'createdByOpeningPerMinute' | 'createdByOpeningPerDay'>
 }
 
-/** A server reserves this many of the creations that its API key has in a day, so most creations cost no statement. */
+/** A server reserves this many of an API key's daily creations at once, so that most creations cost no statement. */
 const reservationSize = 50
 const dayMs = 24 * 60 * 60 * 1000
 
+/** Creations that this server has reserved for one API key. */
 interface Reserve {
+  /** Days since 1970. */
   day: number
+  /** Reserved creations that are still unused. */
   left: number
   /** The reservation in progress, shared by all callers. */
   refilling: Promise<void> | undefined
@@ -41,7 +44,10 @@ export class CreationLimits {
     this.#perUser = createRateLimit(deps.limits.createdByOpeningPerMinute, 60)
   }
 
-  /** Charges one document to the first of these clients that has creations left. Backends are not limited. */
+  /**
+   * Charges one document to the first of these clients that has creations left. Backends are not limited. Resolves with the
+   * reason if no client may create the document.
+   */
   async take(openers: readonly Identity[]): Promise<CreationRefusal | undefined> {
     let refusal: CreationRefusal | undefined
     for (const { apiKey, userId, access } of openers) {

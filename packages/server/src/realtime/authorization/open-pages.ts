@@ -30,7 +30,7 @@ const retryMs = 1_000
 export class OpenPages {
   readonly #deps: OpenPagesDeps
   readonly #pages = new Map<string, Set<OpenPage>>()
-  readonly #keysOf = new Map<OpenPage, Set<string>>()
+  readonly #apiKeysOf = new Map<OpenPage, Set<string>>()
   readonly #unsubscribe: () => void
 
   constructor(deps: OpenPagesDeps) {
@@ -40,13 +40,13 @@ export class OpenPages {
     })
   }
 
-  /** Whether the page may use the API key. An allowed page is closed when that changes. */
+  /** Returns whether the page may use the API key. From then on, the page is closed when its origin is not allowed any more. */
   async admit(apiKey: string, page: OpenPage): Promise<boolean> {
     if (page.origin === undefined) return true
-    // Registered before the check: the page would miss a domain that is removed right after it.
+    // Registered before the check, so that the page is also closed if its domain is removed during the check.
     if (page.isOpen) {
       this.#pages.set(apiKey, (this.#pages.get(apiKey) ?? new Set()).add(page))
-      this.#keysOf.set(page, (this.#keysOf.get(page) ?? new Set()).add(apiKey))
+      this.#apiKeysOf.set(page, (this.#apiKeysOf.get(page) ?? new Set()).add(apiKey))
     }
     const { database, publicOrigins } = this.#deps
     return pageMayConnect(database.read, apiKey, page, publicOrigins)
@@ -54,11 +54,11 @@ export class OpenPages {
 
   /** Called when the page's connection is closed. */
   leave(page: OpenPage): void {
-    for (const apiKey of this.#keysOf.get(page) ?? []) {
+    for (const apiKey of this.#apiKeysOf.get(page) ?? []) {
       const pages = this.#pages.get(apiKey)
       if (pages?.delete(page) && pages.size === 0) this.#pages.delete(apiKey)
     }
-    this.#keysOf.delete(page)
+    this.#apiKeysOf.delete(page)
   }
 
   async #check(apiKey: string): Promise<void> {

@@ -1,38 +1,39 @@
 interface StatusRequest {
+  /** A number that the client chose. */
   version: number
-  /** The updates with smaller numbers arrived before the request. */
+  /** All updates with smaller numbers arrived before the request. */
   before: number
 }
 
 /**
- * Decides when a version of a Y-Sweet client is durable: when every update that arrived before the request is durable, and
- * also what the client had before it connected. The client sends the latter in its answer to the server's first sync step
- * 1. A refused update is missing until such an answer, which holds everything that the server lacks, is saved.
+ * Decides when a version that a Y-Sweet client asks about is durable. For this, all updates that arrived before the request
+ * must be durable, and also the changes that the client made before it connected. The client sends these in a sync step 2,
+ * which contains everything that the server lacks. So a refused update is missing until a later sync step 2 is saved.
  */
 export class SyncStatus {
   #next = 0
-  /** Updates that are neither saved nor refused, in order: number → whether the update is an answer. */
+  /** Updates that are neither saved nor refused, in order: number → whether the update is a sync step 2. */
   readonly #pending = new Map<number, boolean>()
-  /** Updates up to this number may be missing until an answer with a larger number is saved. */
+  /** Updates up to this number may be missing until a sync step 2 with a larger number is saved. Undefined: none is missing. */
   #missingUpTo: number | undefined = -1
   #request: StatusRequest | undefined
 
-  /** Returns the number of an update that arrived. */
-  add(isAnswer: boolean): number {
+  /** Call it when an update arrives. Returns the number of the update. */
+  add(isStep2: boolean): number {
     const number = this.#next++
-    this.#pending.set(number, isAnswer)
+    this.#pending.set(number, isStep2)
     return number
   }
 
-  /** The newest request replaces earlier ones, because its answer covers them. */
+  /** The newest request replaces earlier requests, because its answer covers them. */
   request(version: number): void {
     this.#request = { version, before: this.#next }
   }
 
   onSaved(number: number): void {
-    const isAnswer = this.#pending.get(number)
+    const isStep2 = this.#pending.get(number)
     this.#pending.delete(number)
-    if (isAnswer && this.#missingUpTo !== undefined && number > this.#missingUpTo)
+    if (isStep2 && this.#missingUpTo !== undefined && number > this.#missingUpTo)
       this.#missingUpTo = undefined
   }
 
@@ -41,7 +42,7 @@ export class SyncStatus {
     this.#missingUpTo = Math.max(this.#missingUpTo ?? -1, number)
   }
 
-  /** Returns the requested version once, as soon as it is durable. */
+  /** Returns the requested version if it is durable and was not returned before. */
   takeDurable(): number | undefined {
     const { version, before } = this.#request ?? { version: undefined, before: 0 }
     const [oldest = Infinity] = this.#pending.keys()

@@ -7,19 +7,19 @@ import type { DialectClient, DialectContext } from './dialect.ts'
 import { SyncStatus } from './sync-status.ts'
 import { frameWith, YjsClient, yjsCodec, type YjsVariant } from './yjs.ts'
 
-/** The client sends the version of its latest change. The server sends it back once that change is durable. */
+/** The message type with which a client sends the version of its latest change, and gets it back once that is durable. */
 const syncStatusType = 102
 
-/** A client of `@y-sweet/client`: the protocol of y-websocket with a sync status. `name`: `d/{docId}/ws/{docId}`. */
-export function createYSweetClient(context: DialectContext, name: string): DialectClient {
-  return new YjsClient(context, placeAt(name), createVariant())
+/** Creates a client of `@y-sweet/client`: y-websocket with a sync status. `path` is `d/{docId}/ws/{docId}`. */
+export function createYSweetClient(context: DialectContext, path: string): DialectClient {
+  return new YjsClient(context, editorRefOfPath(path), createVariant())
 }
 
-/** The name contains the id twice, and the id may contain `/ws/` itself. */
-function placeAt(name: string): EditorRef | undefined {
+/** Returns undefined if the path is malformed. The path contains the id twice, and the id may contain `/ws/` itself. */
+function editorRefOfPath(path: string): EditorRef | undefined {
   const separator = '/ws/'
-  const docId = name.slice('d/'.length, (name.length + 'd/'.length - separator.length) / 2)
-  return name === `d/${docId}${separator}${docId}` ? parseDocId(docId) : undefined
+  const docId = path.slice('d/'.length, (path.length + 'd/'.length - separator.length) / 2)
+  return path === `d/${docId}${separator}${docId}` ? parseDocId(docId) : undefined
 }
 
 function createVariant(): YjsVariant {
@@ -39,7 +39,7 @@ function createVariant(): YjsVariant {
         status.onSaved(number)
         return takeStatusFrame()
       },
-      // Nothing is sent: the client keeps showing unsaved changes, which is true.
+      // Nothing is sent: the client goes on showing that it has unsaved changes, which is true.
       refused(number) {
         status.onRefused(number)
         return undefined
@@ -47,12 +47,12 @@ function createVariant(): YjsVariant {
     },
     namePattern: docIdPattern,
     mayCreate: false,
-    numberOf: (isAnswer) => status.add(isAnswer),
+    numberOf: (isStep2) => status.add(isStep2),
     receive(type, decoder, session) {
       if (type !== syncStatusType) return
       const bytes = decoding.readVarUint8Array(decoder)
       status.request(decoding.readVarUint(decoding.createDecoder(bytes)))
-      // The client reconnects after 3 s of silence, so it gets a message without effect while the status must wait.
+      // The client reconnects after 3 s of silence. So it gets a message without effect if the version is not durable yet.
       session.send(takeStatusFrame() ?? yjsCodec.awareness(emptyAwareness))
     },
   }

@@ -3,8 +3,8 @@ import type { CloseReason } from '@plenum/protocol/realtime'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 import type { Log } from '../../platform/log/log.ts'
 import type { EditorRef } from '../../store/refs.ts'
-import type { Identity } from '../authorization/identify.ts'
-import type { RealtimeServices } from '../editors/services.ts'
+import type { Identity } from '../authorization/identity.ts'
+import type { RealtimeServices } from '../editors/realtime-services.ts'
 import type { Participant } from '../documents/participant.ts'
 import { namePattern } from '../documents/editor-name.ts'
 import { EditorSession, type EditorCodec } from '../editors/session.ts'
@@ -14,10 +14,10 @@ import { binaryFrame, binaryMessage, yjsHeader } from '../sockets/frames.ts'
 import type { DialectClient, DialectContext } from './dialect.ts'
 import { readSync, syncMessages, type SyncOptions } from './yjs-sync.ts'
 
-/** The message types of y-websocket. A connection has one editor. */
+/** The message types of y-websocket. */
 const messages = { sync: 0, awareness: 1, queryAwareness: 3 } as const
 
-/** A frame with these message types, followed by bytes and their length. */
+/** Encodes a frame: these message types, the length of the bytes, and the bytes. */
 export const frameWith = (types: readonly number[], bytes: Uint8Array): Buffer =>
   binaryFrame(yjsHeader(types, bytes), bytes)
 
@@ -37,12 +37,12 @@ export const yjsCodec: EditorCodec = {
   saved: (_number, bytes, hasChanges) => (hasChanges ? undefined : update(bytes)),
 }
 
-/** How the clients of a server with the same protocol differ from y-websocket. */
+/** How clients of a similar protocol differ from clients of y-websocket. */
 export interface YjsVariant extends Pick<SyncOptions, 'numberOf'> {
   readonly codec: EditorCodec
-  /** The close reason for a name that is not the name of an editor. */
+  /** The close message for a path that does not name an editor. */
   readonly namePattern: string
-  /** False: clients open only documents that exist. */
+  /** If false, clients open only documents that exist. Default: true. */
   readonly mayCreate?: boolean
   /** Receives message types that y-websocket does not have. */
   receive?(type: number, decoder: decoding.Decoder, session: EditorSession): void
@@ -50,7 +50,7 @@ export interface YjsVariant extends Pick<SyncOptions, 'numberOf'> {
 
 const yWebsocket: YjsVariant = { codec: yjsCodec, namePattern }
 
-/** A client of y-websocket. */
+/** A client of y-websocket. Its connection has one editor. */
 export class YjsClient implements DialectClient {
   readonly needsToken = true
   /** After any code but 44xx, the client reconnects and sends the same message again, forever. */
@@ -63,9 +63,9 @@ export class YjsClient implements DialectClient {
   readonly #variant: YjsVariant
   #session: EditorSession | undefined
   #participant: Participant | undefined
-  #hasLogged = false
+  #hasLoggedRefusal = false
 
-  /** `ref`: undefined if the name in the URL is not the name of an editor. */
+  /** `ref` is undefined if the path of the URL does not name an editor. */
   constructor(
     { connection, services, refuse, log }: DialectContext,
     ref: EditorRef | undefined,
@@ -93,7 +93,7 @@ export class YjsClient implements DialectClient {
         if (role === 'editor') this.#session?.onWriteAllowed()
       },
       onClosed: (reason, message) => {
-        // A client that loses the access it had is closed immediately, however often it was refused before.
+        // A client that had access is closed immediately, however often it was refused before.
         if (this.#participant?.role !== undefined) this.#connection.close(reason, message)
         else this.deny(reason, message)
         this.#leave()
@@ -111,7 +111,7 @@ export class YjsClient implements DialectClient {
           return codec.refused?.(number, fault, isRepeated)
         },
       },
-      ended: (reason, message) => {
+      onClosed: (reason, message) => {
         this.deny(reason, message)
         this.#leave()
       },
@@ -120,12 +120,13 @@ export class YjsClient implements DialectClient {
   }
 
   /**
-   * Logs the first refusal of the connection. The client gets nothing: the only message of the protocol with a reason is
-   * "permission denied" (type 2), and y-websocket prints it together with the URL, which contains the user's token.
+   * Logs the first refused update of the connection, except for updates of viewers. The client gets no message: the only
+   * message of the protocol with a reason is "permission denied" (type 2), and y-websocket prints it together with the URL,
+   * which contains the user's token.
    */
   #logRefusal({ organizationId, documentId, editorId }: EditorRef, { code, message }: Fault): void {
-    if (this.#hasLogged || code === 'read_only') return
-    this.#hasLogged = true
+    if (this.#hasLoggedRefusal || code === 'read_only') return
+    this.#hasLoggedRefusal = true
     const { apiKey, userId } = this.#connection.owner
     this.#log.warn(
       { apiKey, organizationId, documentId, editorId, userId, code },
@@ -155,11 +156,11 @@ export class YjsClient implements DialectClient {
     this.onClosed()
   }
 
-  /** The protocol has no message for it; the close code follows. */
+  /** The protocol has no message that asks a client to reconnect. The close code follows. */
   onDrain(): void {}
 
   onClosed(): void {
-    this.#session?.finish(() => this.#leave())
+    this.#session?.prepareToLeave(() => this.#leave())
   }
 
   #leave(): void {

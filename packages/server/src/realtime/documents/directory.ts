@@ -2,18 +2,18 @@ import type { Bus, BusMessage } from '../../bus.ts'
 import { yieldIfLate } from '../../platform/turns/loop-time.ts'
 import type { WorkHost } from '../../platform/turns/work-queue.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
-import type { Identity } from '../authorization/identify.ts'
-import { KeyDocuments } from './key-documents.ts'
+import type { Identity } from '../authorization/identity.ts'
+import { ApiKeyDocuments } from './api-key-documents.ts'
 import { OpenDocument, type OpenDocumentDeps } from './open-document.ts'
 import { type ParticipantListener, Participant } from './participant.ts'
 
 const movedMessage = 'The document was moved to another id.'
 const deletedMessage = 'The document was deleted.'
 
-/** The open documents of this server. Passes on what happens outside of them, and drops those that no client needs. */
+/** The open documents of this server. Passes bus messages on to them, and drops documents that no client needs. */
 export class DocumentDirectory {
   readonly #deps: OpenDocumentDeps
-  readonly #keys = new Map<string, KeyDocuments>()
+  readonly #byApiKey = new Map<string, ApiKeyDocuments>()
   readonly #unsubscribe: () => void
   #sweeping: Promise<void> | undefined
 
@@ -31,34 +31,34 @@ export class DocumentDirectory {
   }
 
   #open(apiKey: string, ref: DocumentRef): OpenDocument {
-    const key = this.#keys.get(apiKey) ?? new KeyDocuments()
-    this.#keys.set(apiKey, key)
-    const known = key.documents.get(documentKey(ref))
+    const apiKeyDocuments = this.#byApiKey.get(apiKey) ?? new ApiKeyDocuments()
+    this.#byApiKey.set(apiKey, apiKeyDocuments)
+    const known = apiKeyDocuments.documents.get(documentKey(ref))
     if (known) return known
     const document = new OpenDocument({
       deps: this.#deps,
       apiKey,
       ref,
-      epochs: key.epochs,
-      onClosed: (closed) => key.drop(closed),
+      accessVersions: apiKeyDocuments.accessVersions,
+      onClosed: (closed) => apiKeyDocuments.drop(closed),
     })
-    key.documents.set(documentKey(ref), document)
+    apiKeyDocuments.documents.set(documentKey(ref), document)
     return document
   }
 
   #find(message: DocumentRef & { apiKey: string }): OpenDocument | undefined {
-    return this.#keys.get(message.apiKey)?.documents.get(documentKey(message))
+    return this.#byApiKey.get(message.apiKey)?.documents.get(documentKey(message))
   }
 
   #receive(message: BusMessage): void {
-    const key = this.#keys.get(message.apiKey)
-    if (!key) return
+    const apiKeyDocuments = this.#byApiKey.get(message.apiKey)
+    if (!apiKeyDocuments) return
     switch (message.kind) {
       case 'access':
-        key.onAccessChanged(message)
+        apiKeyDocuments.onAccessChanged(message)
         break
       case 'credentials':
-        for (const document of key.documents.values()) {
+        for (const document of apiKeyDocuments.documents.values()) {
           document.closeBackends('unauthenticated', 'token_invalid: The auth token was reset.')
         }
         break
@@ -86,32 +86,32 @@ export class DocumentDirectory {
         void this.#find(message)?.presence.backendChanged(message.userIds, message.removed === true)
         break
       case 'changed':
-        for (const document of documentsOf(key, message)) document.reload()
+        for (const document of documentsOf(apiKeyDocuments, message)) document.reload()
         break
       case 'gone':
-        for (const document of documentsOf(key, message)) {
-          // The other id is not named: access to the document under it may be different.
+        for (const document of documentsOf(apiKeyDocuments, message)) {
+          // The new id is not named, because access to the document may be different there.
           document.close('gone', message.isMoved ? movedMessage : deletedMessage)
         }
         break
     }
   }
 
-  /** Called twice a second: ends what time has ended, and drops documents that no client needs. */
+  /** Called twice a second: sweeps all open documents, and drops documents that no client needs. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweepAll().finally(() => (this.#sweeping = undefined))
     return this.#sweeping
   }
 
   async #sweepAll(): Promise<void> {
-    for (const [apiKey, key] of this.#keys) {
-      for (const document of key.documents.values()) {
+    for (const [apiKey, apiKeyDocuments] of this.#byApiKey) {
+      for (const document of apiKeyDocuments.documents.values()) {
         // Clients may have hundreds of thousands of documents open.
         await yieldIfLate()
         document.sweep()
-        if (document.isUnused) key.drop(document)
+        if (document.isUnused) apiKeyDocuments.drop(document)
       }
-      if (key.documents.size === 0) this.#keys.delete(apiKey)
+      if (apiKeyDocuments.documents.size === 0) this.#byApiKey.delete(apiKey)
     }
   }
 
@@ -119,9 +119,9 @@ export class DocumentDirectory {
   get numbers(): { documents: number; editors: number } {
     let documents = 0
     let editors = 0
-    for (const key of this.#keys.values()) {
-      documents += key.documents.size
-      for (const document of key.documents.values()) editors += document.rooms.size
+    for (const apiKeyDocuments of this.#byApiKey.values()) {
+      documents += apiKeyDocuments.documents.size
+      for (const document of apiKeyDocuments.documents.values()) editors += document.rooms.size
     }
     return { documents, editors }
   }
@@ -131,8 +131,8 @@ export class DocumentDirectory {
   }
 }
 
-/** The open documents that a message concerns: the named ones, or all of the organization. */
+/** The open documents that a message concerns: those that it names, or all documents of the organization. */
 const documentsOf = (
-  key: KeyDocuments,
+  apiKeyDocuments: ApiKeyDocuments,
   message: { organizationId: string; documentIds?: readonly string[] },
-) => key.within({ ...message, organizationIds: [message.organizationId] })
+) => apiKeyDocuments.within({ ...message, organizationIds: [message.organizationId] })

@@ -1,7 +1,8 @@
 import { editorName } from '@plenum/client'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isId, parseEditorName } from './editor-name.ts'
+import { isId } from '../../access/ids.ts'
+import { parseEditorName } from './editor-name.ts'
 
 const anyId = fc
   .oneof(
@@ -35,7 +36,7 @@ describe('the name of an editor', () => {
     ['a/../d', undefined],
     ['a/%2E/d', undefined],
     ['a//d', undefined],
-  ])('[R1.6] [R1.7] [R1.8] the name %j is read as %j', (name, place) => {
-    expect(parseEditorName(name)).toEqual(place)
+  ])('[R1.6] [R1.7] [R1.8] the name %j is read as %j', (name, ref) => {
+    expect(parseEditorName(name)).toEqual(ref)
   })
 })

@@ -9,7 +9,7 @@ import { readSince } from '../../store/documents/live-state-log.ts'
 import * as presence from '../../store/documents/presence.ts'
 import type { Database } from '../../store/engine/db.ts'
 import { documentKey, type DocumentRef } from '../../store/refs.ts'
-import type { AccessEpochs } from '../authorization/access-epochs.ts'
+import type { AccessVersions } from '../authorization/access-versions.ts'
 import { type AuthorizedClient, Authorizer, type AuthorizerDeps } from '../authorization/authorizer.ts'
 import { LiveStates } from '../live-states/live-states.ts'
 import { LivePresence } from '../presence/live-presence.ts'
@@ -27,9 +27,9 @@ export interface OpenDocumentDeps {
   appender: Pick<Appender, 'catchUp' | 'makeSpace'>
   /** Limits client-triggered queries, fairly per user. */
   gate: Limiter
-  /** Shares the time of the event loop between documents and clients. */
-  turns: Scheduler
-  /** Divides the reading of large live states between API keys. */
+  /** Divides the time of the event loop between documents and clients. */
+  scheduler: Scheduler
+  /** Starts the reads of large live states in turns between API keys. */
   largeReads: StartQueue
   clock: Clock
   log: Log
@@ -38,17 +38,19 @@ export interface OpenDocumentDeps {
 
 /** A client that has the document open. */
 export interface DocumentMember extends AuthorizedClient {
-  readonly canWrite: boolean
+  /** Whether the latest decision allows writing, even if that decision is stale. */
+  readonly hasWriteRole: boolean
   /** Whether the client reports by itself when its user is idle. */
   readonly reportsIdleness: boolean
   /** Called twice a second: warns of a token that expires soon, and sends what was skipped. */
   sweep(now: number): void
 }
 
-interface Slot {
+/** An editor that is open or being loaded. */
+interface RoomSlot {
   loading: Promise<EditorRoom>
   room: EditorRoom | undefined
-  /** Updates were stored while the room was loading. */
+  /** Whether updates were stored while the room was loading. */
   hasNewRows: boolean
   /** Sweeps since the room was last in use. */
   idleSweeps: number
@@ -63,22 +65,23 @@ export class OpenDocument implements DocumentRef {
   readonly organizationId: string
   readonly documentId: string
   readonly members = new Set<DocumentMember>()
-  readonly rooms = new Map<string, Slot>()
+  /** By editor id. */
+  readonly rooms = new Map<string, RoomSlot>()
   readonly presence: LivePresence
   readonly liveStates: LiveStates
   readonly #deps: OpenDocumentDeps
-  readonly #epochs: AccessEpochs
+  readonly #accessVersions: AccessVersions
   readonly #onClosed: (document: OpenDocument) => void
   readonly #authorizer: Authorizer
-  /** Changes of access that concern everyone in this document. */
+  /** Counts the changes of access that concern all members of this document. */
   #accessChanges = 0
 
   constructor(options: {
     deps: OpenDocumentDeps
     apiKey: string
     ref: DocumentRef
-    epochs: AccessEpochs
-    /** The next client that opens the document gets a new object. */
+    accessVersions: AccessVersions
+    /** The document is closed: the next client that opens it must get a new object. */
     onClosed: (document: OpenDocument) => void
   }) {
     const { deps } = options
@@ -86,7 +89,7 @@ export class OpenDocument implements DocumentRef {
     this.apiKey = options.apiKey
     this.organizationId = options.ref.organizationId
     this.documentId = options.ref.documentId
-    this.#epochs = options.epochs
+    this.#accessVersions = options.accessVersions
     this.#onClosed = options.onClosed
     const { clock, evaluateAccess: evaluate } = deps
     const onError = (error: unknown) => this.#logError(error, 'an open document could not be read')
@@ -105,9 +108,9 @@ export class OpenDocument implements DocumentRef {
     })
   }
 
-  /** Increases with every change of access that concerns the user here. */
-  epochOf(userId: string): number {
-    return this.#accessChanges + this.#epochs.of(userId)
+  /** The access version of a user in this document: increases with every change of access that concerns the user here. */
+  accessVersionOf(userId: string): number {
+    return this.#accessChanges + this.#accessVersions.of(userId)
   }
 
   /** Makes the decisions about all members stale. `authorize` renews them. */
@@ -120,12 +123,12 @@ export class OpenDocument implements DocumentRef {
     return this.#authorizer.authorize()
   }
 
-  /** Resolves when it is known whether the member may write, whether or not it is still here. */
+  /** Resolves when the decision about the member is current, or the member is closed. The member may have left before. */
   decide(member: DocumentMember): Promise<void> {
     return this.#authorizer.decide(member)
   }
 
-  /** Whether one of these users is here. */
+  /** Whether one of these users has the document open. */
   hasAny(userIds: ReadonlySet<string>): boolean {
     for (const { identity } of this.members) if (userIds.has(identity.userId)) return true
     return false
@@ -140,17 +143,17 @@ export class OpenDocument implements DocumentRef {
     this.presence.leave(member)
   }
 
-  /** The member was granted access. Backends are not shown as present. */
+  /** Call it when the member is granted access. Shows its user as present, unless it is a backend. */
   enter(member: DocumentMember): void {
     if (member.identity.access !== 'server') this.presence.enter(member, member.reportsIdleness)
   }
 
-  /** The member's user has just done something. */
+  /** The member's user has just been active. */
   markActive(member: DocumentMember): void {
     this.presence.markActive(member)
   }
 
-  /** The member's client is connected, whatever its user does. */
+  /** The member's client has sent a message, which does not mean that its user is active. */
   touch(member: DocumentMember): void {
     this.presence.touch(member)
   }
@@ -160,12 +163,12 @@ export class OpenDocument implements DocumentRef {
     this.#deps.onUpdateRefused(code)
   }
 
-  /** The room of an editor, shared by all callers. Rejects if it cannot be loaded. */
+  /** Resolves with the room of an editor, which all callers share. Rejects if the room cannot be loaded. */
   openRoom(editorId: string): Promise<EditorRoom> {
     const known = this.rooms.get(editorId)
     if (known) return known.loading
     const loading = this.#load(editorId)
-    const slot: Slot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
+    const slot: RoomSlot = { loading, room: undefined, hasNewRows: false, idleSweeps: 0 }
     this.rooms.set(editorId, slot)
     loading.then(
       (room) => {
@@ -186,33 +189,33 @@ export class OpenDocument implements DocumentRef {
       run: (steps) => this.#run(steps),
       onDropped: (room, reason, message) => {
         this.dropRoom(room)
-        for (const member of room.members) member.end(reason, message)
+        for (const member of room.members) member.close(reason, message)
         // An editor is deleted only with its document.
         if (reason === 'gone') this.close(reason, message)
       },
     })
   }
 
-  /** The user for whom the database is read on behalf of the whole document. */
+  /** The user in whose lane the database is read for the whole document. */
   get #firstUserId(): string {
     for (const { identity } of this.members) return identity.userId
     return ''
   }
 
-  /** Updates of that editor were stored by a request or another server. */
+  /** Call it when a REST request or another server has stored updates of the editor. */
   onLogAppended(editorId: string): void {
     const slot = this.rooms.get(editorId)
     if (slot?.room) void this.#deps.appender.catchUp(slot.room)
     else if (slot) slot.hasNewRows = true
   }
 
-  /** Broadcasts to the clients that have the editor open. A client that opens it later reads the list. */
+  /** Broadcasts the event to the clients that have the editor open. A client that opens it later reads the list itself. */
   onVersionsChanged(editorId: string, event: VersionEvent): void {
     const room = this.rooms.get(editorId)?.room
     if (room) this.#run(versionEventSteps(room.members, event))
   }
 
-  /** Everything that is stored may have changed. */
+  /** Reads everything that is stored again, because all of it may have changed. */
   reload(): void {
     void this.presence.reload()
     this.liveStates.onStored()
@@ -222,13 +225,13 @@ export class OpenDocument implements DocumentRef {
     }
   }
 
-  /** The next client that opens the editor gets a room loaded from the database. */
+  /** Drops a room. The next client that opens the editor gets a room that is loaded from the database. */
   dropRoom(room: EditorRoom): void {
     const slot = this.rooms.get(room.ref.editorId)
     if (slot?.room === room) this.#dropSlot(room.ref.editorId, slot)
   }
 
-  #dropSlot(editorId: string, slot: Slot): void {
+  #dropSlot(editorId: string, slot: RoomSlot): void {
     if (this.rooms.get(editorId) === slot) this.rooms.delete(editorId)
   }
 
@@ -255,11 +258,11 @@ export class OpenDocument implements DocumentRef {
     return gate.run(this.apiKey, read, this.#firstUserId)
   }
 
-  /** Runs a broadcast on the document's share of time, so that no user pays for it and documents share alike. */
+  /** Runs a broadcast in the document's share of time, so that it takes no user's share, and documents have equal shares. */
   #run(steps: Iterator<unknown>): void {
     const owner = { apiKey: this.apiKey, userId: `document ${documentKey(this)}` }
     const onError = (error: unknown) => this.#logError(error, 'a broadcast failed')
-    this.#deps.turns.scheduleSteps(owner, steps, onError)
+    this.#deps.scheduler.scheduleSteps(owner, steps, onError)
   }
 
   #logError(error: unknown, message: string): void {
@@ -267,7 +270,7 @@ export class OpenDocument implements DocumentRef {
     this.#deps.log.error({ err: error, organizationId, documentId }, message)
   }
 
-  /** Called twice a second: ends what time has ended. */
+  /** Called twice a second: renews stale decisions, updates presence, resends what clients missed, and drops idle rooms. */
   sweep(): void {
     const now = this.clock.now()
     let isCurrent = true
@@ -280,7 +283,7 @@ export class OpenDocument implements DocumentRef {
     for (const slot of this.rooms.values()) if (slot.room) this.#sweepRoom(slot, slot.room)
   }
 
-  #sweepRoom(slot: Slot, room: EditorRoom): void {
+  #sweepRoom(slot: RoomSlot, room: EditorRoom): void {
     room.expireOutOfOrder()
     if (room.isNearlyFull) this.#deps.appender.makeSpace(room)
     for (const member of room.members) member.resendSkipped()
@@ -288,7 +291,7 @@ export class OpenDocument implements DocumentRef {
     if (slot.idleSweeps > maxIdleSweeps) this.dropRoom(room)
   }
 
-  /** Whether no client needs the object any more. */
+  /** Whether no client needs the document any more. */
   get isUnused(): boolean {
     return this.members.size === 0 && this.rooms.size === 0
   }
@@ -300,7 +303,7 @@ export class OpenDocument implements DocumentRef {
     }
   }
 
-  /** Closes the document for all members. Whatever is stored under its id from now on is another document. */
+  /** Closes the document for all members. A document that is stored under its id from now on is another document. */
   close(reason: CloseReason, message: string): void {
     this.#onClosed(this)
     const slots = [...this.rooms.values()]

@@ -3,12 +3,12 @@ import type { Decision } from '../../access/permissions.ts'
 import { type WorkHost, WorkQueue } from '../../platform/turns/work-queue.ts'
 import type { AccessDecision } from '../authorization/authorizer.ts'
 import type { Sender } from '../authorization/commits.ts'
-import type { Identity } from '../authorization/identify.ts'
+import type { Identity } from '../authorization/identity.ts'
 import type { DocumentMember, OpenDocument } from './open-document.ts'
 
-/** Receives what happens to a client's access to one document. */
+/** Is called when a client's access to one document changes. */
 export interface ParticipantListener {
-  /** The document is open, with that role. */
+  /** The document is open for the client, with this role. */
   onOpened(role: AccessRole): void
   /** The role changed while the document was open. */
   onRoleChanged(role: AccessRole): void
@@ -18,30 +18,30 @@ export interface ParticipantListener {
   onClosed(reason: CloseReason, message: string): void
   /** Called at every sweep: sends what was skipped while the client was behind. */
   resendSkipped?(): void
-  /** The client reports by itself when its user is idle. */
+  /** Whether the client reports by itself when its user is idle. Default: false. */
   readonly reportsIdleness?: boolean
-  /** False: the document is opened only if it exists. */
+  /** Whether the client creates the document if it does not exist. Default: true. */
   readonly mayCreate?: boolean
-  /** False: a single request, whose user is not shown as present. */
+  /** Whether the user is shown as present. Default: true. False for a single request. */
   readonly isPresent?: boolean
 }
 
 /** The latest decision that allowed access. */
 interface Grant {
   role: AccessRole
-  /** The epoch of the participant when it was authorized. */
-  epoch: number
+  /** The participant's access version before its access was read. The grant is stale when the version has changed. */
+  accessVersion: number
   /** Unix milliseconds: from then on, time alone may change the decision. */
   validUntil: number
 }
 
 type State =
-  /** There was no decision yet. */
+  /** There is no decision yet. */
   | { name: 'authorizing' }
   | { name: 'open'; grant: Grant }
-  /** The client left. What it sent before may still be stored under a current grant. */
+  /** The client left. Its earlier messages may still be stored under a current grant. */
   | { name: 'left'; grant: Grant | undefined }
-  /** The client was closed because it may not use the document. Nothing it sent is stored any more. */
+  /** The client was closed because it may not use the document. None of its messages are stored any more. */
   | { name: 'revoked'; grant: Grant | undefined }
 
 /** One client in one document. Its messages are handled only under a current decision about its access. */
@@ -50,10 +50,11 @@ export class Participant implements DocumentMember, Sender {
   identity: Identity
   readonly #listener: ParticipantListener
   #state: State = { name: 'authorizing' }
-  /** Changes that concern this participant alone. */
-  #changes = 0
+  /** Counts the changes of access that concern this participant alone. */
+  #ownAccessChanges = 0
   /** Messages that wait for a current decision. */
   readonly #inbox: WorkQueue
+  /** Whether the listener was warned that the token expires soon. */
   #wasWarned = false
 
   constructor(host: WorkHost, identity: Identity, document: OpenDocument, listener: ParticipantListener) {
@@ -84,23 +85,25 @@ export class Participant implements DocumentMember, Sender {
     return this.#grant?.role
   }
 
-  get canWrite(): boolean {
+  /** Whether the latest decision allows writing, even if that decision is stale. */
+  get hasWriteRole(): boolean {
     return this.role === 'editor'
   }
 
-  get epoch(): number {
-    return this.document.epochOf(this.identity.userId) + this.#changes
+  get accessVersion(): number {
+    return this.document.accessVersionOf(this.identity.userId) + this.#ownAccessChanges
   }
 
-  /** Whether the latest decision applies at this moment. */
+  /** Whether the latest decision still applies: it is not stale, and its time is not over. */
   isCurrent(now = this.document.clock.now()): boolean {
     const grant = this.#grant
-    return grant !== undefined && grant.epoch === this.epoch && now < grant.validUntil
+    return grant !== undefined && grant.accessVersion === this.accessVersion && now < grant.validUntil
   }
 
+  /** Whether the participant's messages may be stored, even after it left. Undefined while no decision is current. */
   get mayStore(): boolean | undefined {
     if (this.#state.name === 'revoked') return false
-    return this.isCurrent() ? this.canWrite : undefined
+    return this.isCurrent() ? this.hasWriteRole : undefined
   }
 
   whenDecided(): Promise<void> {
@@ -109,7 +112,7 @@ export class Participant implements DocumentMember, Sender {
 
   /** Makes the latest decision stale, and authorizes the client again. */
   invalidateAccess(): void {
-    this.#changes++
+    this.#ownAccessChanges++
     void this.document.authorize()
   }
 
@@ -118,7 +121,7 @@ export class Participant implements DocumentMember, Sender {
     return this.#inbox.length > 0
   }
 
-  /** Does the work now, or as soon as the decision is current. Never, if the decision closes the document. */
+  /** Runs the work now, or as soon as the decision is current. If the document closes first, the work never runs. */
   run(work: () => void): void {
     if (this.hasLeft) return
     if (this.#inbox.length === 0 && this.isCurrent()) return work()
@@ -126,7 +129,7 @@ export class Participant implements DocumentMember, Sender {
     if (!this.isCurrent()) void this.document.authorize()
   }
 
-  onDecision(decision: AccessDecision, epoch: number, now: number): void {
+  onDecision(decision: AccessDecision, accessVersion: number, now: number): void {
     if (now >= this.identity.expiresAt * 1000)
       return this.close('unauthenticated', 'token_expired: The token has expired.')
     if ('closeReason' in decision) return this.close(decision.closeReason, decision.message)
@@ -135,7 +138,7 @@ export class Participant implements DocumentMember, Sender {
       return this.close(isUnknown ? 'unauthenticated' : 'permissionDenied', denials[decision.reason])
     }
     const validUntil = Math.min(decision.expiresAt ?? Infinity, this.identity.expiresAt) * 1000
-    this.#onGranted({ role: decision.accessRole, epoch, validUntil })
+    this.#onGranted({ role: decision.accessRole, accessVersion, validUntil })
   }
 
   #onGranted(grant: Grant): void {
@@ -159,14 +162,14 @@ export class Participant implements DocumentMember, Sender {
     this.#inbox.start()
   }
 
-  /** Replaces the token by a newer one of the same user. */
+  /** Replaces the identity by that of a newer token. Closes the document if the token is that of another user. */
   renew(identity: Identity): void {
     if (this.hasLeft) return
     const { apiKey, userId } = this.identity
     if (identity.apiKey !== apiKey || identity.userId !== userId) {
       return this.close('unauthenticated', 'token_invalid: The token is that of another user.')
     }
-    // A client that has no later token is not asked for one again and again.
+    // A client that sends a token without a later expiry is not asked for another token again.
     if (identity.expiresAt > this.identity.expiresAt) this.#wasWarned = false
     this.identity = identity
     this.document.presence.identityChanged(this)
@@ -178,7 +181,7 @@ export class Participant implements DocumentMember, Sender {
     return this.#listener.reportsIdleness === true
   }
 
-  /** A limited token is for documents that exist. */
+  /** A client with a limited token opens only documents that exist. */
   get mayCreate(): boolean {
     const { access } = this.identity
     const isLimited = access !== 'server' && access.isLimited
@@ -196,7 +199,7 @@ export class Participant implements DocumentMember, Sender {
   /** Closes the document for the client, with a reason. */
   close(reason: CloseReason, message: string): void {
     const isFirst = !this.hasLeft
-    // A client that left by itself, or sent a malformed message, was still allowed to write what it sent before.
+    // A client that left by itself or sent a malformed message has not lost access. What it sent before may be stored.
     const name = isLossOfAccess(reason) ? 'revoked' : 'left'
     if (isFirst || name === 'revoked') this.#state = { name, grant: this.#grant }
     if (!isFirst) return
@@ -217,11 +220,11 @@ export class Participant implements DocumentMember, Sender {
   }
 }
 
-/** Reasons that leave the user's access as it was. */
+/** Close reasons that do not change the user's access. */
 const harmlessReasons: readonly CloseReason[] = ['badMessage', 'invalidUpdate', 'slow', 'restarting']
 const isLossOfAccess = (reason: CloseReason) => !harmlessReasons.includes(reason)
 
-/** Clients are asked for a new token this long before theirs expires. */
+/** Clients are asked for a new token this long before their token expires. */
 const expiryWarningMs = 60_000
 
 const denials: Record<Extract<Decision, { allowed: false }>['reason'], string> = {

@@ -23,14 +23,14 @@ export interface RoomLoaderDeps {
 export interface RoomRequest {
   apiKey: string
   ref: EditorRef
-  /** The user for whom the database is read. */
+  /** The user in whose lane the database is read. */
   userId: string
   /** Runs a broadcast step by step, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
   onDropped: (room: EditorRoom, reason: CloseReason, message: string) => void
 }
 
-/** Builds the rooms of editors from what is stored. */
+/** Builds the rooms of editors from their stored logs. */
 export class RoomLoader {
   readonly #deps: RoomLoaderDeps
 
@@ -58,7 +58,7 @@ export class RoomLoader {
     const index = await crdt.index(source, stored?.snapshot ? [stored.snapshot, ...updates] : updates)
     return new EditorRoom({
       apiKey,
-      ref: ref,
+      ref,
       index,
       stored,
       crdt,
@@ -66,7 +66,7 @@ export class RoomLoader {
       wake: appender.wake,
       makeSpace: appender.makeSpace,
       run,
-      drop: onDropped,
+      onDropped,
     })
   }
 }

@@ -31,19 +31,19 @@ export interface DeclarationsDeps {
 }
 
 /**
- * Stores what clients declare about the content of editors. A later declaration replaces an earlier one whose root is
- * empty. Only the Yjs document shows whether it is, so a thread builds the document if the declarations differ.
+ * Stores what clients declare about the content of editors. A declaration replaces an earlier declaration whose root type is
+ * empty. Only the Yjs document shows whether the root type is empty, so a thread builds the document if both differ.
  */
 export class Declarations {
   readonly #deps: DeclarationsDeps
-  /** Checks in progress. Clients that open an editor at the same time with the same declaration share one. */
+  /** Checks in progress. Clients that open an editor at the same time with the same declaration share one check. */
   readonly #checks = new Map<string, Promise<string>>()
 
   constructor(deps: DeclarationsDeps) {
     this.#deps = deps
   }
 
-  /** Resolves with the reason if the declaration is refused. The sender must be allowed to write. */
+  /** Resolves with the reason if the declaration is refused. The caller has checked that the sender may write. */
   async declare(
     room: EditorRoom,
     declaration: Declaration,
@@ -77,20 +77,20 @@ export class Declarations {
   }
 
   #check(room: EditorRoom, declared: Contents, { type, contentKey }: Declaration): Promise<string> {
-    const { apiKey, ref, createdAt, log } = room
-    const source = sourceOf(apiKey, ref, { createdAt, seq: log.seq })
+    const { apiKey, ref, createdAt, committed } = room
+    const source = sourceOf(apiKey, ref, { createdAt, seq: committed.seq })
     const id = JSON.stringify([source, type, contentKey])
     const running = this.#checks.get(id)
     if (running) return running
     const sent = { type, contentKey }
     const check = this.#deps.storedDocuments
-      .declare(source, log.parts, declared, sent)
+      .declare(source, committed.parts, declared, sent)
       .finally(() => this.#checks.delete(id))
     this.#checks.set(id, check)
     return check
   }
 
-  /** False if another declaration came first, or if the sender may not write any more. */
+  /** Resolves with false if another declaration came first, or if the sender may not write any more. */
   #store(
     { apiKey, ref }: EditorRoom,
     before: editors.Declared,

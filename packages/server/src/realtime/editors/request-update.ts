@@ -4,19 +4,20 @@ import { newId } from '../../access/ids.ts'
 import type { Fault } from '../../crdt/updates/validate-update.ts'
 import { BytePace } from '../../platform/turns/byte-pace.ts'
 import type { EditorRef } from '../../store/refs.ts'
-import type { Identity } from '../authorization/identify.ts'
+import type { Identity } from '../authorization/identity.ts'
 import type { ParticipantListener, Participant } from '../documents/participant.ts'
-import { type Member, readOnly } from '../rooms/member.ts'
+import type { Member } from '../rooms/member.ts'
+import { missingUpdate, readOnly } from '../rooms/refusals.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { statusOfFault } from './fault-status.ts'
-import type { RealtimeServices } from './services.ts'
+import type { RealtimeServices } from './realtime-services.ts'
 
 /**
- * Stores an update of a request, under the rules for updates of clients, in a document that exists. Resolves when it is
- * durable. Throws an `ApiError`.
+ * Stores an update of a REST request in a document that exists, under the rules for updates of clients. Resolves when the
+ * update is durable. Throws an `ApiError`.
  */
 export async function storeUpdate(
-  services: Pick<RealtimeServices, 'documents' | 'turns'>,
+  services: Pick<RealtimeServices, 'documents' | 'scheduler'>,
   identity: Identity,
   ref: EditorRef,
   update: Uint8Array,
@@ -33,29 +34,33 @@ const noBytes = Buffer.alloc(0)
 
 type State = { name: 'opening' } | { name: 'open'; room: EditorRoom } | { name: 'left' }
 
-/** A client for the time of one request. It is sent nothing. */
+/** Takes part in an editor like a client, for the time of one request. It is sent nothing. */
 class RequestMember implements Member, ParticipantListener {
   readonly mayCreate = false
   readonly isPresent = false
   readonly codec = { key: 'request', update: () => noBytes, awareness: () => noBytes }
   readonly sessionId = newId('req')
   readonly pace = new BytePace(1)
-  /** Rejects when the request has failed. */
+  /** Rejects when the request has failed. Never resolves. */
   readonly failure: Promise<never>
   #fail: (error: ApiError) => void = () => {}
   readonly #opened: Promise<void>
   #onOpened: () => void = () => {}
-  readonly #services: Pick<RealtimeServices, 'documents' | 'turns'>
+  readonly #services: Pick<RealtimeServices, 'documents' | 'scheduler'>
   readonly #ref: EditorRef
   readonly #participant: Participant
   #state: State = { name: 'opening' }
 
-  constructor(services: Pick<RealtimeServices, 'documents' | 'turns'>, identity: Identity, ref: EditorRef) {
+  constructor(
+    services: Pick<RealtimeServices, 'documents' | 'scheduler'>,
+    identity: Identity,
+    ref: EditorRef,
+  ) {
     this.#services = services
     this.#ref = ref
     this.failure = new Promise((_resolve, reject) => (this.#fail = reject))
     this.#opened = new Promise((resolve) => (this.#onOpened = resolve))
-    const host = { turns: services.turns, owner: identity, hold() {}, release() {} }
+    const host = { scheduler: services.scheduler, owner: identity, hold() {}, release() {} }
     this.#participant = services.documents.join(host, identity, ref, this)
     this.#participant.start()
   }
@@ -65,19 +70,19 @@ class RequestMember implements Member, ParticipantListener {
     const room = await this.#participant.document.openRoom(this.#ref.editorId).catch((cause: unknown) => {
       throw new ApiError('INTERNAL', 'The stored CRDT data cannot be read.', { cause })
     })
-    if (room.isDropped) throw failureOfEnd('restarting', 'The document is being reloaded.')
+    if (room.isDropped) throw failureOfClose('restarting', 'The document is being reloaded.')
     if (this.#state.name === 'left') return
     this.#state = { name: 'open', room }
-    // A member learns when the room is dropped.
+    // As a member, it learns when the room is dropped.
     room.members.add(this)
     await new Promise<void>((saved, reject) => {
       const refused = (fault: Fault) => reject(failureOfFault(fault))
       const submit = () =>
         this.#participant.run(() => {
-          if (this.canWrite) room.submit(this, update, { saved: () => saved(), refused })
+          if (this.canWriteNow) room.submit(this, update, { saved: () => saved(), refused })
           else refused(readOnly)
         })
-      this.#services.turns.scheduleOnce(this.#participant.identity, submit).catch(reject)
+      this.#services.scheduler.scheduleOnce(this.#participant.identity, submit).catch(reject)
     })
   }
 
@@ -94,21 +99,16 @@ class RequestMember implements Member, ParticipantListener {
   onRoleChanged(): void {}
 
   onClosed(reason: CloseReason, message: string): void {
-    this.end(reason, message)
+    this.close(reason, message)
   }
 
-  end(reason: CloseReason, message: string): void {
-    this.#fail(failureOfEnd(reason, message))
+  close(reason: CloseReason, message: string): void {
+    this.#fail(failureOfClose(reason, message))
   }
 
-  /** The update depends on one that is not stored, and a request cannot be asked for it. */
+  /** The update depends on an update that is not stored, and a request cannot be asked for that update. */
   requestMissingUpdates(): void {
-    this.#fail(
-      failureOfFault({
-        code: 'gap',
-        message: 'The update depends on an earlier one the server has not received.',
-      }),
-    )
+    this.#fail(failureOfFault(missingUpdate))
   }
 
   get userId(): string {
@@ -119,13 +119,13 @@ class RequestMember implements Member, ParticipantListener {
     return this.#participant.identity.email
   }
 
-  get isWriter(): boolean {
-    return this.#participant.canWrite
+  get hasWriteRole(): boolean {
+    return this.#participant.hasWriteRole
   }
 
-  /** False after the answer: a refused update that waits for another one must not be stored later. */
-  get canWrite(): boolean {
-    return this.#state.name !== 'left' && this.#participant.canWrite
+  /** False after the response: a refused update that waits for another update must not be stored later. */
+  get canWriteNow(): boolean {
+    return this.#state.name !== 'left' && this.#participant.hasWriteRole
   }
 
   get mayStore(): boolean | undefined {
@@ -146,12 +146,12 @@ class RequestMember implements Member, ParticipantListener {
 
   onWriteAllowed(): void {}
 
-  keep(): boolean {
+  tryReserve(): boolean {
     return true
   }
 }
 
-const statusOfEnd: Partial<Record<CloseReason, ErrorStatus>> = {
+const statusOfClose: Partial<Record<CloseReason, ErrorStatus>> = {
   restarting: 'UNAVAILABLE',
   unavailable: 'UNAVAILABLE',
   rateLimited: 'RESOURCE_EXHAUSTED',
@@ -161,8 +161,8 @@ const statusOfEnd: Partial<Record<CloseReason, ErrorStatus>> = {
   gone: 'NOT_FOUND',
 }
 
-function failureOfEnd(reason: CloseReason, message: string): ApiError {
-  const status = statusOfEnd[reason] ?? 'INVALID_ARGUMENT'
+function failureOfClose(reason: CloseReason, message: string): ApiError {
+  const status = statusOfClose[reason] ?? 'INVALID_ARGUMENT'
   return new ApiError(status, message, status === 'UNAVAILABLE' ? { retryAfterSeconds: 1 } : {})
 }
 

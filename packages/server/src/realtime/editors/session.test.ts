@@ -20,7 +20,7 @@ import { Scheduler } from '../../platform/turns/scheduler.ts'
 import { Limiter } from '../../platform/turns/limiter.ts'
 import { StartQueue } from '../../platform/turns/start-queue.ts'
 import { SteppedClock } from '../../../test/support/clock.ts'
-import { AccessEpochs } from '../authorization/access-epochs.ts'
+import { AccessVersions } from '../authorization/access-versions.ts'
 import type { RoomDeps } from '../rooms/room-deps.ts'
 import { Participant } from '../documents/participant.ts'
 
@@ -30,7 +30,7 @@ const as = (accessRole: 'viewer' | 'editor'): Decision => ({
   accessType: 'restricted',
 })
 
-const plainVoice: EditorCodec = {
+const plainCodec: EditorCodec = {
   key: 'plain',
   syncStep1: () => Buffer.from('syncStep1;'),
   syncStep2: () => binaryMessage(Buffer.from('syncStep2;')),
@@ -49,11 +49,11 @@ function scene({
   const failures: unknown[] = []
   const waiting = new Set<EditorRoom>()
   const ref = { organizationId: 'o1', documentId: 'd1', editorId: 'e1' }
-  const epochs = new AccessEpochs()
+  const accessVersions = new AccessVersions()
   const document = new OpenDocument({
     apiKey: 'k1',
     ref,
-    epochs,
+    accessVersions,
     onClosed() {},
     deps: {
       evaluateAccess: (_document, clients) =>
@@ -68,17 +68,17 @@ function scene({
       // No test reads presence or live states.
       database: undefined as unknown as Database,
       gate: new Limiter(1),
-      turns: new Scheduler(),
+      scheduler: new Scheduler(),
       largeReads: new StartQueue(),
       clock: new SteppedClock(1_000),
       log: { error: ({ err }: { err: unknown }) => failures.push(err) } as unknown as Log,
       onUpdateRefused() {},
     },
   })
-  const newRoom = (drop: RoomDeps<EditorRoom>['drop']): EditorRoom =>
+  const newRoom = (onDropped: RoomDeps<EditorRoom>['onDropped']): EditorRoom =>
     new EditorRoom({
       apiKey: 'k1',
-      ref: ref,
+      ref,
       index: DocumentIndex.of([]),
       stored: undefined,
       crdt,
@@ -86,15 +86,15 @@ function scene({
       wake: (one) => void waiting.add(one),
       makeSpace() {},
       run() {},
-      drop,
+      onDropped,
     })
 
   function join(userId: string) {
     const socket = new PassThrough()
-    const ends: string[] = []
+    const closes: string[] = []
     let isPaused = false
     const ws = Object.assign(new EventEmitter(), {
-      close: (code: number) => ends.push(`closed ${code}`),
+      close: (code: number) => closes.push(`closed ${code}`),
       pause: () => (isPaused = true),
       resume: () => (isPaused = false),
       terminate() {},
@@ -113,29 +113,29 @@ function scene({
       access: { userId, resources: [] },
       expiresAt: 1e9,
     }
-    const onEnded = (reason: string, message: string) => {
-      ends.push(`${reason}: ${message}`)
+    const onClosed = (reason: string, message: string) => {
+      closes.push(`${reason}: ${message}`)
       session.leave()
       participant.leave()
     }
     const participant = new Participant(connection, identity, document, {
       onOpened: () => session.open('e1'),
       onRoleChanged() {},
-      onClosed: onEnded,
+      onClosed,
     })
     const session = new EditorSession({
       sessionId: `s-${userId}`,
       connection,
       participant,
-      codec: plainVoice,
-      ended: onEnded,
+      codec: plainCodec,
+      onClosed,
     })
     document.members.add(participant)
     participant.start()
     return {
       session,
       participant,
-      ends,
+      closes,
       isPaused: () => isPaused,
       received: () => String(socket.read() ?? ''),
     }
@@ -149,7 +149,7 @@ function scene({
     /** Changes the access of all users. */
     decide(decision: typeof decide) {
       decide = decision
-      epochs.bumpAll()
+      accessVersions.bumpAll()
       void document.authorize()
     },
   }
@@ -171,7 +171,7 @@ const deferred = <T>() => {
 }
 
 describe('access that changes while a message is handled', () => {
-  test('[R9] [R9.2] an update sent while the editor loads is refused if its sender becomes a viewer before it is loaded', async () => {
+  test('[R9] [R9.2] an update sent while the editor loads is refused if its sender becomes a viewer meanwhile', async () => {
     const loads = deferred<void>()
     const { join, room, decide } = scene({ loads: loads.promise })
     const ada = join('ada')
@@ -189,7 +189,7 @@ describe('access that changes while a message is handled', () => {
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R9] [R9.1] a client that loses access while its answer is built does not receive the answer', async () => {
+  test('[R9] [R9.1] a client that loses access while its answer is built is closed and does not receive the answer', async () => {
     const merging = deferred<Uint8Array>()
     const { join, decide } = scene({ crdt: { ...smallCrdt(), merge: () => merging.promise } })
     const ada = join('ada')
@@ -201,11 +201,11 @@ describe('access that changes while a message is handled', () => {
     await setImmediate()
     merging.resolve(Uint8Array.of(0, 0))
     await setImmediate()
-    expect(ada.ends).toEqual(['permissionDenied: The user may not open this document.'])
+    expect(ada.closes).toEqual(['permissionDenied: The user may not open this document.'])
     expect(ada.received()).toBe('')
   })
 
-  test('[R9] [R9.2] an out-of-order update is not stored if its sender may not write when its base arrives', async () => {
+  test('[R9] [R9.2] an out-of-order update is not stored if its sender may not write when the missing update arrives', async () => {
     const { join, room, decide } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()
@@ -217,16 +217,16 @@ describe('access that changes while a message is handled', () => {
     decide(async (userId) => as(userId === 'bob' ? 'viewer' : 'editor'))
     await setImmediate()
     ada.session.update(1, base, false)
-    expect(room().takeBatch().pending).toHaveLength(1)
+    expect(room().takeBatch().updates).toHaveLength(1)
     decide(async () => as('editor'))
     await setImmediate()
     room().applyOwnRow({ seq: 1, bytes: base })
-    expect(room().takeBatch().pending).toHaveLength(1)
+    expect(room().takeBatch().updates).toHaveLength(1)
   })
 })
 
 describe('queued updates of a client that may not write any more', () => {
-  /** A document with a text that both clients have; `demote` makes Ada a viewer. */
+  /** A document with a text that Ada and Bob have. `demote` makes Ada a viewer. */
   async function withBase() {
     const { join, room, decide } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
@@ -234,7 +234,7 @@ describe('queued updates of a client that may not write any more', () => {
     const [base] = typed('base text') as [Uint8Array]
     bob.session.update(1, base, false)
     room().acknowledge(room().takeBatch(), 1)
-    room().log.append(1, base)
+    room().committed.append(1, base)
     const demote = async () => {
       decide(async (userId) => as(userId === 'ada' ? 'viewer' : 'editor'))
       await setImmediate()
@@ -254,11 +254,11 @@ describe('queued updates of a client that may not write any more', () => {
     return Y.encodeStateAsUpdate(doc, known)
   }
 
-  test('[R32.1] [R32.3] are refused, and equal updates of other clients are stored', async () => {
+  test('[R32.1] [R32.3] the queued update of a demoted client is refused, and an equal update of another client is stored', async () => {
     const { ada, bob, room, demote, copy, base } = await withBase()
     const remove = changeOf(copy(), (text) => text.delete(0, 5))
     ada.session.update(1, remove, false)
-    // A duplicate of Ada's update, so nothing of it would be stored beside hers.
+    // A duplicate of Ada's update: if her update were stored, nothing of Bob's would be.
     bob.session.update(2, remove, false)
     await demote()
     expect(ada.received()).toContain('refused 1;')
@@ -269,10 +269,10 @@ describe('queued updates of a client that may not write any more', () => {
     bob.received()
     room().acknowledge(batch, 2)
     expect(bob.received()).toContain('saved 2;')
-    expect(ada.ends).toEqual([])
+    expect(ada.closes).toEqual([])
   })
 
-  test('[R32.1] are refused together with the updates that depend on them', async () => {
+  test('[R32.1] an update that depends on the refused update of a demoted client is not stored', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const first = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -286,7 +286,7 @@ describe('queued updates of a client that may not write any more', () => {
     expect(bob.received()).not.toContain('saved')
   })
 
-  test('[R32.1] release the client ids that they would have owned', async () => {
+  test('[R32.1] the Yjs client id of a refused update can get another owner', async () => {
     const { ada, bob, room, demote, copy } = await withBase()
     const doc = copy()
     const insert = changeOf(doc, (text) => text.insert(0, 'ada '))
@@ -296,7 +296,7 @@ describe('queued updates of a client that may not write any more', () => {
     expect(room().takeBatch().entry?.owners).toEqual([[doc.clientID, 'bob']])
   })
 
-  test('[R32.3] are removed while later updates keep their order', async () => {
+  test('[R32.3] the updates of another client keep their order while the updates of a demoted client are removed', async () => {
     const crdt = smallCrdt()
     const indexing = deferred<void>()
     const { join, room, decide } = scene({
@@ -316,8 +316,8 @@ describe('queued updates of a client that may not write any more', () => {
     expect(room().isIdle).toBe(false)
     indexing.resolve()
     await reviewing
-    const { entry, pending } = room().takeBatch()
-    expect(pending).toHaveLength(3)
+    const { entry, updates } = room().takeBatch()
+    expect(updates).toHaveLength(3)
     const doc = new Y.Doc()
     Y.applyUpdate(doc, entry?.update as Uint8Array)
     expect(doc.getText('content').toJSON()).toBe('321')
@@ -325,7 +325,7 @@ describe('queued updates of a client that may not write any more', () => {
 })
 
 describe('backpressure', () => {
-  test('[R8] a connection is read again after its update is refused while the room is full', async () => {
+  test('[R8] a client is on hold until its large update is saved, and another client whose update is refused meanwhile is not', async () => {
     const { join, room } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     await setImmediate()
@@ -340,7 +340,7 @@ describe('backpressure', () => {
   })
 
   test.each(['editor', 'viewer'] as const)(
-    '[R8] a connection is not read while a large duplicate update of its %s waits',
+    '[R8] a connection is not read while a large duplicate of its user (%s) waits',
     async (role) => {
       const { join, room, decide } = scene()
       const [ada, bob] = [join('ada'), join('bob')]
@@ -383,11 +383,11 @@ describe('backpressure', () => {
     ada.session.update(1, typed('x'.repeat(300_000))[0] as Uint8Array, false)
     expect(ada.isPaused()).toBe(true)
     room().drop('gone', 'The document does not exist any more.')
-    expect(ada.ends).toEqual(['gone: The document does not exist any more.'])
+    expect(ada.closes).toEqual(['gone: The document does not exist any more.'])
     expect(ada.isPaused()).toBe(false)
   })
 
-  test('[R8] a waiting message that throws closes its document, and the connection is read again', async () => {
+  test('[R8] a waiting message that throws closes the document for its client only, and the connection is read again', async () => {
     const { join, failures } = scene()
     const [ada, bob] = [join('ada'), join('bob')]
     ada.participant.run(() => {
@@ -395,9 +395,9 @@ describe('backpressure', () => {
     })
     await setImmediate()
     await setImmediate()
-    expect(ada.ends).toEqual(['badMessage: The message is malformed.'])
+    expect(ada.closes).toEqual(['badMessage: The message is malformed.'])
     expect(ada.isPaused()).toBe(false)
-    expect(bob.ends).toEqual([])
+    expect(bob.closes).toEqual([])
     expect(failures).toEqual([])
   })
 })
@@ -413,10 +413,10 @@ describe('a dropped room', () => {
     held.takeBatch()
     ada.session.update(2, second, false)
     held.drop('unavailable', 'What was sent could not be stored.')
-    expect(held.takeBatch()).toEqual({ entry: undefined, pending: [] })
+    expect(held.takeBatch()).toEqual({ entry: undefined, updates: [] })
   })
 
-  test('[R7] a dropped room takes no member that was about to join', async () => {
+  test('[R7] a client that opens an editor while its room is dropped is closed, and does not join the dropped room', async () => {
     const { document, join, room } = scene()
     join('ada')
     await setImmediate()
@@ -426,7 +426,7 @@ describe('a dropped room', () => {
     held.drop('restarting', 'The document is being reloaded.')
     await setImmediate()
     expect(held.members.size).toBe(0)
-    expect(bob.ends).toContain('restarting: The document is being reloaded.')
+    expect(bob.closes).toContain('restarting: The document is being reloaded.')
     expect(document.rooms.get('e1')?.room).not.toBe(held)
   })
 })

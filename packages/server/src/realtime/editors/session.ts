@@ -6,26 +6,27 @@ import { WorkQueue } from '../../platform/turns/work-queue.ts'
 import type { Participant } from '../documents/participant.ts'
 import { AwarenessDelivery } from '../rooms/awareness/awareness-delivery.ts'
 import { emptyAwareness } from '../rooms/awareness/awareness-update.ts'
-import { type BroadcastCodec, isRecoverable, isOutOfOrder, type Member, readOnly } from '../rooms/member.ts'
+import type { BroadcastCodec, Member } from '../rooms/member.ts'
+import { isOutOfOrder, isRecoverable, readOnly } from '../rooms/refusals.ts'
 import type { EditorRoom } from '../rooms/room.ts'
 import { faultOfStateVector } from '../rooms/state-vector.ts'
 import type { StatelessRefusal } from '../rooms/stateless-relay.ts'
 import type { Connection } from '../sockets/connection.ts'
 import type { Message } from '../sockets/frames.ts'
-import { Backpressure, type Wait } from './backpressure.ts'
+import { UpdateBackpressure, type SubmittedUpdate } from './update-backpressure.ts'
 
 /** Encodes what a session sends to its client, in the dialect of the client. */
 export interface EditorCodec extends BroadcastCodec {
   syncStep1(stateVector: Uint8Array): Buffer
   syncStep2(update: Uint8Array): Message
-  /** The update with the client's number is durable. Not `hasChanges`: the server had it before. */
+  /** The update with this number is durable. Without `hasChanges`, the server had its content before. */
   saved?(number: number, update: Uint8Array, hasChanges: boolean): Buffer | undefined
-  /** The update is not stored, and the connection stays open. `isRepeated`: the update before it was refused as well. */
+  /** The update with this number is refused, and the editor stays open. `isRepeated`: the last update was refused too. */
   refused?(number: number, fault: Fault, isRepeated: boolean): Buffer | undefined
 }
 
-interface Opening {
-  /** Default true. False in dialects whose clients send the first request, and are sent one in return. */
+interface OpenOptions {
+  /** Whether the server requests missing updates once the editor is loaded. Default: true. */
   requestsUpdates?: boolean
   onLoaded?: (room: EditorRoom) => void
 }
@@ -38,29 +39,30 @@ interface OpenState {
   name: 'open'
   room: EditorRoom
   /**
-   * Numbers of updates that depend on an update only their client has. They are settled with the client's answer to
-   * `syncStep1`, which contains them too.
+   * Numbers of updates that depend on an update that only the client has. They are settled together with the client's next
+   * sync step 2, which contains them too.
    */
   outOfOrder: number[]
 }
 
-/** A client's request for what it lacks. */
+/** A client's request for the updates that it lacks. */
 interface SyncRequest {
   stateVector: Uint8Array
-  asksBack: boolean
+  /** Whether the server's answer is followed by its own sync step 1. */
+  sendsStep1Back: boolean
 }
 
 /** A client is asked for missing updates at most once in this time. */
 const requestIntervalMs = 1_000
-/** Updates of one client that may wait for its answer. */
+/** Out-of-order updates of one client that may wait for its sync step 2. */
 const maxOutOfOrder = 10_000
 
 const emptyUpdate = Uint8Array.of(0, 0)
 
-/** Some 4,000 clients, or 0.5 ms. */
+/** From this size on, some 4,000 clients, comparing a state vector with the document takes more than 0.5 ms. */
 const largeVectorBytes = 32 * 1024
 
-/** Awareness of one client: cursors that move thirty times a second take some 10 KB. */
+/** Limit of the awareness states of each client. A cursor that moves thirty times a second takes about 10 KB a second. */
 const maxAwarenessBytesPerSecond = 32 * 1024
 
 /** One client in one editor, in any dialect. */
@@ -76,42 +78,44 @@ export class EditorSession implements Member {
   /** Messages that the client sent before the editor was loaded. */
   readonly #waiting: WorkQueue
   #requestedAt = -Infinity
-  /** Missing updates are requested once `requestIntervalMs` is over. */
+  /** Whether missing updates must be requested once `requestIntervalMs` is over. */
   #mustRequest = false
   /** The latest request of the client that is not answered yet. */
   #unanswered: SyncRequest | undefined
-  readonly #backpressure: Backpressure
+  readonly #backpressure: UpdateBackpressure
   readonly #delivery: AwarenessDelivery
+  /** Whether the last settled update was refused. */
   #wasRefused = false
-  /** The client has closed the editor. It is sent nothing more, and what it sent before is still handled. */
-  #isFinishing = false
+  /** The client has closed the editor. Nothing more is sent to it, but the messages that it sent before are handled. */
+  #isLeaving = false
 
   constructor(options: {
     sessionId: string
     connection: Connection
     participant: Participant
     codec: EditorCodec
-    ended: (reason: CloseReason, message: string) => void
+    /** The server has closed the editor for the client. Not called after `leave`. */
+    onClosed: (reason: CloseReason, message: string) => void
   }) {
     const { connection, participant } = options
     this.sessionId = options.sessionId
     this.codec = options.codec
     this.#connection = connection
-    this.#backpressure = new Backpressure(connection)
+    this.#backpressure = new UpdateBackpressure(connection)
     this.#participant = participant
     this.#clock = participant.document.clock
-    this.#onClosed = options.ended
+    this.#onClosed = options.onClosed
     this.#waiting = new WorkQueue(connection, {
       // Loading takes time, and access may change meanwhile.
       mayRun: () => participant.isCurrent(),
       onBlocked: () => participant.run(() => this.#waiting.start()),
-      onError: () => this.end('badMessage', 'The message is malformed.'),
+      onError: () => this.close('badMessage', 'The message is malformed.'),
     })
     this.#delivery = new AwarenessDelivery({
       connection,
       isSilent: () => this.#isSilent,
       sendStates: (update) => this.send(this.codec.awareness(update)),
-      onError: () => this.end('unavailable', 'The document cannot be read.'),
+      onError: () => this.close('unavailable', 'The document cannot be read.'),
     })
   }
 
@@ -123,8 +127,8 @@ export class EditorSession implements Member {
     return this.#participant.identity.email
   }
 
-  get isWriter(): boolean {
-    return this.#participant.canWrite
+  get hasWriteRole(): boolean {
+    return this.#participant.hasWriteRole
   }
 
   get mayStore(): boolean | undefined {
@@ -139,26 +143,26 @@ export class EditorSession implements Member {
     return this.#state.name === 'left'
   }
 
-  get canWrite(): boolean {
-    return !this.#hasLeft && this.#participant.canWrite && this.#participant.isCurrent()
+  get canWriteNow(): boolean {
+    return !this.#hasLeft && this.#participant.hasWriteRole && this.#participant.isCurrent()
   }
 
-  /** Loads the editor. Then sends the client the awareness states, and asks for the updates that the server lacks. */
-  open(editorId: string, opening: Opening = {}): void {
+  /** Loads the editor. Then sends the awareness states to the client, and requests the updates that the server lacks. */
+  open(editorId: string, options: OpenOptions = {}): void {
     this.#connection.hold()
     this.#participant.document
       .openRoom(editorId)
       .then(
-        (room) => this.#enter(room, opening),
-        () => this.end('unavailable', 'The document cannot be read.'),
+        (room) => this.#enter(room, options),
+        () => this.close('unavailable', 'The document cannot be read.'),
       )
-      .catch(() => this.end('badMessage', 'The message is malformed.'))
+      .catch(() => this.close('badMessage', 'The message is malformed.'))
       .finally(() => this.#connection.release())
   }
 
-  #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: Opening): void {
+  #enter(room: EditorRoom, { requestsUpdates = true, onLoaded }: OpenOptions): void {
     if (this.#hasLeft) return
-    if (room.isDropped) return this.end('restarting', 'The document is being reloaded.')
+    if (room.isDropped) return this.close('restarting', 'The document is being reloaded.')
     this.#state = { name: 'open', room, outOfOrder: [] }
     onLoaded?.(room)
     room.members.add(this)
@@ -181,100 +185,104 @@ export class EditorSession implements Member {
     if (this.#state.name === 'open') work(this.#state)
   }
 
-  syncStep1(stateVector: Uint8Array, asksBack: boolean): void {
+  /** Handles the client's request for everything that a client with this state vector lacks. */
+  syncStep1(stateVector: Uint8Array, sendsStep1Back: boolean): void {
     this.#run(({ room }) => {
       const fault = faultOfStateVector(stateVector)
-      if (fault !== undefined) return this.end('badMessage', fault)
-      if (asksBack) this.#requestedAt = this.#clock.elapsed()
+      if (fault !== undefined) return this.close('badMessage', fault)
+      if (sendsStep1Back) this.#requestedAt = this.#clock.elapsed()
       const isAnswering = this.#unanswered !== undefined
-      // Repeated requests are coalesced; the latest is answered.
-      this.#unanswered = { stateVector, asksBack }
+      // Requests that arrive before the answer are coalesced: only the latest is answered.
+      this.#unanswered = { stateVector, sendsStep1Back }
       if (isAnswering) return
       this.#connection
         .answerInTurn(() => this.#answer(room))
-        .catch(() => this.end('unavailable', 'The document cannot be read.'))
+        .catch(() => this.close('unavailable', 'The document cannot be read.'))
     })
   }
 
   async #answer(room: EditorRoom): Promise<void> {
-    const { stateVector, asksBack } = this.#unanswered as SyncRequest
+    const { stateVector, sendsStep1Back } = this.#unanswered as SyncRequest
     this.#unanswered = undefined
     if (this.#isSilent) return
     const { apiKey, userId } = this.#participant.identity
-    const hasRoomFor = (bytes: number) => this.#connection.hasSpaceFor(apiKey, bytes)
-    const missing = () => room.content.missingFor(stateVector, hasRoomFor)
+    const hasSpaceFor = (bytes: number) => this.#connection.hasSpaceFor(apiKey, bytes)
+    const missing = () => room.content.missingFor(stateVector, hasSpaceFor)
     const { recent, body, isHeld } = await this.#inTurnIfLarge(stateVector, missing)
     if (this.#isSilent) return
     if (recent) this.#connection.answer(this.codec.update(recent))
     this.#connection.answer(this.codec.syncStep2(body), { apiKey, userId, body, isHeld })
-    if (asksBack) this.#requestFrom(room)
+    if (sendsStep1Back) this.#requestFrom(room)
   }
 
-  /** Comparing a large state vector with the document takes milliseconds, and many clients may send one. */
+  /** Runs `work` in a turn of the client if the state vector is large, because many clients may send one at once. */
   async #inTurnIfLarge<T>({ length }: Uint8Array, work: () => Promise<T>): Promise<T> {
     if (length < largeVectorBytes) return work()
-    const { turns, owner } = this.#connection
+    const { scheduler, owner } = this.#connection
     let result: Promise<T> | undefined
-    await turns.scheduleOnce(owner, () => {
+    await scheduler.scheduleOnce(owner, () => {
       result = work()
     })
     return result as Promise<T>
   }
 
-  /** An update, or with `isAnswer` everything that the server lacked, which may be nothing. */
-  update(number: number, update: Uint8Array, isAnswer: boolean): void {
+  /** Handles an update of the client. With `isStep2` it is everything that the server lacked, which may be nothing. */
+  update(number: number, update: Uint8Array, isStep2: boolean): void {
     this.#run((open) => {
-      if (isAnswer) this.#mustRequest = false
-      if (this.#participant.canWrite) this.#submit(open, number, update, isAnswer)
-      else if (!isAnswer || !this.#confirm(open.room, number, update)) this.#refused(number, readOnly)
+      if (isStep2) this.#mustRequest = false
+      if (this.#participant.hasWriteRole) this.#submit(open, number, update, isStep2)
+      else if (!isStep2 || !this.#confirm(open.room, number, update)) this.#refused(number, readOnly)
     })
   }
 
-  /** Calls back once the updates that the client sent before are durable or refused. */
+  /**
+   * Calls `then` once the updates that the client sent before are durable or refused. An empty update is acknowledged behind
+   * everything that is queued.
+   */
   afterUpdates(then: () => void): void {
     this.#run(({ room }) => void room.confirmDuplicate(this, emptyUpdate, { saved: then, refused: then }))
   }
 
-  /** False if the update contains changes that the server does not have. */
+  /** Acknowledges a duplicate. Returns false if the update contains changes that the server does not have. */
   #confirm(room: EditorRoom, number: number, update: Uint8Array): boolean {
-    const wait: Wait = { state: 'waiting' }
+    const submitted: SubmittedUpdate = { state: 'waiting' }
     const isKnown = room.confirmDuplicate(this, update, {
       saved: () => {
-        this.#backpressure.settle(wait)
+        this.#backpressure.settle(submitted)
         this.#saved(number, update, false)
       },
       refused: (fault) => {
-        this.#backpressure.settle(wait)
+        this.#backpressure.settle(submitted)
         this.#refused(number, fault)
       },
     })
-    if (isKnown) this.#backpressure.holdIfFull(wait, room)
+    if (isKnown) this.#backpressure.holdIfFull(submitted, room)
     return isKnown
   }
 
-  #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isAnswer: boolean): void {
+  #submit({ room, outOfOrder }: OpenState, number: number, update: Uint8Array, isStep2: boolean): void {
     this.#participant.document.markActive(this.#participant)
-    // An answer contains everything that its client sent before.
-    const covered = isAnswer ? outOfOrder.splice(0) : []
-    const wait: Wait = { state: 'waiting' }
+    // A sync step 2 contains everything that the client sent before, so it settles the out-of-order updates too.
+    const covered = isStep2 ? outOfOrder.splice(0) : []
+    const submitted: SubmittedUpdate = { state: 'waiting' }
     room.submit(this, update, {
       saved: (_seq, hasChanges) => {
-        this.#backpressure.settle(wait)
+        this.#backpressure.settle(submitted)
         for (const earlier of covered) this.#saved(earlier, update, true)
         this.#saved(number, update, hasChanges)
       },
       refused: (fault) => {
-        this.#backpressure.settle(wait)
+        this.#backpressure.settle(submitted)
         if (isOutOfOrder(fault) && outOfOrder.length + covered.length < maxOutOfOrder)
           outOfOrder.push(...covered, number)
         else if (isRecoverable(fault)) for (const one of [...covered, number]) this.#refused(one, fault)
         else {
           this.#participant.document.countRefusedUpdate(fault)
-          this.end('invalidUpdate', fault.message)
+          this.close('invalidUpdate', fault.message)
         }
       },
     })
-    this.#backpressure.holdIfFull(wait, room)
+    this.#backpressure.holdIfFull(submitted, room)
   }
 
   #saved(number: number, update: Uint8Array, hasChanges: boolean): void {
@@ -293,29 +301,29 @@ export class EditorSession implements Member {
   awareness(update: Uint8Array): void {
     this.#run(({ room }) => {
       const result = room.awareness.receive(this, update)
-      if (result === 'malformed') return this.end('badMessage', 'Malformed awareness update.')
-      if (result === 'tooLarge') return this.end('badMessage', 'An awareness state has at most 16 KiB.')
-      room.awarenessChanged()
+      if (result === 'malformed') return this.close('badMessage', 'Malformed awareness update.')
+      if (result === 'tooLarge') return this.close('badMessage', 'An awareness state has at most 16 KiB.')
+      room.broadcastAwareness()
       const { document } = this.#participant
       if (result === 'changed') document.markActive(this.#participant)
       else document.touch(this.#participant)
     })
   }
 
-  /** Sends a message that is not stored to the other clients of the editor. */
+  /** Relays a stateless message, which is not stored, to the other clients of the editor. */
   relay(payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
     this.#run(({ room }) => room.stateless.send(this, payload, onRefused))
   }
 
   queryAwareness(): void {
     this.#run(({ room }) => {
-      // A client that asks again so soon has been sent all states, and the changes since.
-      const isSoon = this.#delivery.msSinceAll < requestIntervalMs
+      // All states were sent to the client less than a second ago, and all changes since.
+      const isSoon = this.#delivery.msSinceSendAll < requestIntervalMs
       if (isSoon || !this.#delivery.sendAll(room.awareness)) this.send(this.codec.awareness(emptyAwareness))
     })
   }
 
-  /** The client may write from now on: requests what was refused before. */
+  /** The client may write from now on. Requests its updates that were refused before. */
   onWriteAllowed(): void {
     if (this.#wasRefused) this.requestMissingUpdates()
   }
@@ -331,42 +339,43 @@ export class EditorSession implements Member {
     this.send(this.codec.syncStep1(room.stateVector()))
   }
 
-  /** Whether the client is sent nothing more: another session may use its channel of the connection. */
+  /** Whether nothing more may be sent to the client: another session may use its channel of the connection. */
   get #isSilent(): boolean {
-    return this.#hasLeft || this.#isFinishing
+    return this.#hasLeft || this.#isLeaving
   }
 
   send(frame: Buffer): void {
     if (!this.#isSilent) this.#connection.send(frame)
   }
 
-  sendAwareness(frame: Buffer, clients: readonly number[]): boolean {
-    const isSent = this.#delivery.takesChange(clients)
+  sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean {
+    const isSent = this.#delivery.canSendChange(clientIds)
     if (isSent) this.send(frame)
     return isSent
   }
 
-  keep(bytes: number): boolean {
+  tryReserve(bytes: number): boolean {
     return this.#connection.stateBudget.reserve(this, bytes)
   }
 
-  /** Called at every sweep. */
+  /** Called at every sweep. Also sends a request for missing updates that had to wait. */
   resendSkipped(): void {
     if (this.#mustRequest) this.requestMissingUpdates()
     this.#ifOpen(({ room }) => this.#delivery.catchUp(room.awareness))
   }
 
-  end(reason: CloseReason, message: string): void {
+  /** Leaves the editor and reports why. */
+  close(reason: CloseReason, message: string): void {
     if (this.#hasLeft) return
     this.leave()
     this.#onClosed(reason, message)
   }
 
-  /** Sends the client nothing more, and calls back once what it sent before is handled. */
-  finish(then: () => void): void {
-    this.#isFinishing = true
-    if (this.#participant.hasWaitingMessages || this.#waiting.length > 0) this.#run(then)
-    else then()
+  /** Sends nothing more to the client. Calls `onReady` once the messages that it sent before are handled. */
+  prepareToLeave(onReady: () => void): void {
+    this.#isLeaving = true
+    if (this.#participant.hasWaitingMessages || this.#waiting.length > 0) this.#run(onReady)
+    else onReady()
   }
 
   leave(): void {
@@ -378,6 +387,6 @@ export class EditorSession implements Member {
     if (before.name === 'loading') return
     before.room.members.delete(this)
     before.room.awareness.leave(this.sessionId)
-    before.room.awarenessChanged()
+    before.room.broadcastAwareness()
   }
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../store/engine/db.ts'
 import { authorOf } from '../../store/editors/versions.ts'
 import type { EditorRef } from '../../store/refs.ts'
 import { type Commits, retryWhileAllowed } from '../authorization/commits.ts'
-import { readOnly } from '../rooms/member.ts'
+import { readOnly } from '../rooms/refusals.ts'
 import type { Participant } from '../documents/participant.ts'
 
 export type VersionRequest = Extract<
@@ -33,15 +33,15 @@ export interface VersionRequestsDeps {
   log: Log
 }
 
-/** Limit of one user. A version is a copy of the whole document, so a short message may write 32 MiB. */
+/** Limit of each user. A version is a copy of the whole document, so a short message may write 32 MiB. */
 const maxWritesPerMinute = 20
 
 /** Handles clients' requests to list, add and restore versions. */
 export class VersionRequests {
   readonly #deps: VersionRequestsDeps
   readonly #writes = createRateLimit(maxWritesPerMinute, 60)
-  /** One request begins in each iteration of the event loop: on SQLite a list may take 10 ms. */
-  readonly #turns = new StartQueue()
+  /** Starts one request in each iteration of the event loop: on SQLite a list may take 10 ms. */
+  readonly #startQueue = new StartQueue()
   readonly #running = new Set<Promise<unknown>>()
 
   constructor(deps: VersionRequestsDeps) {
@@ -69,7 +69,7 @@ export class VersionRequests {
     const write: Database['write'] = (work, lane) =>
       this.#deps.commits.write(new Set([apiKey]), [from], work, lane)
     const run = async (verb: 'get' | 'add' | 'restore', fields: object) => {
-      await this.#turns.wait(apiKey)
+      await this.#startQueue.wait(apiKey)
       const input = { organizationId, documentId, editorId, ...fields }
       return this.#deps.runVersionOperation({ verb, apiKey, input, bytes, user, write })
     }
@@ -95,8 +95,11 @@ export class VersionRequests {
     return {}
   }
 
-  async #requireWriteAccess({ identity: { apiKey, userId, access }, canWrite }: Participant): Promise<void> {
-    if (!canWrite) refuse()
+  async #requireWriteAccess({
+    identity: { apiKey, userId, access },
+    hasWriteRole,
+  }: Participant): Promise<void> {
+    if (!hasWriteRole) refuse()
     if (access === 'server') return
     const waitSeconds = await this.#writes.take(`${apiKey}/${userId}`)
     if (waitSeconds === 0) return

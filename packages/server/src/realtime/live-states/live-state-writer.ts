@@ -10,7 +10,7 @@ import * as stored from '../../store/documents/live-states.ts'
 import { inLockOrder } from '../../store/engine/lock-order.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
-import { readOnly } from '../rooms/member.ts'
+import { readOnly } from '../rooms/refusals.ts'
 import { type LargeJson, maxInlineJsonBytes } from '../messages/large-json.ts'
 
 export interface LiveStateWriterDeps {
@@ -25,121 +25,122 @@ export interface LiveStateWriterDeps {
 /** An open document whose live states are set. */
 export interface LiveStateDocument extends DocumentRef {
   readonly apiKey: string
-  /** Everything that is stored may have changed. */
+  /** Reads everything that is stored again, because all of it may have changed. */
   reload(): void
 }
 
-/** Exactly one of these is called, once. */
+/** How the sender learns the result of a change. Exactly one method is called, once. */
 export interface LiveStateOutcome {
-  /** The change is durable, with the document at that position. */
+  /** The change is durable. The position of the document includes it. */
   onStored(position: Position): void
   onRefused(error: ApiError): void
 }
 
-/** A value that a client sets. */
-interface Setting extends stored.Change {
-  /** Size of the client's message. */
+/** A change that a client requests. */
+interface RequestedChange extends stored.Change {
+  /** Bytes of the client's message. */
   bytes: number
 }
 
-interface Pending {
-  setting: Setting
+/** A change that waits to be stored. */
+interface WaitingChange {
+  change: RequestedChange
   from: Sender
   outcome: LiveStateOutcome
 }
 
 type Result = Awaited<ReturnType<typeof stored.set>>
 
-/** What one transaction stores; the rest waits for the next. One change may exceed the bytes. */
+/** Limits of one transaction. Further changes wait for the next tick. A single change may exceed the bytes. */
 const maxDocumentsPerTick = 50
 const maxChangesPerDocument = 500
 const maxBytesPerTick = 1024 * 1024
-/** A transaction that takes longer leaves the other documents to the next. */
+/** After this time, a transaction leaves its other documents to the next transaction. */
 const maxTransactionMs = 10
 
 /** The changes of one document that a tick stores. */
-type DocumentChanges = readonly [LiveStateDocument, Pending[]]
-/** Without the documents for which the transaction had no time. */
+type DocumentChanges = readonly [LiveStateDocument, WaitingChange[]]
+/** The results by document, without the documents for which the transaction had no time. */
 type Results = ReadonlyMap<LiveStateDocument, Result>
 
-/** Stores the live states that clients set, and answers once they are durable. API keys take turns. */
+/** Stores the live states that clients set, and reports when they are durable. API keys take turns. */
 export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   /** Changes that arrive in one iteration of the event loop are stored together. */
   readonly tickMs = 0
   readonly #deps: LiveStateWriterDeps
   readonly #writer: BatchWriter<DocumentChanges, Results>
-  readonly #waiting = new Map<LiveStateDocument, Pending[]>()
-  /** The documents in `#waiting`, perhaps without those in `#merging`. */
+  readonly #waiting = new Map<LiveStateDocument, WaitingChange[]>()
+  /** The order in which the documents in `#waiting` are stored. May lack documents that are in `#merging`. */
   readonly #order = new LaneQueue<LiveStateDocument>()
-  /** Documents whose first change in `#waiting` is being merged with a large value. Others do not wait for it. */
+  /** Documents whose first waiting change is being merged with a large value. Other documents do not wait for that. */
   readonly #merging = new Map<LiveStateDocument, Promise<void>>()
   /** The documents for which the last transaction had no time. The next tick stores them first. */
-  #left: DocumentChanges[] = []
+  #unstored: DocumentChanges[] = []
 
   constructor(deps: LiveStateWriterDeps) {
     this.#deps = deps
     this.#writer = new BatchWriter(deps, this)
   }
 
-  /** The sender must be allowed to write. */
-  set(document: LiveStateDocument, setting: Setting, from: Sender, outcome: LiveStateOutcome): void {
-    const pending = { setting, from, outcome }
+  /** Queues a change. The caller has checked that the sender may write. */
+  set(document: LiveStateDocument, change: RequestedChange, from: Sender, outcome: LiveStateOutcome): void {
+    const waitingChange = { change, from, outcome }
     const waiting = this.#waiting.get(document)
-    if (waiting) waiting.push(pending)
-    else this.#add(document, [pending])
+    if (waiting) waiting.push(waitingChange)
+    else this.#add(document, [waitingChange])
     this.#writer.wake()
   }
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no change waits any more. */
   async idle(): Promise<void> {
     while (!this.#writer.isIdle || this.#merging.size > 0) {
       await Promise.all([this.#writer.idle(), ...this.#merging.values()])
     }
   }
 
-  /** A change that is being merged wakes the writer afterwards. */
+  /** Changes that are being merged do not count: the end of the merge wakes the writer. */
   hasWaiting(): boolean {
-    return !this.#order.isEmpty || this.#left.length > 0
+    return !this.#order.isEmpty || this.#unstored.length > 0
   }
 
   /** Refuses the changes whose senders may not write any more. */
-  async admit(taken: readonly DocumentChanges[]): Promise<readonly DocumentChanges[]> {
+  async refuseUnstorable(taken: readonly DocumentChanges[]): Promise<readonly DocumentChanges[]> {
     const undecided = new Set<Sender>()
-    for (const [, pending] of taken) {
-      for (const { from } of pending) if (from.mayStore === undefined) undecided.add(from)
+    for (const [, changes] of taken) {
+      for (const { from } of changes) if (from.mayStore === undefined) undecided.add(from)
     }
     await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
-    const admitted: DocumentChanges[] = []
-    for (const [document, pending] of taken) {
-      for (const { from, outcome } of pending) {
+    const storable: DocumentChanges[] = []
+    for (const [document, changes] of taken) {
+      for (const { from, outcome } of changes) {
         if (from.mayStore === false) outcome.onRefused(new ApiError('PERMISSION_DENIED', readOnly.message))
       }
-      const allowed = pending.filter(({ from }) => from.mayStore)
-      if (allowed.length > 0) admitted.push([document, allowed])
-      // Access has changed once more.
-      const isUndecided = ({ from }: Pending) => from.mayStore === undefined
-      if (pending.some(isUndecided)) this.#putBack(document, pending.filter(isUndecided))
+      const allowed = changes.filter(({ from }) => from.mayStore)
+      if (allowed.length > 0) storable.push([document, allowed])
+      // Access may have changed once more since `whenDecided`.
+      const isUndecided = ({ from }: WaitingChange) => from.mayStore === undefined
+      if (changes.some(isUndecided)) this.#putBack(document, changes.filter(isUndecided))
     }
-    return admitted
+    return storable
   }
 
-  #add(document: LiveStateDocument, pending: Pending[]): void {
-    this.#waiting.set(document, pending)
+  #add(document: LiveStateDocument, changes: WaitingChange[]): void {
+    this.#waiting.set(document, changes)
     this.#order.add(document.apiKey, document)
   }
 
-  #putBack(document: LiveStateDocument, pending: readonly Pending[]): void {
+  #putBack(document: LiveStateDocument, changes: readonly WaitingChange[]): void {
     const waiting = this.#waiting.get(document)
-    if (waiting) waiting.unshift(...pending)
-    else this.#add(document, [...pending])
+    if (waiting) waiting.unshift(...changes)
+    else this.#add(document, [...changes])
   }
 
   takeItems(): readonly DocumentChanges[] {
-    const left = this.#left
-    this.#left = []
-    if (left.length > 0) return left
+    const unstored = this.#unstored
+    this.#unstored = []
+    if (unstored.length > 0) return unstored
     const taken: DocumentChanges[] = []
-    const rest = new Map<LiveStateDocument, Pending[]>()
+    const rest = new Map<LiveStateDocument, WaitingChange[]>()
     let bytes = 0
     while (taken.length < maxDocumentsPerTick && bytes < maxBytesPerTick) {
       const document = this.#order.take()
@@ -148,7 +149,7 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
       if (!waiting || this.#merging.has(document)) continue
       let count = 0
       while (count < Math.min(waiting.length, maxChangesPerDocument) && bytes < maxBytesPerTick) {
-        bytes += (waiting[count++] as Pending).setting.bytes
+        bytes += (waiting[count++] as WaitingChange).change.bytes
       }
       taken.push([document, waiting.splice(0, count)])
       this.#waiting.delete(document)
@@ -160,14 +161,14 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
 
   originOf(taken: readonly DocumentChanges[]): { apiKeys: Set<string>; senders: Sender[] } {
     const apiKeys = new Set(taken.map(([{ apiKey }]) => apiKey))
-    return { apiKeys, senders: taken.flatMap(([, pending]) => pending.map(({ from }) => from)) }
+    return { apiKeys, senders: taken.flatMap(([, changes]) => changes.map(({ from }) => from)) }
   }
 
   async store(db: Db, taken: readonly DocumentChanges[]): Promise<Results> {
     const results = new Map<LiveStateDocument, Result>()
     const startedAt = performance.now()
-    for (const [document, pending] of inLockOrder(taken, ([document]) => lockKey(document))) {
-      const changes = pending.map(({ setting }) => setting)
+    for (const [document, waiting] of inLockOrder(taken, ([document]) => lockKey(document))) {
+      const changes = waiting.map(({ change }) => change)
       const { apiKey } = document
       const at = this.#deps.clock.now()
       results.set(document, await stored.set(db, apiKey, document, changes, at, maxInlineJsonBytes))
@@ -177,14 +178,14 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   onAccessChanged(taken: readonly DocumentChanges[]): DocumentChanges[] {
-    for (const [document, pending] of taken) this.#putBack(document, pending)
+    for (const [document, changes] of taken) this.#putBack(document, changes)
     return []
   }
 
   onFailed(taken: readonly DocumentChanges[], error: unknown): void {
     this.#deps.log.error({ err: error, documents: taken.length }, 'live states could not be stored')
     const failure = new ApiError('UNAVAILABLE', 'The live state could not be stored.')
-    for (const [, pending] of taken) for (const { outcome } of pending) outcome.onRefused(failure)
+    for (const [, changes] of taken) for (const { outcome } of changes) outcome.onRefused(failure)
   }
 
   onRecovered(taken: readonly DocumentChanges[]): void {
@@ -192,29 +193,29 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
   }
 
   onStored(taken: readonly DocumentChanges[], results: Results = new Map()): void {
-    for (const [document, pending] of taken) {
+    for (const [document, changes] of taken) {
       if (!results.has(document)) {
-        this.#left.push([document, pending])
+        this.#unstored.push([document, changes])
         continue
       }
       const result = results.get(document)
-      const { count = pending.length } = result ?? {}
-      this.#settle(document, pending.slice(0, count), result)
-      // Behind the other documents: large values must not keep them waiting.
-      if (count < pending.length) this.#putBack(document, pending.slice(count))
+      const { count = changes.length } = result ?? {}
+      this.#settle(document, changes.slice(0, count), result)
+      // The document is queued behind the other documents, so that its large values do not delay them.
+      if (count < changes.length) this.#putBack(document, changes.slice(count))
       const mergeWith = result?.mergeWith
       if (mergeWith !== undefined) this.#merging.set(document, this.#merge(document, mergeWith))
     }
   }
 
-  /** Merges the first change that waits with the stored value. If that is another one by then, it is merged once more. */
+  /** Merges the first waiting change with the stored value `below`. If that is replaced meanwhile, the merge is repeated. */
   async #merge(document: LiveStateDocument, below: string): Promise<void> {
     const { largeJson, log } = this.#deps
-    const waiting = this.#waiting.get(document) as Pending[]
-    const { setting, outcome } = waiting[0] as Pending
+    const waiting = this.#waiting.get(document) as WaitingChange[]
+    const { change, outcome } = waiting[0] as WaitingChange
     try {
-      const json = await largeJson.merge(document.apiKey, below, setting.data, stored.maxValueBytes)
-      setting.merged = { below, json }
+      const json = await largeJson.merge(document.apiKey, below, change.data, stored.maxValueBytes)
+      change.merged = { below, json }
     } catch (error) {
       log.error({ err: error }, 'a live state could not be merged')
       waiting.shift()
@@ -226,11 +227,11 @@ export class LiveStateWriter implements BatchWork<DocumentChanges, Results> {
     this.#writer.wake()
   }
 
-  #settle(document: LiveStateDocument, pending: readonly Pending[], result: Result): void {
+  #settle(document: LiveStateDocument, changes: readonly WaitingChange[], result: Result): void {
     const { apiKey, organizationId, documentId } = document
     const position = result?.position
-    for (const one of pending) {
-      const refusal = result?.refused.get(one.setting)
+    for (const one of changes) {
+      const refusal = result?.refused.get(one.change)
       if (refusal) one.outcome.onRefused(new ApiError(refusal.status, refusal.message))
       else if (position) one.outcome.onStored(position)
       else one.outcome.onRefused(new ApiError('NOT_FOUND', 'The document does not exist any more.'))

@@ -4,7 +4,7 @@ import type { StoredLiveState } from '../../store/documents/live-state-log.ts'
 import { LiveStates, type LiveStateSubscriber } from './live-states.ts'
 import type { RefFrames } from '../sockets/ref-frames.ts'
 
-/** A store that answers when a test calls `answer`. */
+/** The values of a store that answers when a test calls `answer`. */
 let stored: Map<string, StoredLiveState>
 let position: Position | undefined
 let answers: { answer: () => void; fail: (error: Error) => void }[]
@@ -61,7 +61,7 @@ class Subscriber implements LiveStateSubscriber {
 }
 
 describe('[R11] the live states of an open document', () => {
-  test('[R11.1] a change stored during a read is read next, and broadcast once', async () => {
+  test('[R11.1] changes stored during a read are read next and broadcast once', async () => {
     set('a', 1)
     await load()
     const subscriber = new Subscriber()
@@ -107,7 +107,7 @@ describe('[R11] the live states of an open document', () => {
     expect(subscriber.broadcasts).toEqual([[0, 2]])
   })
 
-  test('[R11] a deleted document, or another document under its id, is reported as gone', async () => {
+  test('[R11] a document that was deleted, or replaced by another document under its id, is reported as gone', async () => {
     set('a', 1)
     await load()
     liveStates.subscribe(new Subscriber())
@@ -120,7 +120,7 @@ describe('[R11] the live states of an open document', () => {
     expect(events).toEqual(['gone', 'gone'])
   })
 
-  test('[R11.1] the result of a read is discarded if the cache was dropped meanwhile', async () => {
+  test('[R11.1] the result of a read is discarded if the live states were dropped meanwhile', async () => {
     set('a', 1)
     const loading = liveStates.load()
     liveStates.drop()
@@ -131,7 +131,7 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.position).toEqual({ epoch: 'e', seq: 1 })
   })
 
-  test('[R11] changes without a subscriber are not read', async () => {
+  test('[R11] live states without a subscriber are read again only by the next `load`', async () => {
     await load()
     set('a', 1)
     liveStates.onStored()
@@ -140,7 +140,7 @@ describe('[R11] the live states of an open document', () => {
     expect(values(0)).toEqual([['a', 1]])
   })
 
-  test('[R11.1] subscribers are notified when changes cannot be read', async () => {
+  test('[R11.1] subscribers are notified when changes cannot be read, and a later `load` tries again', async () => {
     await load()
     const subscriber = new Subscriber()
     liveStates.subscribe(subscriber)
@@ -155,18 +155,18 @@ describe('[R11] the live states of an open document', () => {
     expect(liveStates.position).toEqual({ epoch: 'e', seq: 0 })
   })
 
-  test('[R13.3] clients cannot set more than 1,000 values or 16 MiB in a document', async () => {
+  test('[R13.3] `hasSpaceFor` allows clients at most 1,000 values and 16 MiB in a document', async () => {
     set('large', 'x'.repeat(16 * 1024 * 1024 - 1000))
     await load()
-    expect(liveStates.hasRoomFor('other', 2000, false)).toBe(false)
-    expect(liveStates.hasRoomFor('large', 2000, true)).toBe(false)
-    expect(liveStates.hasRoomFor('large', 2000, false)).toBe(true)
-    expect(liveStates.hasRoomFor('other', 100, false)).toBe(true)
+    expect(liveStates.hasSpaceFor('other', 2000, false)).toBe(false)
+    expect(liveStates.hasSpaceFor('large', 2000, true)).toBe(false)
+    expect(liveStates.hasSpaceFor('large', 2000, false)).toBe(true)
+    expect(liveStates.hasSpaceFor('other', 100, false)).toBe(true)
     stored.clear()
     liveStates.drop()
     for (let index = 0; index < 1000; index++) set(`s${index}`, 1)
     await load()
-    expect(liveStates.hasRoomFor('other', 1, false)).toBe(false)
-    expect(liveStates.hasRoomFor('s1', 1, true)).toBe(true)
+    expect(liveStates.hasSpaceFor('other', 1, false)).toBe(false)
+    expect(liveStates.hasSpaceFor('s1', 1, true)).toBe(true)
   })
 })

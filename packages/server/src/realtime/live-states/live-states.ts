@@ -4,9 +4,9 @@ import { idOf, maxPerDocument } from '../../store/documents/live-states.ts'
 import { RefFrames } from '../sockets/ref-frames.ts'
 
 export interface LiveStatesDeps {
-  /** The values that changes after that number have set; undefined if the document is gone. */
+  /** Resolves with the values that changes after `seq` have set. Undefined if the document is gone. */
   read: (seq: number) => ReturnType<typeof readSince>
-  /** Waits for another turn of the event loop. */
+  /** Resolves in a later iteration of the event loop. */
   pause?: () => Promise<void>
   /** The document was deleted, or another document has its id. */
   onGone: () => void
@@ -16,60 +16,63 @@ export interface LiveStatesDeps {
 /** Receives changes of live states. */
 export interface LiveStateSubscriber {
   /**
-   * There is a newer position. The frames hold what was set since the change number `from`. Undefined: the values are
-   * large, and the subscriber asks for them when it has a turn.
+   * The position has advanced. The frames contain the values that changes after the number `from` have set. Undefined if the
+   * values are large: then the subscriber asks for them when it has a turn.
    */
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void
   /** Changes could not be read. */
   onLiveStatesLost(): void
 }
 
-/** Changes of this size are not copied into a frame for each ref. */
+/** From this size on, changes are not copied into one frame for each ref. */
 const largeBytes = 64 * 1024
-/** Encoding 1 MiB takes up to 3 ms. */
+/** Encoding pauses after this time. Encoding 1 MiB takes up to 3 ms. */
 const sliceMs = 5
 
 interface Entry {
+  /** The number of the change that set the value. */
   seq: number
-  /** The value as clients receive it: a `LiveStateValue` as JSON. */
+  /** The value as clients receive it: the JSON of a `LiveStateValue`. */
   bytes: Buffer
 }
 
 /**
- * The live states of an open document, as far as they have been broadcast. They are read from the store in the order of
- * their numbers, whether a client or a backend set them. So no position covers a change that was not broadcast.
+ * The live states of an open document, as far as they have been broadcast. All changes, of clients and of backends, are read
+ * from the store in the order of their numbers. So no position includes a change that was not broadcast.
  */
 export class LiveStates {
   readonly #deps: LiveStatesDeps
   readonly #subscribers = new Set<LiveStateSubscriber>()
   readonly #entries = new Map<string, Entry>()
   #position: Position | undefined
+  /** The bytes of all entries. */
   #bytes = 0
-  /** The latest result of `bytesSince`, shared as long as a frame still uses it. */
+  /** The latest result of `bytesSince`. Callers share it as long as a frame still uses it. */
   #shared: { since: number; until: number | undefined; bytes: WeakRef<Buffer> } | undefined
   #reading: Promise<void> | undefined
-  /** A value was stored since the reading began. */
+  /** Whether a value was stored since the read began. */
   #isStale = false
   /** How often the cache was dropped. The result of a read that began before a drop is discarded. */
-  #drops = 0
+  #dropCount = 0
 
   constructor(deps: LiveStatesDeps) {
     this.#deps = deps
   }
 
-  /** Undefined until the values are loaded. */
+  /** The position that the values have. Undefined until the values are loaded. */
   get position(): Position | undefined {
     return this.#position
   }
 
-  /** Whether a client may set a value of that size. Values that backends set take space too, but are never refused. */
-  hasRoomFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
+  /** Whether a client may set a value of this size. Values of backends take space too, but are never refused for it. */
+  hasSpaceFor(liveStateDataId: string, bytes: number, merge: boolean): boolean {
     const known = this.#entries.get(liveStateDataId)
     if (!known && this.#entries.size >= maxPerDocument.states) return false
     const replaced = merge ? 0 : (known?.bytes.length ?? 0)
     return this.#bytes - replaced + bytes <= maxPerDocument.bytes
   }
 
+  /** Resolves when the values are loaded. Rejects if they cannot be read. */
   async load(): Promise<void> {
     if (!this.#position) await (this.#reading ?? this.#read())
   }
@@ -82,7 +85,7 @@ export class LiveStates {
     this.#subscribers.delete(subscriber)
   }
 
-  /** The values that changes after that number have set, as a JSON array. Callers share the bytes of the latest call. */
+  /** Returns the values that changes after `seq` have set, as a JSON array. Callers share the bytes of the latest call. */
   bytesSince(seq: number): Buffer {
     const until = this.#position?.seq
     const shared = this.#shared
@@ -97,16 +100,16 @@ export class LiveStates {
     return bytes
   }
 
-  /** Values were stored. */
+  /** Call it when values were stored. Reads and broadcasts them if there are subscribers. */
   onStored(): void {
     if (this.#reading) this.#isStale = true
     else if (this.#subscribers.size === 0) this.drop()
     else void this.#read().catch(() => this.#onReadFailed())
   }
 
-  /** Drops everything. The next caller of `load` gets what is stored by then. */
+  /** Drops all values. The next call of `load` reads them again. */
   drop(): void {
-    this.#drops++
+    this.#dropCount++
     this.#entries.clear()
     this.#position = undefined
     this.#bytes = 0
@@ -124,15 +127,15 @@ export class LiveStates {
   }
 
   async #readUntilCurrent(): Promise<void> {
-    const drops = this.#drops
+    const dropCount = this.#dropCount
     do {
       this.#isStale = false
       const read = await this.#deps.read(this.#position?.seq ?? 0)
-      if (drops !== this.#drops) return
+      if (dropCount !== this.#dropCount) return
       if (!read || (this.#position && this.#position.epoch !== read.position.epoch))
         return this.#deps.onGone()
       const entries = await this.#encode(read.states)
-      if (drops !== this.#drops) return
+      if (dropCount !== this.#dropCount) return
       this.#apply(entries, read.position)
     } while (this.#isStale)
   }
@@ -174,7 +177,7 @@ export class LiveStates {
 
 const [opening, comma, closing] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
 
-/** Builds the object from texts, because the value is JSON already, and may be large. */
+/** Builds the JSON of a value from texts, because the data is JSON already, and may be large. */
 function encode({ liveStateDataId, json, userId, lastUpdated }: StoredLiveState): Buffer {
   const id = JSON.stringify(idOf(liveStateDataId))
   const name = JSON.stringify(liveStateDataId)

@@ -5,7 +5,7 @@ import { TooMuchWork } from '../../crdt/content/errors.ts'
 import type { DocumentWork } from '../../crdt/document-threads.ts'
 import { createLargeJson } from './large-json.ts'
 
-test('[S3] work that the threads have no capacity for is retried every 50 ms until they have', async () => {
+test('[S3] a merge for which the threads have no capacity is retried every 50 ms until it succeeds', async () => {
   const clock = new SteppedClock()
   let attempts = 0
   const run = async <T>(work: DocumentWork<T>): Promise<T> => {

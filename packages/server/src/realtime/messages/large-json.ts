@@ -9,20 +9,20 @@ import { mergeJson } from '../../store/documents/json-members.ts'
 /** Up to this size, JSON is read and merged in the event loop. The slowest JSON of this size takes 12 ms. */
 export const maxInlineJsonBytes = 32 * 1024
 
-/** Work that the threads have no capacity for is retried after this time. */
+/** Work for which the threads have no capacity is retried after this time. */
 const retryMs = 50
 
 /** Reads and merges large JSON of clients in threads, because the slowest message of 1 MiB takes 60 ms to read. */
 export interface LargeJson {
   /** Reads the message in a text frame. */
   read(apiKey: string, bytes: Buffer): Promise<ReadResult>
-  /** Overwrites keys of the object `below` with those of `above`. Undefined if the result exceeds `maxBytes`. */
+  /** Sets the keys of the object `above` in the object `below`. Resolves with undefined if the result exceeds `maxBytes`. */
   merge(apiKey: string, below: string, above: string, maxBytes: number): Promise<string | undefined>
 }
 
 const nothing = new Uint8Array()
 
-/** What the threads do for `createLargeJson`. */
+/** The tasks that the threads run for `createLargeJson`. */
 export const largeJsonTasks: ThreadTasks = {
   readMessage: ([bytes = nothing]) =>
     tryReadMessage(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), limits.jsonBytes),
@@ -33,13 +33,13 @@ export function createLargeJson(
   threads: Pick<DocumentThreads, 'run'>,
   clock: Clock = systemClock,
 ): LargeJson {
-  let works = 0
-  /** Retries while the API key has too much work in progress. Its clients are on hold meanwhile. */
+  let runs = 0
+  /** Retries while the API key has too much work in progress. The clients whose work waits are on hold meanwhile. */
   const run = async <T>(
     apiKey: string,
     work: Omit<DocumentWork<T>, 'source' | 'inlineBytes'>,
   ): Promise<T> => {
-    const source = { apiKey, content: `${works++}` }
+    const source = { apiKey, content: `${runs++}` }
     for (;;) {
       try {
         return await threads.run({ ...work, source, inlineBytes: maxInlineJsonBytes })

@@ -17,7 +17,7 @@ export class LargeMessages {
     this.#deps = deps
   }
 
-  /** Calls `onRead` in a turn of the client. Undefined: the thread failed, which is not the fault of the message. */
+  /** Calls `onRead` with the result, in a turn of the client. Undefined: the thread failed, without fault of the message. */
   read(client: Connection, bytes: Buffer, onRead: (result: ReadResult | undefined) => void): void {
     const reading = this.#read(client, bytes, onRead)
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'handling a large message failed'))
@@ -26,7 +26,7 @@ export class LargeMessages {
   }
 
   async #read(
-    { turns, owner }: Connection,
+    { scheduler, owner }: Connection,
     bytes: Buffer,
     onRead: (result: ReadResult | undefined) => void,
   ): Promise<void> {
@@ -37,7 +37,7 @@ export class LargeMessages {
     } catch (error) {
       log.error({ err: error }, 'reading a large message failed')
     }
-    await turns.scheduleOnce(owner, () => onRead(result))
+    await scheduler.scheduleOnce(owner, () => onRead(result))
   }
 
   /** Resolves when no message is being read. */

@@ -1,19 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { limits } from '@plenum/protocol/realtime'
-import { Malformed, readMessage, types, Unstorable } from './message.ts'
+import { MalformedMessage, readMessage, types, UnstorableMessage } from './message.ts'
 
 const read = (text: string) => readMessage(Buffer.from(text), limits.jsonBytes)
 const readObject = (message: object) => read(JSON.stringify(message))
 
 describe('[R10] messages of clients', () => {
-  test('[R10] every message is read with its fields, and unknown fields are dropped', () => {
+  test('[R10] messages of every type are read with their fields, and unknown fields are dropped', () => {
     const position = { epoch: 'a', seq: 3 }
-    const place = { organizationId: 'o', documentId: 'd' }
+    const documentRef = { organizationId: 'o', documentId: 'd' }
     const messages = [
       { type: 'auth', token: 'x' },
-      { type: 'open', ref: 1, ...place, topics: ['presence', 'liveState'], since: position },
-      { type: 'open', ref: 0, ...place, topics: [] },
+      { type: 'open', ref: 1, ...documentRef, topics: ['presence', 'liveState'], since: position },
+      { type: 'open', ref: 0, ...documentRef, topics: [] },
       { type: 'close', ref: 1 },
       { type: 'setPresence', ref: 1, status: 'away', data: { a: [1, null] } },
       { type: 'setPresence', ref: 1, data: null },
@@ -59,7 +59,7 @@ describe('[R10] messages of clients', () => {
     expect(() => readMessage(Buffer.from([0x22, 0xff, 0x22]), 100)).toThrow('UTF-8')
   })
 
-  test('[R10.1] any text is read as a message or fails as malformed or unstorable', () => {
+  test('[R10.1] any text is either read as a message or throws `MalformedMessage` or `UnstorableMessage`', () => {
     const values = fc.oneof(
       fc.json({ maxDepth: 4 }),
       fc.string(),
@@ -85,7 +85,7 @@ describe('[R10] messages of clients', () => {
         try {
           expect(read(text)).toHaveProperty('type')
         } catch (error) {
-          expect(error instanceof Malformed || error instanceof Unstorable).toBe(true)
+          expect(error instanceof MalformedMessage || error instanceof UnstorableMessage).toBe(true)
         }
       }),
       { numRuns: 2000 },

@@ -10,14 +10,15 @@ import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { JsonScanner } from '../../platform/json/json-scanner.ts'
 import { unstorableText } from '../../platform/json/unstorable-text.ts'
 
-/** A text frame that is not a message of the protocol. The error names the wrong field. */
-export class Malformed extends Error {}
+/** Thrown for a text frame that is not a message of the protocol. The error names the wrong field. */
+export class MalformedMessage extends Error {}
 
-/** A well-formed message with data that cannot be stored. */
-export class Unstorable extends Error {
+/** Thrown for a well-formed message with data that cannot be stored. */
+export class UnstorableMessage extends Error {
+  /** The document, request or editor that the message is about. */
   readonly subject: { ref?: number; id?: number; channel?: number }
 
-  constructor(message: string, { ref, id, channel }: Unstorable['subject']) {
+  constructor(message: string, { ref, id, channel }: UnstorableMessage['subject']) {
     super(message)
     this.subject = { ref, id, channel }
   }
@@ -32,10 +33,10 @@ type WithJson<Message> = Message extends { data: object }
 /** A message whose `data` is a string of JSON, as `JSON.stringify` writes it. */
 export type ReadMessage = WithJson<ClientMessage>
 
-/** Reads the message in a text frame. Drops unknown fields. Throws `Malformed` or `Unstorable`. */
+/** Reads the message in a text frame. Drops unknown fields. Throws `MalformedMessage` or `UnstorableMessage`. */
 export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
-  if (bytes.length > maxBytes) throw new Malformed(`The message must have at most ${maxBytes} bytes.`)
-  if (!isUtf8(bytes)) throw new Malformed('The message is not UTF-8.')
+  if (bytes.length > maxBytes) throw new MalformedMessage(`The message must have at most ${maxBytes} bytes.`)
+  if (!isUtf8(bytes)) throw new MalformedMessage('The message is not UTF-8.')
   const hasUnstorableText = scan(bytes)
   const value = JSON.parse(bytes.toString()) as JsonObject
   const fields = new Fields(value)
@@ -44,7 +45,7 @@ export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
   if (hasUnstorableText && ('data' in message || 'name' in message)) {
     const field = 'data' in message ? 'data' : 'name'
     const fault = unstorableText(value[field], field)
-    if (fault) throw new Unstorable(fault, message)
+    if (fault) throw new UnstorableMessage(fault, message)
   }
   return message
 }
@@ -53,20 +54,21 @@ export function readMessage(bytes: Buffer, maxBytes: number): ReadMessage {
 export type ReadResult =
   | { message: ReadMessage }
   | { fault: 'malformed'; reason: string }
-  | { fault: 'unstorable'; reason: string; subject: Unstorable['subject'] }
+  | { fault: 'unstorable'; reason: string; subject: UnstorableMessage['subject'] }
 
+/** Like `readMessage`, but returns a fault where that throws. */
 export function tryReadMessage(bytes: Buffer, maxBytes: number): ReadResult {
   try {
     return { message: readMessage(bytes, maxBytes) }
   } catch (error) {
-    if (error instanceof Malformed) return { fault: 'malformed', reason: error.message }
-    if (!(error instanceof Unstorable)) throw error
+    if (error instanceof MalformedMessage) return { fault: 'malformed', reason: error.message }
+    if (!(error instanceof UnstorableMessage)) throw error
     return { fault: 'unstorable', reason: error.message, subject: error.subject }
   }
 }
 
 const { jsonDepth: depth, jsonKeys: keys, jsonValues: values } = limits
-/** Longer than all names of fields. Limited, because a close reason has at most 123 bytes. */
+/** Longer keys are not named in errors, because a close reason has at most 123 bytes. All fields have shorter names. */
 const maxFieldLength = 32
 
 /** Checks the JSON without building values. Returns whether it has strings that cannot be stored. */
@@ -77,7 +79,7 @@ function scan(bytes: Buffer): boolean {
   } catch (error) {
     if (!(error instanceof InvalidJson)) throw error
     const { topKey } = scanner
-    throw new Malformed(
+    throw new MalformedMessage(
       topKey !== '' && topKey.length <= maxFieldLength ? `${topKey}: ${error.message}` : error.message,
     )
   }
@@ -161,11 +163,11 @@ const isObject = (value: unknown): value is JsonObject =>
 /** Reads the fields of an object and checks their types. */
 class Fields {
   readonly #object: JsonObject
-  /** The path of the object, for the names of fields in errors. */
+  /** The path of the object, which precedes the names of fields in errors. */
   readonly #path: string
 
   constructor(value: unknown, path = '') {
-    if (!isObject(value)) throw new Malformed('A message must be an object.')
+    if (!isObject(value)) throw new MalformedMessage('A message must be an object.')
     this.#object = value
     this.#path = path
   }
@@ -175,7 +177,7 @@ class Fields {
   }
 
   #fail(name: string, expected: string): never {
-    throw new Malformed(`${this.#path}${name} must be ${expected}.`)
+    throw new MalformedMessage(`${this.#path}${name} must be ${expected}.`)
   }
 
   optional<T>(name: string, read: () => T): T | undefined {
@@ -204,7 +206,7 @@ class Fields {
     return isObject(value) ? value : this.#fail(name, 'an object')
   }
 
-  /** The JSON of an object. */
+  /** Returns the JSON of the field, which must be an object. */
   json(name: string): string {
     return JSON.stringify(this.object(name))
   }

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const clientOf = (userId: string): IdentityHolder => ({
   identity: { userId, name: `Name of ${userId}`, email: undefined, look: { color: '#364fc7' } },
-  canWrite: true,
+  hasWriteRole: true,
 })
 const row = (userId: string, fields: Partial<PresenceEntry> = {}): PresenceEntry => ({
   userId,
@@ -38,7 +38,7 @@ const all = () => JSON.parse(presence.all().json) as PresentUser[]
 const shown = () => Object.fromEntries(all().map(({ userId, onlineStatus }) => [userId, onlineStatus]))
 
 describe('[R12] the presence list', () => {
-  test('[R12.2] a client that does not report idleness is away after 5 and offline after 10 minutes', () => {
+  test('[R12.2] the user of a client that does not report idleness is away after 5 and offline after 10 minutes without activity', () => {
     const ada = clientOf('ada')
     presence.enter(ada, false)
     now += 5 * minute - 1
@@ -56,7 +56,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12.3] a client that reports idleness keeps its status as long as it sends messages', () => {
+  test('[R12.3] the user of a client that reports idleness keeps the status of the client as long as it sends messages', () => {
     const ada = clientOf('ada')
     presence.enter(ada, true)
     for (let at = 0; at < 20; at++) {
@@ -105,7 +105,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'online' })
   })
 
-  test('[R12.5] an update of a backend for users that it never added hides no user', async () => {
+  test('[R12.5] an update of a backend for users without an entry hides no user', async () => {
     presence.enter(clientOf('ada'), true)
     await presence.backendChanged(['ada', 'nobody'], false)
     expect(shown()).toEqual({ ada: 'online' })
@@ -121,7 +121,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ ada: 'away', bob: 'online' })
   })
 
-  test('[R12.5] a late read does not bring back a user who was removed', async () => {
+  test('[R12.5] a slow read does not bring back a user whom a later update removed', async () => {
     const answers: ((rows: PresenceEntry[]) => void)[] = []
     const slow = new LivePresence({
       now: () => now,
@@ -138,7 +138,7 @@ describe('[R12] the presence list', () => {
     expect(slow.all()).toEqual({ json: '[]', omittedUserIds: [] })
   })
 
-  test('[R12.5] the deletion of a document drops the entries of backends, also the entries of a read in progress', async () => {
+  test('[R12.5] `dropBackendEntries` drops the entries of backends, also those of a read in progress', async () => {
     rows = [row('bob')]
     await presence.load()
     expect(shown()).toEqual({ bob: 'online' })
@@ -152,7 +152,7 @@ describe('[R12] the presence list', () => {
     expect(shown()).toEqual({ dan: 'online' })
   })
 
-  test('[R12.8] subscribers get changes together in one message, and none where nothing has changed', () => {
+  test('[R12.8] a subscriber gets changes together in one message, and no message if nothing has changed', () => {
     vi.useFakeTimers()
     try {
       const sent: string[][] = []

@@ -7,7 +7,7 @@ import { type IdentityHolder, type PresentClient, PresentPerson } from './presen
 
 export interface PresenceDeps {
   now: () => number
-  /** Reads the entries that backends set: of these users, or all. */
+  /** Reads the entries that backends have set: those of these users. Default: all entries. */
   read: (userIds?: readonly string[]) => Promise<PresenceEntry[]>
   onError: (error: unknown) => void
   /** Runs the steps in turns with other work. */
@@ -17,13 +17,13 @@ export interface PresenceDeps {
 /** What a client sets for itself. An undefined field stays as it is. */
 export interface OwnPresence {
   status: OnlineStatus | undefined
-  /** JSON of an object; null removes it. */
+  /** JSON of an object. Null removes the data. */
   data: string | null | undefined
 }
 
-/** The part of the list that a client gets when it opens the document. The other entries follow later. */
+/** A client that opens the document gets at most this much of the list. The other entries follow later. */
 const maxListBytes = 1024 * 1024
-/** Entries that are computed again for a client that opens the document. */
+/** At most this many changed entries are computed again for a client that opens the document. */
 const maxUpdatesPerList = 200
 
 /**
@@ -32,15 +32,18 @@ const maxUpdatesPerList = 200
  */
 export class LivePresence {
   readonly #deps: PresenceDeps
+  /** By user id. */
   readonly #people = new Map<string, PresentPerson>()
   readonly #clients = new Map<IdentityHolder, PresentClient>()
   readonly #broadcast: PresenceBroadcast
   #loading: Promise<void> | undefined
+  /** Runs one read of the database at a time. */
   readonly #reads = new Limiter(1, { startsAtOnce: true })
-  /** The sequence of all events, of clients and backends. */
+  /** The number of the latest event. Events of clients and backends share one sequence. */
   #seq = 0
   /** Increases when the document is deleted, so that a read that is still running is ignored. */
   #generation = 0
+  /** When time alone may change an entry next. */
   #nextChangeAt = Infinity
 
   constructor(deps: PresenceDeps) {
@@ -120,7 +123,7 @@ export class LivePresence {
     if (client) this.#broadcast.markChanged(client.person)
   }
 
-  /** A backend has changed the entries of these users, or removed the users from the list. */
+  /** A backend has changed the entries of these users or, with `isRemoval`, removed them. Reads the entries. */
   async backendChanged(userIds: readonly string[], isRemoval: boolean): Promise<void> {
     const seq = ++this.#seq
     await this.#read(userIds, (entries) => {
@@ -128,7 +131,7 @@ export class LivePresence {
     }).catch(this.#deps.onError)
   }
 
-  /** Reads run one at a time, so a later read is newer. */
+  /** Reads run one at a time, so the result of a later read is newer. */
   #read(
     userIds: readonly string[] | undefined,
     onRead: (entries: Map<string, PresenceEntry>) => void,
@@ -149,7 +152,7 @@ export class LivePresence {
     this.#broadcast.markChanged(person)
   }
 
-  /** Loads the entries of backends, once. */
+  /** Loads the entries of backends. Later calls share the first load, unless it failed. */
   load(): Promise<void> {
     this.#loading ??= this.#read(undefined, (entries) => {
       for (const [userId, entry] of entries) {
@@ -193,7 +196,7 @@ export class LivePresence {
     this.#broadcast.unsubscribe(subscriber)
   }
 
-  /** The list as JSON, and the users who did not fit into it. */
+  /** Returns the list as JSON, and the ids of the users whose entries did not fit into it. */
   all(): { json: string; omittedUserIds: string[] } {
     let updates = 0
     for (const person of this.#broadcast.changed()) {
@@ -212,7 +215,7 @@ export class LivePresence {
     return { json: `[${users.join()}]`, omittedUserIds }
   }
 
-  /** The current entries of these users, as many as one message holds. Removes those users from the set. */
+  /** Returns the current entries of these users, as many as fit into one message. Removes those users from the set. */
   takeFields(userIds: Set<string>): string {
     const fields = new PresenceFields()
     for (const userId of userIds) {

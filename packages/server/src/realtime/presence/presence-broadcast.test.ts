@@ -16,7 +16,7 @@ interface SentMessage {
   users: string[]
 }
 
-/** Records the messages that it gets. */
+/** A subscriber that records the messages that it gets. */
 class Subscriber implements PresenceSubscriber {
   readonly messages: SentMessage[] = []
 
@@ -34,21 +34,21 @@ class Subscriber implements PresenceSubscriber {
   }
 }
 
-/** With `run` a test decides when a step runs. Default: all steps run immediately. */
+/** A presence list. With `run`, a test decides when a step runs. Default: all steps run immediately. */
 function scene(run?: (steps: Iterator<unknown>) => void) {
-  const finish = (steps: Iterator<unknown>) => {
+  const runAll = (steps: Iterator<unknown>) => {
     while (!steps.next().done);
   }
   const presence = new LivePresence({
     now: Date.now,
     onError: (error) => expect(error).toBeUndefined(),
     read: async () => [],
-    run: run ?? finish,
+    run: run ?? runAll,
   })
-  const enter = (userId: string, canWrite = false): IdentityHolder => {
+  const enter = (userId: string, hasWriteRole = false): IdentityHolder => {
     const client = {
       identity: { userId, name: undefined, email: undefined, look: { color: '#364fc7' } },
-      canWrite,
+      hasWriteRole,
     }
     presence.enter(client, true)
     return client
@@ -59,7 +59,7 @@ function scene(run?: (steps: Iterator<unknown>) => void) {
 }
 
 describe('[R35] presence broadcast', () => {
-  test('[R35] [S2] a broadcast has messages of bounded size, and a step sends one message to one client', () => {
+  test('[R35] [S2] a broadcast sends messages of bounded size, and each step sends at most one message to one client', () => {
     const jobs: Iterator<unknown>[] = []
     const { presence, enter, set } = scene((steps) => void jobs.push(steps))
     const subscribers = Array.from({ length: 20 }, () => new Subscriber())
@@ -80,7 +80,7 @@ describe('[R35] presence broadcast', () => {
     }
   })
 
-  test('[R35.1] a user who may write is broadcast before viewers who wait', () => {
+  test('[R35.1] the entry of a user who may write is broadcast before the entries of viewers that wait', () => {
     const jobs: Iterator<unknown>[] = []
     const { presence, enter, set } = scene((steps) => void jobs.push(steps))
     const subscriber = new Subscriber()
@@ -94,7 +94,7 @@ describe('[R35] presence broadcast', () => {
     expect(subscriber.messages[3]?.users[0]).toBe('editor')
   })
 
-  test('[R35.2] the changes of one user send at most 32 KiB a second after a burst, and the newest change arrives', () => {
+  test('[R35.2] the changes of one user are broadcast with at most 32 KiB a second after a burst, and broadcasting stops after the newest change', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -138,7 +138,7 @@ describe('[R35] presence broadcast', () => {
     expect(bytes).toBeGreaterThan(4 * 32 * 1024 * 1024)
   })
 
-  test('[R35.3] a user who left is broadcast immediately, however much the user sent before', () => {
+  test('[R35.3] the leave of a user is broadcast immediately, however much the user sent before', () => {
     const { presence, enter, set } = scene()
     const subscriber = new Subscriber()
     presence.subscribe(subscriber)
@@ -154,7 +154,7 @@ describe('[R35] presence broadcast', () => {
     expect(presence.all().json).toBe('[]')
   })
 
-  test('[R35.3] a subscriber that got a user in its list gets the leave, also if the user was never broadcast', () => {
+  test('[R35.3] a subscriber that got a user in the list also gets the leave, even if the entry of the user was never broadcast', () => {
     const { presence, enter } = scene()
     const ada = enter('ada')
     const subscriber = new Subscriber()

@@ -3,13 +3,13 @@ import { RefFrames } from '../sockets/ref-frames.ts'
 import { PresenceFields } from './presence-fields.ts'
 import type { PresentPerson } from './present-person.ts'
 
-/** A client that receives changes of the list. */
+/** A client that receives changes of the presence list. */
 export interface PresenceSubscriber {
-  /** False if the client is behind, and nothing was sent. */
+  /** Sends the changed entries of these users. Returns false if the client is behind and nothing was sent. */
   onPresenceChanged(frames: RefFrames, userIds: readonly string[]): boolean
 }
 
-/** People whose entries are computed for one message. */
+/** At most this many entries are computed for one message. */
 const maxPeoplePerPart = 200
 
 export interface PresenceBroadcastDeps {
@@ -27,9 +27,11 @@ export interface PresenceBroadcastDeps {
  */
 export class PresenceBroadcast {
   readonly #deps: PresenceBroadcastDeps
-  /** Each with the number of the newest change at the time of its subscription. */
+  /** Subscriber → `#changeSeq` when it subscribed. The subscriber knows all changes up to this number. */
   readonly #subscribers = new Map<PresenceSubscriber, number>()
+  /** The number of the newest change of an entry. */
   #changeSeq = 0
+  /** People whose entries may have changed since the last broadcast: with write role, and without. */
   readonly #changedWriters = new Set<PresentPerson>()
   readonly #changedViewers = new Set<PresentPerson>()
   readonly #broadcast: PacedBroadcast<PresenceSubscriber>
@@ -44,7 +46,7 @@ export class PresenceBroadcast {
     })
   }
 
-  /** The subscriber must know the current entry of everybody. */
+  /** The subscriber must have the current list: it gets only later changes. */
   subscribe(subscriber: PresenceSubscriber): void {
     this.#subscribers.set(subscriber, this.#changeSeq)
   }
@@ -55,7 +57,7 @@ export class PresenceBroadcast {
 
   /** The entry of the person may have changed. */
   markChanged(person: PresentPerson): void {
-    const [mine, other] = person.isWriter
+    const [mine, other] = person.hasWriteRole
       ? [this.#changedWriters, this.#changedViewers]
       : [this.#changedViewers, this.#changedWriters]
     mine.add(person)
@@ -63,7 +65,7 @@ export class PresenceBroadcast {
     this.#broadcast.start()
   }
 
-  /** People whose changes are not broadcast yet, in the order of the broadcast. */
+  /** The people whose changes are not broadcast yet, in the order of the broadcast. */
   *changed(): Generator<PresentPerson> {
     yield* this.#changedWriters
     yield* this.#changedViewers
@@ -73,7 +75,7 @@ export class PresenceBroadcast {
   update(person: PresentPerson): void {
     if (!person.update(this.#deps.now())) return
     person.changeSeq = ++this.#changeSeq
-    // The other subscribers must get it, even if the entry has changed back when the broadcast comes.
+    // The other subscribers must get the entry, even if it has changed back by the time of the broadcast.
     person.mustBroadcast = true
   }
 

@@ -1,6 +1,6 @@
 import type { PresentPerson } from './present-person.ts'
 
-/** A message of this size takes no more entries. */
+/** No more entries are added to a message of this size. */
 const maxBytes = 64 * 1024
 
 /** Collects the fields of a `presence` message, entry by entry. */
@@ -17,7 +17,7 @@ export class PresenceFields {
     return this.#bytes >= maxBytes
   }
 
-  /** Adds the current entry of the user, or that the user has left. Returns its size in bytes. */
+  /** Adds the current entry of the user or, without an entry, that the user has left. Returns the added bytes. */
   add(userId: string, person: PresentPerson | undefined): number {
     const { json } = person?.shown ?? {}
     if (json === undefined) this.#left.push(userId)

@@ -7,7 +7,7 @@ import type { Look } from '../../store/users/profiles.ts'
 const awayMs = 5 * 60_000
 const offlineMs = 10 * 60_000
 
-/** A cursor that moves twenty times a second takes about 6 KB. */
+/** Limit of each user's changes. A cursor that moves twenty times a second takes about 6 KB a second. */
 const maxBytesPerSecond = 32 * 1024
 
 const statuses: readonly OnlineStatus[] = ['online', 'away', 'offline']
@@ -23,19 +23,20 @@ export interface IdentityHolder {
     readonly email: string | undefined
     readonly look: Look
   }
-  readonly canWrite: boolean
+  /** Whether the latest decision about the user's access allows writing, even if that decision is stale. */
+  readonly hasWriteRole: boolean
 }
 
-/** One client of a person. Events of clients and backends share one sequence, so the highest number is the latest. */
+/** One client of a person. Events of clients and backends are numbered together, so the highest number is the latest. */
 export interface PresentClient {
   readonly person: PresentPerson
   readonly holder: IdentityHolder
-  /** The client reports itself when its user is idle. Its status is kept as long as it sends messages. */
+  /** Whether the client reports when its user is idle. Then its status is kept as long as it sends messages. */
   readonly reportsIdleness: boolean
   status: OnlineStatus
   /** JSON of an object. */
   data: string | undefined
-  /** Number and time of the last activity of its user. */
+  /** Number and time of the last activity of the user at this client. */
   activeSeq: number
   activeAt: number
   /** Number and time of the last message of the client. */
@@ -43,14 +44,14 @@ export interface PresentClient {
   seenAt: number
 }
 
-/** The entry of a person in the list. */
-export interface Shown {
-  /** Everything but the time of the change. An equal fingerprint means that nothing has changed. */
+/** The entry of a person, as the presence list shows it. */
+export interface ShownEntry {
+  /** The entry without the time of its change. An equal fingerprint means that nothing has changed. */
   fingerprint: string
   /** JSON of a `PresentUser`. */
   json: string
   status: OnlineStatus
-  /** The client that the entry comes from; undefined when the latest update is a backend's. */
+  /** The client that the entry comes from. Undefined if a backend made the latest update. */
   sourceClient: PresentClient | undefined
 }
 
@@ -59,16 +60,16 @@ export class PresentPerson {
   readonly userId: string
   readonly clients = new Set<PresentClient>()
   backendEntry: PresenceEntry | undefined
-  /** Number of the backend's latest update; 0 if it is older than all clients. */
+  /** Number of the backend's latest update. 0 if that update is older than all events of clients. */
   backendSeq = 0
   /** Number of the update by which a backend removed the person from the list. */
   hiddenSeq = 0
-  shown: Shown | undefined
-  /** When time alone may change the entry. */
+  shown: ShownEntry | undefined
+  /** When time alone may change the entry next, in epoch milliseconds. */
   changesAt = Infinity
-  /** Number of the change that `shown` is the result of. */
+  /** Number of the latest change of `shown`, in the sequence of `PresenceBroadcast`. */
   changeSeq = 0
-  /** Whether subscribers do not know `shown` yet. */
+  /** Whether `shown` has changed since it was last broadcast. */
   mustBroadcast = false
   /** Bounds the bytes that the changes of one user send to everybody in the document. */
   readonly pace = new BytePace(maxBytesPerSecond)
@@ -77,18 +78,19 @@ export class PresentPerson {
     this.userId = userId
   }
 
-  /** Whether the entry comes from a client that may write, or from a backend. */
-  get isWriter(): boolean {
+  /** Whether a client of the person may write, or a backend has set an entry. Then the entry is broadcast before viewers. */
+  get hasWriteRole(): boolean {
     if (this.backendEntry) return true
-    for (const { holder } of this.clients) if (holder.canWrite) return true
+    for (const { holder } of this.clients) if (holder.hasWriteRole) return true
     return false
   }
 
+  /** Whether the person has neither clients nor an entry of a backend. */
   get isGone(): boolean {
     return this.clients.size === 0 && this.backendEntry === undefined
   }
 
-  /** Computes `shown` again. True if it has changed. */
+  /** Computes `shown` again. Returns true if it has changed. */
   update(now: number): boolean {
     if (this.backendEntry && expiryOf(this.backendEntry) <= now) this.backendEntry = undefined
     const shown = this.#computeShown(now)
@@ -102,8 +104,8 @@ export class PresentPerson {
     return false
   }
 
-  /** Undefined if the person is not in the list. */
-  #computeShown(now: number): Shown | undefined {
+  /** Returns undefined if the list does not show the person. */
+  #computeShown(now: number): ShownEntry | undefined {
     let sourceClient: PresentClient | undefined
     let seenSeq = 0
     for (const client of this.clients) {
@@ -117,7 +119,7 @@ export class PresentPerson {
     return sourceClient && seenSeq > this.hiddenSeq ? this.#showClient(sourceClient, now) : undefined
   }
 
-  #showClient(sourceClient: PresentClient, now: number): Shown {
+  #showClient(sourceClient: PresentClient, now: number): ShownEntry {
     let status: OnlineStatus = 'offline'
     for (const client of this.clients) status = better(status, statusOf(client, now))
     const { name, email, look } = sourceClient.holder.identity
@@ -139,6 +141,7 @@ export class PresentPerson {
 
 const expiryOf = ({ lastUpdated }: PresenceEntry) => lastUpdated + retentionMs
 
+/** Since when the user counts as idle, in epoch milliseconds. */
 const idleSince = ({ reportsIdleness, seenAt, activeAt }: PresentClient) =>
   reportsIdleness ? seenAt : activeAt
 
@@ -148,7 +151,7 @@ function statusOf(client: PresentClient, now: number): OnlineStatus {
 }
 
 /** The entry of a backend, completed by the identity and the data of the user's client, if there is one. */
-function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefined): Shown {
+function showBackendEntry(entry: PresenceEntry, client: PresentClient | undefined): ShownEntry {
   const { userId, status, lastUpdated } = entry
   const identity = client?.holder.identity
   const head = {

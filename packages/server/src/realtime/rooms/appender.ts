@@ -8,7 +8,7 @@ import * as editors from '../../store/editors/editors.ts'
 import type { Commits, Sender } from '../authorization/commits.ts'
 import { type BatchWork, BatchWriter } from '../writes/batch-writer.ts'
 import { Compaction, type CompactionDeps } from './compaction.ts'
-import { type Batch, isAllowed } from './member.ts'
+import { type Batch, isStorable } from './queued-update.ts'
 import type { EditorRoom } from './room.ts'
 import { FairQueue } from '../../platform/turns/fair-queue.ts'
 
@@ -28,27 +28,28 @@ const maxBytesPerTick = 4 * 1024 * 1024
 /** How long merging the updates of one tick, or broadcasting them, may block the event loop. A room takes up to 5 ms. */
 const maxBlockMs = 8
 
-const notStored = 'What was sent could not be stored.'
+const notStoredMessage = 'What was sent could not be stored.'
 const reloadedMessage = 'The document is being reloaded.'
-const documentGone = 'The document does not exist any more.'
+const documentGoneMessage = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
-/** For each batch that has an entry. */
-type Appended = Awaited<ReturnType<typeof editorLog.appendUnlocked>>
+/** One result for each batch that has an entry, in the order of the batches. */
+type AppendResults = Awaited<ReturnType<typeof editorLog.appendUnlocked>>
 
 /** Appends the queued updates of all rooms to their logs, and broadcasts them once they are durable. */
-export class Appender implements BatchWork<RoomBatch, Appended> {
+export class Appender implements BatchWork<RoomBatch, AppendResults> {
   readonly tickMs = tickMs
   readonly #deps: AppenderDeps
-  readonly #writer: BatchWriter<RoomBatch, Appended>
+  readonly #writer: BatchWriter<RoomBatch, AppendResults>
   /** The rooms that the next tick stores, in the order of their arrival. */
   #arrived = new Set<EditorRoom>()
-  /** The rooms that did not fit into a tick. Their owners take turns. */
+  /** The rooms that did not fit into a tick. The users who wrote in them take turns. */
   readonly #late = new FairQueue<EditorRoom>()
+  /** The rooms whose log is being read, for rows of REST and other servers. */
   readonly #reading = new Map<EditorRoom, Promise<void>>()
-  /** The rooms whose row another transaction holds. No other room waits for them. */
+  /** The rooms that are stored alone, because another transaction holds their row. No other room waits for them. */
   readonly #alone = new Map<EditorRoom, Promise<void>>()
-  /** The rooms in which access changed since updates were queued. */
+  /** The rooms whose queued updates are checked again, because access has changed. */
   readonly #reviewing = new Map<EditorRoom, Promise<void>>()
   readonly #compaction: Compaction
   /** Totals since the start of the server. */
@@ -60,15 +61,17 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     this.#writer = new BatchWriter(deps, this)
   }
 
+  /** Stores the queued updates of the room in the next tick. */
   readonly wake = (room: EditorRoom): void => {
     if (this.#alone.has(room) || this.#reviewing.has(room)) return
     this.#arrived.add(room)
     this.#writer.wake()
   }
 
-  readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfLong(room)
+  /** Compacts the editor if that may make space in it. */
+  readonly makeSpace = (room: EditorRoom): void => this.#compaction.compactIfNeeded(room)
 
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no updates wait and no room is being read or checked. */
   async idle(): Promise<void> {
     const others = [this.#reading, this.#alone, this.#reviewing]
     while (!this.#writer.isIdle || others.some(({ size }) => size > 0)) {
@@ -115,18 +118,18 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
       return undefined
     } catch (error) {
       this.#deps.log.error({ err: error, ...room.ref }, 'queued updates could not be merged')
-      room.drop('unavailable', notStored)
+      room.drop('unavailable', notStoredMessage)
       return undefined
     }
   }
 
   /** Drops the rooms that would create more editors than a document may have. */
-  async admit(batches: readonly RoomBatch[]): Promise<readonly RoomBatch[]> {
+  async refuseUnstorable(batches: readonly RoomBatch[]): Promise<readonly RoomBatch[]> {
     if (!batches.some(createsEditor)) return batches
     const { database, limits } = this.#deps
     const max = limits.editorsPerDocument
     const left = new Map<string, number>()
-    const admitted: RoomBatch[] = []
+    const storable: RoomBatch[] = []
     for (const one of batches) {
       const [{ apiKey, ref }] = one
       if (createsEditor(one)) {
@@ -138,48 +141,48 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
           continue
         }
       }
-      admitted.push(one)
+      storable.push(one)
     }
-    return admitted
+    return storable
   }
 
   originOf(batches: readonly RoomBatch[]): { apiKeys: Set<string>; senders: Sender[] } {
     const apiKeys = new Set<string>()
     const senders: Sender[] = []
-    for (const [, { entry, pending }] of batches) {
+    for (const [, { entry, updates }] of batches) {
       if (entry) apiKeys.add(entry.apiKey)
-      for (const { hasChanges, from } of pending) if (hasChanges) senders.push(from)
+      for (const { hasChanges, from } of updates) if (hasChanges) senders.push(from)
     }
     return { apiKeys, senders }
   }
 
-  store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<Appended> {
+  store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<AppendResults> {
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
     const append = isAlone ? editorLog.append : editorLog.appendUnlocked
     return append(db, entries, this.#deps.now())
   }
 
-  /** Puts the batches back whose senders may not write any more. */
+  /** Puts back the batches whose senders may not write any more. Returns the others. */
   onAccessChanged(batches: readonly RoomBatch[]): RoomBatch[] {
     return batches.filter(([room, batch]) => {
-      const isKept = isAllowed(batch)
-      if (!isKept) room.putBack(batch)
-      return isKept
+      const canStore = isStorable(batch)
+      if (!canStore) room.putBack(batch)
+      return canStore
     })
   }
 
-  /** The indexes of the rooms include updates that are not stored, so the rooms are loaded again from the log. */
+  /** The indexes of the rooms include updates that are not stored. So the rooms are dropped, and loaded again from the log. */
   onFailed(batches: readonly RoomBatch[], error: unknown): void {
     const editors = batches.filter(([, { entry }]) => entry !== undefined).length
     this.#deps.log.error({ err: error, editors }, 'updates of editors could not be stored')
-    for (const [room] of batches) room.drop('unavailable', notStored)
+    for (const [room] of batches) room.drop('unavailable', notStoredMessage)
   }
 
   onRecovered(batches: readonly RoomBatch[]): void {
     for (const [room] of batches) this.#notifySuccessor(room)
   }
 
-  async onStored(batches: readonly RoomBatch[], results: Appended = []): Promise<void> {
+  async onStored(batches: readonly RoomBatch[], results: AppendResults = []): Promise<void> {
     this.stored.updateTransactions++
     let next = 0
     let endsAt = performance.now() + maxBlockMs
@@ -193,10 +196,10 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
         this.#storeAlone(room, batch)
         continue
       }
-      this.stored.updates += batch.pending.length
+      this.stored.updates += batch.updates.length
       this.stored.updateBytes += batch.entry?.update.length ?? 0
       try {
-        if (batch.entry === undefined) room.acknowledge(batch, room.log.seq)
+        if (batch.entry === undefined) room.acknowledge(batch, room.committed.seq)
         else this.#onAppended(room, batch, batch.entry.update, appended)
       } catch (error) {
         this.#onBroadcastFailed(room, error)
@@ -209,7 +212,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
       .review()
       .catch((error: unknown) => {
         this.#deps.log.error({ err: error, ...room.ref }, 'queued updates could not be checked again')
-        room.drop('unavailable', notStored)
+        room.drop('unavailable', notStoredMessage)
       })
       .finally(() => {
         this.#reviewing.delete(room)
@@ -230,13 +233,13 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
 
   #onAppended(room: EditorRoom, batch: Batch, bytes: Uint8Array, appended?: editorLog.Appended): void {
     if (room.isDropped) return this.#notifySuccessor(room)
-    if (!appended) return room.drop('gone', documentGone)
+    if (!appended) return room.drop('gone', documentGoneMessage)
     const { seq, createdAt } = appended
     room.markCreated(createdAt)
     if (room.isNextSeq(seq)) {
       room.applyOwnRow({ seq, bytes })
       room.acknowledge(batch, seq)
-      this.#compaction.compactIfLong(room)
+      this.#compaction.compactIfNeeded(room)
     } else {
       this.catchUp(room)
         .then(() => room.acknowledge(batch, seq))
@@ -249,12 +252,12 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     room.drop('restarting', reloadedMessage)
   }
 
-  /** The room that replaces a dropped one may have been loaded before the rows of the dropped one were stored. */
+  /** The room that replaces a dropped room may have been loaded before the rows of the dropped room were stored. */
   #notifySuccessor({ apiKey, ref }: EditorRoom): void {
     this.#deps.bus.publish({ kind: 'editor', apiKey, ...ref })
   }
 
-  /** Reads and broadcasts rows that others stored. */
+  /** Reads and broadcasts rows that REST or another server has stored. */
   catchUp(room: EditorRoom): Promise<void> {
     const reading = (this.#reading.get(room) ?? Promise.resolve())
       .then(() => this.#readRows(room))
@@ -273,22 +276,25 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
     const { apiKey, ref, createdAt } = room
     if (room.isDropped) return
     const { database } = this.#deps
-    const found = await editorLog.readAfter(database.read, apiKey, ref, { seq: room.log.seq, createdAt })
+    const found = await editorLog.readAfter(database.read, apiKey, ref, {
+      seq: room.committed.seq,
+      createdAt,
+    })
     await database.durable()
     if (found === 'compacted') return room.drop('restarting', reloadedMessage)
     if (found === undefined) {
-      if (createdAt !== undefined) room.drop('gone', documentGone)
+      if (createdAt !== undefined) room.drop('gone', documentGoneMessage)
       return
     }
     if (room.hasUnknownOwners(found.updates)) {
       room.learnOwners(await editorLog.readOwners(database.read, apiKey, ref))
     }
     room.markCreated(found.createdAt)
-    // Rows of this server may have been broadcast in the meantime.
-    const newRows = found.updates.filter(({ seq }) => seq > room.log.seq)
+    // Rows that this room stored may have been broadcast in the meantime.
+    const newRows = found.updates.filter(({ seq }) => seq > room.committed.seq)
     if (newRows.length === 0) return
     if (!(await room.applyRows(newRows))) room.drop('restarting', reloadedMessage)
-    this.#compaction.compactIfLong(room)
+    this.#compaction.compactIfNeeded(room)
   }
 }
 

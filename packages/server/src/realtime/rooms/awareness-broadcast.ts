@@ -14,11 +14,11 @@ export function createAwarenessBroadcast({
   run: (steps: Iterator<unknown>) => void
 }): PacedBroadcast<Member> {
   const takePart = (): BroadcastPart<Member> => {
-    const { clients, update, waitMs } = states.takeChanges()
-    const changes = clients.length
+    const { clientIds, update, waitMs } = states.takeChanges()
+    const changes = clientIds.length
     const frameFor = encodeOncePerKey((codec) => codec.awareness(update))
-    const send = (member: Member) => member.sendAwareness(frameFor(member.codec), clients)
+    const send = (member: Member) => member.sendAwareness(frameFor(member.codec), clientIds)
     return { changes, bytes: update.length, send: changes > 0 ? send : undefined, waitMs }
   }
-  return new PacedBroadcast({ recipients: members, countWaiting: () => states.changes, takePart, run })
+  return new PacedBroadcast({ recipients: members, countWaiting: () => states.changeCount, takePart, run })
 }

@@ -1,12 +1,14 @@
 import { mergeMany } from '../../crdt/crdt-work.ts'
-import type { BroadcastCodec, Member, Row, VersionEvent } from './member.ts'
+import type { BroadcastCodec, Member, VersionEvent } from './member.ts'
+import type { Row } from './queued-update.ts'
 
-/** More bytes are sent row by row: merging would read all of them again. */
+/** Up to this size, rows are merged into one message. More bytes are sent row by row, because a merge reads all of them. */
 const maxMergedBytes = 64 * 1024
 
-/** Clients choose their channels and session ids, so there can be as many codecs as clients. */
+/** Clients choose their channels and session ids, so there can be as many keys of codecs as clients. */
 const maxCachedFrames = 64
 
+/** Sends durable rows to all members. */
 export function broadcastRows(members: Iterable<Member>, rows: readonly Row[]): void {
   if (rows.length === 0) return
   let bytes = 0

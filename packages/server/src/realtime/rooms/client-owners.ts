@@ -3,45 +3,50 @@ import { backendUserIds } from '../../access/backend-users.ts'
 import { serverClientId } from '../../crdt/content/load.ts'
 
 /**
- * Yjs client ids of one editor. Every client sends all of them in its state vector when it connects, forever. With 15,000
- * more, the state vector would not fit into a message.
+ * How many Yjs client ids one editor may have. Every client sends all of them in its state vector whenever it connects. With
+ * 15,000 more, the state vector would not fit into a message.
  */
 export const maxClientIds = 100_000
-/** Each user may have this many, as long as some are left. */
+/** Each user may own this many client ids, as long as the editor has any left. */
 const minIdsPerUser = 1_000
 
-export type ClientOwner = readonly [client: number, userId: string]
+/** A Yjs client id and the user who owns it. */
+export type ClientOwner = readonly [clientId: number, userId: string]
 
 /** The owners of the Yjs client ids of an editor. The owner is the user who first wrote with the id. */
 export class ClientOwners {
   readonly #owners: Map<number, string>
-  /** How many ids each user has. Counted on first use. */
+  /** How many ids each user owns. Counted on first use. */
   #counts: Map<string, number> | undefined
-  readonly #onOwned: (client: number, userId: string) => void
+  readonly #onOwned: (clientId: number, userId: string) => void
 
-  /** Keeps and changes the map `stored`: copying 100,000 entries takes 20 ms. */
-  constructor(stored: Map<number, string>, onOwned: (client: number, userId: string) => void) {
+  /**
+   * Uses the map `stored` itself, and changes it: copying 100,000 entries takes 20 ms. `onOwned` is called when a user
+   * becomes the owner of an id.
+   */
+  constructor(stored: Map<number, string>, onOwned: (clientId: number, userId: string) => void) {
     this.#owners = stored
     this.#onOwned = onOwned
   }
 
-  ownerOf(client: number): string | undefined {
-    return client === serverClientId ? backendUserIds.rest : this.#owners.get(client)
+  ownerOf(clientId: number): string | undefined {
+    return clientId === serverClientId ? backendUserIds.rest : this.#owners.get(clientId)
   }
 
-  mayWrite(client: number, userId: string): boolean {
-    const owner = this.ownerOf(client)
+  /** Whether the user owns the Yjs client id, or may become its owner because it has none. */
+  mayUse(clientId: number, userId: string): boolean {
+    const owner = this.ownerOf(clientId)
     return owner === undefined || owner === userId
   }
 
   /**
-   * Whether the user may write with these ids, including new ones. A user may own at most half as many ids as are left for
-   * all, so nobody uses up the ids that others need. A single user gets 33,333: 12 page loads with typing a day for seven
-   * years.
+   * Whether the user may become the owner of those ids that have none. A user may own at most half as many ids as are left
+   * for all, so that nobody uses up the ids that others need. A single user gets 33,333: 12 page loads with typing a day for
+   * seven years.
    */
-  mayAdd(clients: Iterable<number>, userId: string): boolean {
+  mayAdd(clientIds: Iterable<number>, userId: string): boolean {
     let added = 0
-    for (const client of clients) if (!this.#owners.has(client)) added++
+    for (const clientId of clientIds) if (!this.#owners.has(clientId)) added++
     if (added === 0) return true
     const left = maxClientIds - this.#owners.size
     const owned = this.#countOf(userId)
@@ -57,48 +62,48 @@ export class ClientOwners {
     return this.#counts.get(userId) ?? 0
   }
 
-  /** Makes the user the owner of the ids that have none, and returns them. */
-  add(clients: Iterable<number>, userId: string): ClientOwner[] {
+  /** Makes the user the owner of those ids that have none, and returns these ids with the user. */
+  add(clientIds: Iterable<number>, userId: string): ClientOwner[] {
     const added: ClientOwner[] = []
-    for (const client of clients) {
-      if (this.#owners.has(client)) continue
-      this.#set(client, userId)
-      this.#onOwned(client, userId)
-      added.push([client, userId])
+    for (const clientId of clientIds) {
+      if (this.#owners.has(clientId)) continue
+      this.#set(clientId, userId)
+      this.#onOwned(clientId, userId)
+      added.push([clientId, userId])
     }
     return added
   }
 
-  #set(client: number, userId: string): void {
-    this.#unset(client)
-    this.#owners.set(client, userId)
+  #set(clientId: number, userId: string): void {
+    this.#unset(clientId)
+    this.#owners.set(clientId, userId)
     this.#counts?.set(userId, this.#countOf(userId) + 1)
   }
 
-  #unset(client: number): void {
-    const userId = this.#owners.get(client)
+  #unset(clientId: number): void {
+    const userId = this.#owners.get(clientId)
     if (userId === undefined) return
-    this.#owners.delete(client)
+    this.#owners.delete(clientId)
     this.#counts?.set(userId, this.#countOf(userId) - 1)
   }
 
-  /** For ids whose first update was not stored. */
+  /** Removes the owners of ids whose first update was not stored. */
   remove(owners: readonly ClientOwner[]): void {
-    for (const [client] of owners) this.#unset(client)
+    for (const [clientId] of owners) this.#unset(clientId)
   }
 
-  /** Whether the update has client ids whose owner is unknown here. */
+  /** Whether the update has client ids whose owner is unknown to this server. */
   hasUnknownOwners(update: Uint8Array): boolean {
-    const isUnknown = (client: number) => this.ownerOf(client) === undefined
+    const isUnknown = (clientId: number) => this.ownerOf(clientId) === undefined
     return [...Y.parseUpdateMeta(update).from.keys()].some(isUnknown)
   }
 
-  /** Stored owners override those that this server assumed in the meantime. */
+  /** Replaces owners that this server has assumed by the stored owners. */
   override(owners: Iterable<ClientOwner>): void {
-    for (const [client, userId] of owners) {
-      if (this.#owners.get(client) === userId) continue
-      this.#set(client, userId)
-      this.#onOwned(client, userId)
+    for (const [clientId, userId] of owners) {
+      if (this.#owners.get(clientId) === userId) continue
+      this.#set(clientId, userId)
+      this.#onOwned(clientId, userId)
     }
   }
 }

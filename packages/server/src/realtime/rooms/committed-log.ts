@@ -1,16 +1,16 @@
 import type { EditorLog } from '../../store/editors/log.ts'
 
 interface Part {
-  /** The number of its newest row. */
+  /** The number of the newest row in the part. */
   seq: number
   bytes: Uint8Array
 }
 
-/** The durable bytes of an editor that were broadcast: a snapshot and the rows after it, in order. */
+/** The durable log of an editor, as far as it was broadcast: a snapshot and the rows after it, in order. */
 export class CommittedLog {
   #parts: Part[]
   #snapshotBytes: number
-  /** The rows since the snapshot as they are stored: how many, and their bytes. */
+  /** How many rows are stored after the snapshot, and their bytes. A merge in memory does not change these numbers. */
   tail = { updates: 0, bytes: 0 }
 
   constructor(stored: EditorLog | undefined) {
@@ -28,7 +28,7 @@ export class CommittedLog {
     return this.#seq
   }
 
-  /** The stored bytes. */
+  /** How many bytes are stored, in the snapshot and in the rows. */
   get bytes(): number {
     return this.#snapshotBytes + this.tail.bytes
   }
@@ -46,7 +46,7 @@ export class CommittedLog {
     return this.#parts.filter((part) => part.seq > seq).map(({ bytes }) => bytes)
   }
 
-  /** Whether this array, not an equal one, is one of the parts. */
+  /** Whether this array itself, not only an equal array, is one of the parts. */
   has(part: Uint8Array): boolean {
     return this.#parts.some(({ bytes }) => bytes === part)
   }
@@ -62,10 +62,10 @@ export class CommittedLog {
     this.tail.bytes += bytes.length
   }
 
-  /** Replaces the parts up to `seq` with one, so that the next client does not wait for the merge again. */
+  /** Replaces the parts up to `seq` by their merge, so that the next client does not wait for a merge again. */
   replaceWithMerged(seq: number, merged: Uint8Array): void {
     const later = this.#parts.filter((part) => part.seq > seq)
-    // A compaction that came first may be smaller.
+    // If a compaction came first, there is one part up to `seq`: the snapshot, which may be smaller than the merge.
     if (this.#parts.length - later.length > 1) this.#parts = [{ seq, bytes: merged }, ...later]
   }
 

@@ -13,7 +13,7 @@ export interface CompactionDeps {
   now: () => number
 }
 
-/** One document is built while the next is read or the last is written. */
+/** With two, one document is built while the other is read or written. */
 const maxConcurrentCompactions = 2
 /** A failed compaction may fail again and take as long, so the editor is skipped for this time. */
 const retryAfterMs = 60_000
@@ -21,18 +21,18 @@ const retryAfterMs = 60_000
 /** Replaces long logs with snapshots, in the background. */
 export class Compaction {
   readonly #deps: CompactionDeps
-  /** Fair between API keys: slow documents of one do not delay the others. */
+  /** Fair between API keys: slow documents of one API key do not delay other API keys. */
   readonly #gate = new Limiter(maxConcurrentCompactions)
-  /** Rooms that are not compacted before this time. */
+  /** The time before which a room is not compacted, in epoch milliseconds. Infinity while it is being compacted. */
   readonly #notBefore = new WeakMap<EditorRoom, number>()
 
   constructor(deps: CompactionDeps) {
     this.#deps = deps
   }
 
-  /** Call it when the log of the room grew, or when an update did not fit into it. */
-  compactIfLong(room: EditorRoom): void {
-    const { tail, snapshotBytes } = room.log
+  /** Compacts the editor if its log is long or it is nearly full. Call it when the log grew, or an update did not fit. */
+  compactIfNeeded(room: EditorRoom): void {
+    const { tail, snapshotBytes } = room.committed
     const isLong = editorLog.needsSnapshot(tail, snapshotBytes)
     if (!(isLong || room.isNearlyFull) || this.#deps.now() < (this.#notBefore.get(room) ?? 0)) return
     this.#notBefore.set(room, Infinity)
@@ -40,7 +40,7 @@ export class Compaction {
       .run(room.apiKey, () => this.#compact(room))
       .then(
         () => {
-          // A compaction for space that gains little must not repeat at once.
+          // A compaction for space that gains little must not be repeated immediately.
           if (isLong) this.#notBefore.delete(room)
           else this.#notBefore.set(room, this.#deps.now() + retryAfterMs)
         },
@@ -64,6 +64,6 @@ export class Compaction {
     const source = sourceOf(apiKey, ref, stored)
     const snapshot = await crdt.compact(source, stored.snapshot ? [stored.snapshot, ...parts] : parts)
     const done = await editorLog.compact(database, apiKey, ref, { snapshotSeq, seq, snapshot, createdAt })
-    if (done && seq <= room.log.seq) room.onCompacted(seq, snapshot)
+    if (done && seq <= room.committed.seq) room.onCompacted(seq, snapshot)
   }
 }

@@ -1,9 +1,6 @@
 import type { CloseReason, ServerMessage } from '@plenum/protocol/realtime'
-import type { Entry } from '../../store/editors/log.ts'
 import type { AwarenessOwner } from './awareness/awareness.ts'
-import type { ClientOwner } from './client-owners.ts'
 import type { Sender } from '../authorization/commits.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
 
 /** A change of the versions of an editor, without the channel under which each client receives it. */
 export type VersionEvent = ServerMessage extends infer Message
@@ -19,79 +16,24 @@ export interface BroadcastCodec {
   awareness(update: Uint8Array): Buffer
   /** Undefined in dialects that have no such message. */
   versionEvent?(event: VersionEvent): Buffer
-  /** A message of another client that is not stored. The payload is UTF-8. Undefined in dialects that have none. */
+  /** A stateless message of another client. The payload is UTF-8. Undefined in dialects that have no such message. */
   stateless?(payload: Uint8Array): Buffer
 }
 
 /** A session that has the editor open. */
 export interface Member extends AwarenessOwner, Sender {
   readonly codec: BroadcastCodec
-  /** Whether it may write at this moment. */
-  readonly canWrite: boolean
+  /** Whether the session may write at this moment: it has the write role by a current decision, and has not left. */
+  readonly canWriteNow: boolean
   send(frame: Buffer): void
-  /** Skips the frame, and returns false, if the client is behind. `clients` are the Yjs clients whose states it has. */
-  sendAwareness(frame: Buffer, clients: readonly number[]): boolean
-  /** Sends the current state in place of skipped frames, once the client has caught up. */
+  /** Sends the states of these Yjs client ids. Skips the frame and returns false if the client is behind. */
+  sendAwareness(frame: Buffer, clientIds: readonly number[]): boolean
+  /** Called at every sweep. Sends the current states in place of skipped frames, once the client is not behind any more. */
   resendSkipped(): void
-  /** Requests updates that were refused before: they may be stored now. */
+  /** Updates that were refused before may be stored now: requests them. */
   onWriteAllowed(): void
-  /** Called when the server lacks updates that this client has. */
+  /** Requests the updates that this client has and the server lacks. */
   requestMissingUpdates(): void
-  end(reason: CloseReason, message: string): void
+  /** Closes the editor for this session, and says why. */
+  close(reason: CloseReason, message: string): void
 }
-
-/** Exactly one is called, unless the sender leaves or the room is dropped. */
-export interface Outcome {
-  /** The update is durable. Without `hasChanges` it is a duplicate of durable updates. */
-  saved(seq: number, hasChanges: boolean): void
-  /** Nothing of the update is stored. After a `gap`, the client sends it again with the updates before it. */
-  refused(fault: Fault): void
-}
-
-export interface Pending {
-  /** The bytes that the client sent. */
-  readonly sent: Uint8Array
-  /** The part of them that is stored. */
-  update: Uint8Array
-  from: Member
-  outcome: Outcome
-  hasChanges: boolean
-  /** The client ids that got an owner by this update. */
-  owners: readonly ClientOwner[]
-}
-
-export interface Row {
-  seq: number
-  bytes: Uint8Array
-}
-
-export interface StoredRow extends Row {
-  userId: string
-}
-
-/** The updates of a room that one tick stores, merged into one entry. */
-export interface Batch {
-  entry: Entry | undefined
-  pending: readonly Pending[]
-}
-
-/** Whether all senders of changes may still write. */
-export const isAllowed = ({ pending }: Pick<Batch, 'pending'>): boolean =>
-  pending.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)
-
-export const readOnly = {
-  code: 'read_only',
-  message: 'The user may read this document, but not change it.',
-} as const satisfies Fault
-
-/** Whether the update may fit once an earlier one has arrived. */
-export const isOutOfOrder = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
-
-/** Whether an honest client can cause the fault, so that its connection stays open. */
-export const isRecoverable = (fault: Fault) => isOutOfOrder(fault) || recoverable.has(fault.code)
-const recoverable: ReadonlySet<Fault['code']> = new Set([
-  'foreign_client',
-  'read_only',
-  'full',
-  'too_many_ids',
-])

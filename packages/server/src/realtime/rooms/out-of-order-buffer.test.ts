@@ -4,7 +4,7 @@ import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
 const update = (bytes = 1) => ({ update: new Uint8Array(bytes) })
 const always = () => true
 
-test('[R8.4] an update that arrives out of order is retried only when its missing update has arrived', () => {
+test('[R8.4] an update that arrives out of order is retried only after its missing update has arrived', () => {
   const buffer = new OutOfOrderBuffer<{ update: Uint8Array }>()
   const [first, second] = [update(), update()]
   buffer.hold(first, { client: 1, clock: 5 })
@@ -20,7 +20,7 @@ test('[R8.4] an update that arrives out of order is retried only when its missin
   expect(buffer.takeReady(always)).toBeUndefined()
 })
 
-test('[S2] an update that keeps missing others is dropped after a few attempts', () => {
+test('[S2] an update that misses another update at every attempt is dropped after a few attempts', () => {
   const buffer = new OutOfOrderBuffer<{ update: Uint8Array }>()
   buffer.hold(update(), { client: 1, clock: 1 })
   let attempts = 1
@@ -32,7 +32,7 @@ test('[S2] an update that keeps missing others is dropped after a few attempts',
   expect(buffer.takeExpired(Infinity)).toEqual([])
 })
 
-test('[R8.4] the buffer holds 64 updates and 64 KiB, for two seconds', () => {
+test('[R8.4] the buffer holds at most 64 updates and 64 KiB, each update for two seconds', () => {
   const buffer = new OutOfOrderBuffer<{ update: Uint8Array }>()
   const missing = { client: 1, clock: 1 }
   expect(buffer.hold(update(60_000), missing, 0)).toBe(true)

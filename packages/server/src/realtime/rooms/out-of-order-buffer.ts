@@ -1,31 +1,32 @@
 import type { Missing } from '../../crdt/updates/update-reader.ts'
 
-/** How long an update waits for the ones that it depends on. */
+/** How long an update waits for the updates that it depends on. */
 const maxWaitMs = 2_000
 const maxUpdates = 64
 const maxBytes = 64 * 1024
-/** An honest update waits for one or two others. Each attempt costs as much as a new update. */
+/** An honest update waits for one or two other updates. Each attempt costs as much as a new update. */
 const maxAttempts = 8
 
-interface Held<T> {
+interface HeldUpdate<T> {
   item: T
+  /** When the update arrived, by `performance.now()`. */
   since: number
   missing: Missing
   attempts: number
 }
 
 /**
- * A few updates that arrived before the ones that they depend on. Each is retried only when its missing update has
- * arrived. The buffer may drop any of them, because the sender still has it.
+ * A few updates that arrived before the updates that they depend on. Each is retried only when its missing update has
+ * arrived. The buffer may drop any update, because the sender still has it.
  */
 export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
   /** Updates whose missing update has not arrived. */
-  readonly #waiting = new Set<Held<T>>()
+  readonly #waiting = new Set<HeldUpdate<T>>()
   /** Updates to retry. */
-  readonly #ready = new Set<Held<T>>()
+  readonly #ready = new Set<HeldUpdate<T>>()
   #bytes = 0
 
-  /** False if the buffer is full. */
+  /** Returns false, and does not hold the update, if the buffer is full. */
   hold(item: T, missing: Missing, now = performance.now()): boolean {
     const { length } = item.update
     if (this.#waiting.size + this.#ready.size >= maxUpdates || this.#bytes + length > maxBytes) return false
@@ -39,18 +40,18 @@ export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
     return this.#ready.size > 0
   }
 
-  /** Call it when the next clock of a Yjs client has become `clock`. */
-  onClockAdvanced(client: number, clock: number): void {
+  /** Call it when the next clock of a Yjs client id has become `clock`. */
+  onClockAdvanced(clientId: number, clock: number): void {
     for (const held of this.#waiting) {
-      if (held.missing.client !== client || held.missing.clock > clock) continue
+      if (held.missing.client !== clientId || held.missing.clock > clock) continue
       this.#waiting.delete(held)
       this.#ready.add(held)
     }
   }
 
   /**
-   * Removes and returns the next update to retry for which `mayTry` is true. `holdAgain` puts it back; false if it was tried
-   * too often.
+   * Removes and returns the next update to retry for which `mayTry` is true. `holdAgain` puts the update back, or returns
+   * false if it was tried too often.
    */
   takeReady(mayTry: (item: T) => boolean): { item: T; holdAgain(missing: Missing): boolean } | undefined {
     for (const held of this.#ready) {
@@ -62,13 +63,14 @@ export class OutOfOrderBuffer<T extends { update: Uint8Array }> {
     return undefined
   }
 
-  #holdAgain(held: Held<T>, missing: Missing): boolean {
+  #holdAgain(held: HeldUpdate<T>, missing: Missing): boolean {
     if (held.attempts === maxAttempts) return false
     this.#waiting.add({ ...held, missing, attempts: held.attempts + 1 })
     this.#bytes += held.item.update.length
     return true
   }
 
+  /** Removes and returns the updates that have waited too long. */
   takeExpired(now = performance.now()): T[] {
     const expired: T[] = []
     for (const some of [this.#waiting, this.#ready]) {

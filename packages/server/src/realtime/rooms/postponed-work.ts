@@ -8,7 +8,7 @@ export class PostponedWork {
   readonly #items: { bytes: number; run: () => void }[] = []
   #bytes = 0
 
-  /** Bytes of the waiting updates. */
+  /** Bytes of the updates whose work has not run yet. */
   get bytes(): number {
     return this.#bytes
   }
@@ -18,7 +18,7 @@ export class PostponedWork {
     this.#bytes += update.length
   }
 
-  /** Runs everything, including what is added meanwhile, until `mayContinue` returns false. */
+  /** Runs all work, including work that is added meanwhile. Stops when `mayContinue` returns false. */
   async run(mayContinue: () => boolean): Promise<void> {
     let startedAt = performance.now()
     for (const { bytes, run } of this.#items) {

@@ -16,17 +16,17 @@ afterAll(() => threads.close())
 /** A room with one writer. Each of its changes is a row. */
 function scene(crdt: Partial<Crdt> = {}) {
   const doc = new Y.Doc()
-  const log = new CommittedLog(undefined)
-  doc.on('update', (row: Uint8Array) => log.append(log.seq + 1, row))
+  const committed = new CommittedLog(undefined)
+  doc.on('update', (row: Uint8Array) => committed.append(committed.seq + 1, row))
   const text = doc.getText('content')
   const content = new RoomContent({
-    log,
+    committed,
     crdt: { ...own, ...crdt },
-    source: () => ({ apiKey: 'key', content: `${log.seq}` }),
-    index: () => DocumentIndex.of(log.parts),
+    source: () => ({ apiKey: 'key', content: `${committed.seq}` }),
+    index: () => DocumentIndex.of(committed.parts),
     isOpen: () => true,
   })
-  return { doc, log, text, content }
+  return { doc, committed, text, content }
 }
 
 /** The text of a client that received this content. */
@@ -40,8 +40,8 @@ function textOf({ recent, body }: Content, known?: Y.Doc): string {
 const large = 'x'.repeat(300_000)
 
 describe('the content of a room', () => {
-  test('[R14.2] all readers of a large document share its bytes, and get the changes since its merge as a second update', async () => {
-    const { text, content, log } = scene()
+  test('[R14.2] all readers of a large document share its bytes, and get later changes as a second update', async () => {
+    const { text, content, committed } = scene()
     text.insert(0, large)
     const first = await content.missingFor(nothing, anything)
     text.insert(0, 'a')
@@ -56,7 +56,7 @@ describe('the content of a room', () => {
     expect(third.body).toBe(first.body)
     expect(textOf(third)).toBe(text.toString())
     expect(third.isHeld()).toBe(true)
-    log.replaceWithSnapshot(log.seq, Y.encodeStateAsUpdate(new Y.Doc()))
+    committed.replaceWithSnapshot(committed.seq, Y.encodeStateAsUpdate(new Y.Doc()))
     expect(third.isHeld()).toBe(false)
   })
 
@@ -70,7 +70,7 @@ describe('the content of a room', () => {
     expect(textOf(answer)).toBe('one two')
   })
 
-  test('[R14.2] concurrent readers share one merge and miss no rows that are stored meanwhile', async () => {
+  test('[R14.2] concurrent readers share one merge, and a late reader gets the rows that are stored meanwhile', async () => {
     let merges = 0
     const { text, content } = scene({
       merge: async (source, parts) => {
@@ -90,7 +90,7 @@ describe('the content of a room', () => {
     expect(textOf(answers[2] as Content)).toBe(text.toString())
   })
 
-  test('[R14.3] a reader that has most of a document gets the difference, or the whole when there is no room for the difference', async () => {
+  test('[R14.3] a reader that has most of a document gets the difference, or the whole document if there is no memory for the difference', async () => {
     const { doc, text, content } = scene()
     text.insert(0, large)
     const known = new Y.Doc()
@@ -106,7 +106,7 @@ describe('the content of a room', () => {
     expect(textOf(whole, known)).toBe(text.toString())
   })
 
-  test('[R14.3] a reader that has little of a large document gets the shared bytes, without computing a difference', async () => {
+  test('[R14.3] a reader that has little of a large document gets the shared bytes, and no difference is computed', async () => {
     const { doc, text, content } = scene({ diff: () => Promise.reject(new Error('not needed')) })
     text.insert(0, large)
     for (const clock of [1, 100_000]) {

@@ -9,17 +9,17 @@ export interface RoomDeps<Room> {
   apiKey: string
   ref: EditorRef
   index: DocumentIndex
-  /** Undefined: the editor does not exist yet. */
+  /** Undefined if the editor does not exist yet. */
   stored: EditorLog | undefined
   crdt: Crdt
   /** The size limit of the stored editor. */
   maxBytes: number
   /** Called when updates wait to be stored. */
   wake: (room: Room) => void
-  /** Called when a snapshot would make space. */
+  /** Called when an update did not fit into the editor: a snapshot may make space. */
   makeSpace: (room: Room) => void
   /** Runs the steps one by one, in turns with other work. */
   run: (steps: Iterator<unknown>) => void
-  /** Called once, when the room no longer knows what is stored. */
-  drop: (room: Room, reason: CloseReason, message: string) => void
+  /** Called once, when the room is dropped because it no longer knows what is stored. */
+  onDropped: (room: Room, reason: CloseReason, message: string) => void
 }

@@ -4,8 +4,8 @@ import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
 
 /** Above this share of the limit, an editor is compacted to make space. */
 const compactAboveShare = 0.9
-/** Yjs clients whose refused updates are remembered. */
-const maxRefusedClients = 1_000
+/** How many Yjs client ids with a refused update are remembered. */
+const maxRefusedClientIds = 1_000
 
 const tooManyIds: Fault = {
   code: 'too_many_ids',
@@ -16,16 +16,17 @@ const tooManyIds: Fault = {
 
 /** Enforces the limits of one editor: its bytes and its Yjs client ids. */
 export class RoomLimits {
-  readonly #log: CommittedLog
+  readonly #committed: CommittedLog
   readonly #owners: ClientOwners
   readonly #maxBytes: number
   readonly #full: Fault
-  /** The fault of Yjs clients whose last update was refused. Their next updates depend on it. */
+  /** By Yjs client id: why its last update was refused. Its next updates depend on the refused update. */
   readonly #refused = new Map<number, Fault>()
+  /** Whether an update was refused for lack of space since a compaction last made space. */
   #hasRefusedBytes = false
 
-  constructor(log: CommittedLog, owners: ClientOwners, maxBytes: number) {
-    this.#log = log
+  constructor(committed: CommittedLog, owners: ClientOwners, maxBytes: number) {
+    this.#committed = committed
     this.#owners = owners
     this.#maxBytes = maxBytes
     this.#full = {
@@ -34,39 +35,41 @@ export class RoomLimits {
     }
   }
 
-  /** Why a new update must not be stored, or undefined. Deletions are always stored: compaction then makes space. */
-  refusal({ update, clients }: Accepted, waitingBytes: number, userId: string): Fault | undefined {
-    if (clients.length === 0) return undefined
-    const refusal = this.#refusal(clients, waitingBytes + update.length, userId)
-    for (const client of clients) {
-      if (refusal === undefined) this.#refused.delete(client)
-      else if (this.#refused.size < maxRefusedClients) this.#refused.set(client, refusal)
+  /** Returns why a new update must not be stored, or undefined. Deletions are always stored: compaction then makes space. */
+  refusal({ update, clients: clientIds }: Accepted, waitingBytes: number, userId: string): Fault | undefined {
+    if (clientIds.length === 0) return undefined
+    const refusal = this.#refusal(clientIds, waitingBytes + update.length, userId)
+    for (const clientId of clientIds) {
+      if (refusal === undefined) this.#refused.delete(clientId)
+      else if (this.#refused.size < maxRefusedClientIds) this.#refused.set(clientId, refusal)
     }
     this.#hasRefusedBytes ||= refusal === this.#full
     return refusal
   }
 
-  #refusal(clients: readonly number[], bytes: number, userId: string): Fault | undefined {
-    if (!this.#owners.mayAdd(clients, userId)) return tooManyIds
-    return this.#log.bytes + bytes > this.#maxBytes ? this.#full : undefined
+  #refusal(clientIds: readonly number[], bytes: number, userId: string): Fault | undefined {
+    if (!this.#owners.mayAdd(clientIds, userId)) return tooManyIds
+    return this.#committed.bytes + bytes > this.#maxBytes ? this.#full : undefined
   }
 
-  /** The fault of the update that this one depends on, if that was refused: then waiting is useless. */
+  /** Why the missing update was refused, if it was. Then it is useless that an update waits for it. */
   refusalOfMissing({ missing }: Fault): Fault | undefined {
     return missing && this.#refused.get(missing.client)
   }
 
   /** Whether the editor should be compacted because it is nearly full. */
   get isNearlyFull(): boolean {
-    const isScarce = this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * compactAboveShare
-    return isScarce && this.#log.tail.updates > 0
+    const isScarce = this.#hasRefusedBytes || this.#committed.bytes > this.#maxBytes * compactAboveShare
+    return isScarce && this.#committed.tail.updates > 0
   }
 
-  /** Call it after a compaction. Whether updates that were refused may fit now. */
+  /** Call it after a compaction. Returns whether updates that were refused may fit now. */
   takeFreed(): boolean {
-    if (!this.#hasRefusedBytes || this.#log.bytes > this.#maxBytes * compactAboveShare) return false
+    if (!this.#hasRefusedBytes || this.#committed.bytes > this.#maxBytes * compactAboveShare) return false
     this.#hasRefusedBytes = false
-    for (const [client, refusal] of this.#refused) if (refusal === this.#full) this.#refused.delete(client)
+    for (const [clientId, refusal] of this.#refused) {
+      if (refusal === this.#full) this.#refused.delete(clientId)
+    }
     return true
   }
 }

@@ -11,17 +11,16 @@ import { CommittedLog } from './committed-log.ts'
 import { mergeMany } from '../../crdt/crdt-work.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 import { OutOfOrderBuffer } from './out-of-order-buffer.ts'
+import type { Member } from './member.ts'
 import {
   type Batch,
-  isAllowed,
-  isOutOfOrder,
-  type Member,
+  isStorable,
   type Outcome,
-  type Pending,
-  readOnly,
+  type QueuedUpdate,
   type Row,
   type StoredRow,
-} from './member.ts'
+} from './queued-update.ts'
+import { isOutOfOrder, missingUpdate, readOnly } from './refusals.ts'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 import { buildStoredIndex } from './stored-index.ts'
@@ -35,39 +34,39 @@ import type { Accepted, Fault } from '../../crdt/updates/validate-update.ts'
 import { withoutClients } from '../../crdt/updates/without-clients.ts'
 
 /**
- * Chunks of deleted ranges that one update may touch: 200,000 deletes all over a document with millions take 25 ms. A
- * delete beyond this limit is stored again when it is sent again.
+ * Chunks of deleted ranges in the index that one update may change: 200,000 deletions all over a document with millions of
+ * deletions take 25 ms. A deletion beyond this limit is not indexed, so it is stored again when it is sent again.
  */
 const maxChunksPerUpdate = 2_048
 
 /**
- * An open editor: its stored rows, its queued updates and its members. A cache that may be dropped at any moment: no update
- * is acknowledged or broadcast before it is durable.
+ * An open editor: its committed rows, its queued updates and its members. A room is a cache that may be dropped at any
+ * moment: no update is acknowledged or broadcast before it is durable.
  */
 export class EditorRoom {
   readonly apiKey: string
   readonly ref: EditorRef
   readonly members = new Set<Member>()
-  readonly awareness = new AwarenessStates((client) => this.#owners.ownerOf(client))
+  readonly awareness = new AwarenessStates((clientId) => this.#owners.ownerOf(clientId))
   readonly #awarenessBroadcast: PacedBroadcast<Member>
   readonly stateless: StatelessRelay
-  readonly log: CommittedLog
+  readonly committed: CommittedLog
   readonly content: RoomContent
-  /** Includes the stored rows and the queued updates. */
+  /** The index of the committed rows and the queued updates together. */
   #index: DocumentIndex
   readonly #owners: ClientOwners
   readonly #limits: RoomLimits
-  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'drop'>
-  readonly #outOfOrder = new OutOfOrderBuffer<Pending>()
-  readonly #queue = new UpdateQueue<Pending>()
+  readonly #deps: Pick<RoomDeps<EditorRoom>, 'crdt' | 'wake' | 'makeSpace' | 'onDropped'>
+  readonly #outOfOrder = new OutOfOrderBuffer<QueuedUpdate>()
+  readonly #queue = new UpdateQueue<QueuedUpdate>()
   #exists: boolean
   /** Distinguishes the editor from one that was created under the same id after a deletion. */
   #createdAt: number | undefined
   /** The declared content of the editor, as far as the room knows. A new editor is created with it. */
   declared: Contents
-  /** Batches that are being stored. */
-  #storing = 0
-  /** Messages that arrive while the index is rebuilt; undefined otherwise. */
+  /** How many batches are being stored. */
+  #storingBatchCount = 0
+  /** Collects the updates that arrive while the index is rebuilt. Undefined at all other times. */
   #postponed: PostponedWork | undefined
   #isDropped = false
 
@@ -76,22 +75,22 @@ export class EditorRoom {
     this.apiKey = apiKey
     this.ref = ref
     this.#index = index
-    this.#owners = new ClientOwners(stored?.owners ?? new Map(), (client, userId) => {
-      this.awareness.onOwned(client, userId)
-      this.awarenessChanged()
+    this.#owners = new ClientOwners(stored?.owners ?? new Map(), (clientId, userId) => {
+      this.awareness.onOwned(clientId, userId)
+      this.broadcastAwareness()
     })
     this.#exists = stored !== undefined
     this.#createdAt = stored?.createdAt
     this.declared = { type: stored?.type ?? null, contentKey: stored?.contentKey ?? null }
-    this.log = new CommittedLog(stored)
+    this.committed = new CommittedLog(stored)
     this.content = new RoomContent({
-      log: this.log,
+      committed: this.committed,
       crdt: deps.crdt,
-      source: () => sourceOf(apiKey, ref, { createdAt: this.#createdAt, seq: this.log.seq }),
+      source: () => sourceOf(apiKey, ref, { createdAt: this.#createdAt, seq: this.committed.seq }),
       index: () => this.#index,
       isOpen: () => !this.#isDropped && this.members.size > 0,
     })
-    this.#limits = new RoomLimits(this.log, this.#owners, maxBytes)
+    this.#limits = new RoomLimits(this.committed, this.#owners, maxBytes)
     const { awareness: states, members } = this
     this.#awarenessBroadcast = createAwarenessBroadcast({ states, members, run: deps.run })
     this.stateless = new StatelessRelay(members, deps.run)
@@ -105,9 +104,10 @@ export class EditorRoom {
     return this.#index.stateVector()
   }
 
-  /** Acknowledges a duplicate, also for a client that may not write. False if the update has changes. */
+  /** Acknowledges a duplicate, also for a client that may not write. Returns false if the update has changes. */
   confirmDuplicate(from: Member, update: Uint8Array, outcome: Outcome): boolean {
     if (!this.#postponed) return this.#confirmNow(from, update, outcome)
+    // The index is being rebuilt. An update with changes is refused later.
     this.#postponed.add(update, () => {
       if (!this.#confirmNow(from, update, outcome)) outcome.refused(readOnly)
     })
@@ -121,21 +121,21 @@ export class EditorRoom {
     return true
   }
 
-  /** The sender must be allowed to write. */
+  /** Queues or refuses the update. The caller has checked that the sender may write. */
   submit(from: Member, update: Uint8Array, outcome: Outcome): void {
     if (!this.#postponed) this.#submitNow(from, update, outcome)
     else this.#postponed.add(update, () => this.#submitAgain(from, update, outcome))
   }
 
   #submitNow(from: Member, update: Uint8Array, outcome: Outcome): void {
-    const pending: Pending = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
-    const fault = this.#admit(pending)
+    const queued: QueuedUpdate = { sent: update, update, from, outcome, hasChanges: true, owners: [] }
+    const fault = this.#validateAndQueue(queued)
     if (fault === undefined) return this.#retryOutOfOrder()
     if (!isOutOfOrder(fault)) return outcome.refused(fault)
     const refusal = this.#limits.refusalOfMissing(fault)
     if (refusal) return outcome.refused(refusal)
     // Updates of a client that uses several connections can arrive out of order.
-    if (!fault.missing || !this.#outOfOrder.hold(pending, fault.missing)) outcome.refused(fault)
+    if (!fault.missing || !this.#outOfOrder.hold(queued, fault.missing)) outcome.refused(fault)
     from.requestMissingUpdates()
   }
 
@@ -147,10 +147,10 @@ export class EditorRoom {
 
   #retryOutOfOrder(): void {
     if (this.#postponed || !this.#outOfOrder.hasReady) return
-    // Access may have changed since they arrived.
-    const mayTry = ({ from }: Pending) => from.canWrite
+    // Access may have changed since these updates arrived.
+    const mayTry = ({ from }: QueuedUpdate) => from.canWriteNow
     for (let next = this.#outOfOrder.takeReady(mayTry); next; next = this.#outOfOrder.takeReady(mayTry)) {
-      const fault = this.#admit(next.item)
+      const fault = this.#validateAndQueue(next.item)
       if (fault === undefined) continue
       const isHeld = isOutOfOrder(fault) && fault.missing !== undefined && next.holdAgain(fault.missing)
       if (isHeld) continue
@@ -161,40 +161,36 @@ export class EditorRoom {
 
   /** Refuses the updates whose missing update did not arrive in time. */
   expireOutOfOrder(): void {
-    for (const { outcome } of this.#outOfOrder.takeExpired()) {
-      outcome.refused({
-        code: 'gap',
-        message: 'The update depends on an earlier one the server has not received.',
-      })
-    }
+    for (const { outcome } of this.#outOfOrder.takeExpired()) outcome.refused(missingUpdate)
   }
 
-  #admit(pending: Pending): Fault | undefined {
-    const { from } = pending
-    const mayWrite = (client: number) => this.#owners.mayWrite(client, from.userId)
-    let verdict = this.#index.check(pending.update, { mayWrite })
+  /** Queues a valid update, and acknowledges a duplicate. Returns the fault of an update that cannot be stored now. */
+  #validateAndQueue(queued: QueuedUpdate): Fault | undefined {
+    const { from } = queued
+    const mayWrite = (clientId: number) => this.#owners.mayUse(clientId, from.userId)
+    let verdict = this.#index.check(queued.update, { mayWrite })
     if (!verdict.ok && verdict.fault.code === 'foreign_client') {
-      // Clients relay updates that they received from others directly. The others send those themselves.
-      const own = withoutClients(pending.update, (client) => !mayWrite(client), this.#index.clocks)
+      // Clients relay updates that they received directly from other clients. The other clients send these themselves.
+      const own = withoutClients(queued.update, (clientId) => !mayWrite(clientId), this.#index.clocks)
       if (own === undefined) return verdict.fault
       verdict = this.#index.check(own, { mayWrite })
       if (verdict.ok && !verdict.value.hasChanges) {
         return { code: 'foreign_client', message: 'The update contains no changes by this client.' }
       }
-      pending.update = own
+      queued.update = own
     }
     if (!verdict.ok) return verdict.fault
     if (!verdict.value.hasChanges) {
-      this.#acknowledgeDuplicate(pending)
+      this.#acknowledgeDuplicate(queued)
       return undefined
     }
     const refusal = this.#limits.refusal(verdict.value, this.#queue.bytes, from.userId)
     if (refusal?.code === 'full') this.#deps.makeSpace(this)
     if (refusal) return refusal
     this.#addToIndex(this.#index, verdict.value, maxChunksPerUpdate)
-    pending.update = verdict.value.update
-    pending.owners = this.#owners.add(verdict.value.clients, from.userId)
-    this.#queue.push(pending)
+    queued.update = verdict.value.update
+    queued.owners = this.#owners.add(verdict.value.clients, from.userId)
+    this.#queue.push(queued)
     this.#deps.wake(this)
     return undefined
   }
@@ -205,16 +201,17 @@ export class EditorRoom {
   }
 
   /** A duplicate is acknowledged once the original is durable. */
-  #acknowledgeDuplicate(pending: Pending): void {
-    pending.hasChanges = false
-    if (this.#queue.length === 0 && this.#storing === 0) pending.outcome.saved(this.log.seq, false)
+  #acknowledgeDuplicate(queued: QueuedUpdate): void {
+    queued.hasChanges = false
+    if (this.#queue.length === 0 && this.#storingBatchCount === 0)
+      queued.outcome.saved(this.committed.seq, false)
     else {
-      this.#queue.push(pending)
+      this.#queue.push(queued)
       this.#deps.wake(this)
     }
   }
 
-  /** Whether the rows contain client ids whose owner is unknown. Rows of REST have only the server's client id. */
+  /** Whether the rows contain Yjs client ids whose owner is unknown. Rows of REST have only the server's client id. */
   hasUnknownOwners(rows: readonly StoredRow[]): boolean {
     return rows.some(
       ({ bytes, userId }) => userId !== backendUserIds.rest && this.#owners.hasUnknownOwners(bytes),
@@ -230,7 +227,7 @@ export class EditorRoom {
     return this.#queue.length > 0
   }
 
-  /** The sender of the update that is stored next. */
+  /** The user whose update is stored next. */
   get nextWriter(): WorkOwner {
     return { apiKey: this.apiKey, userId: this.#queue.first?.from.userId ?? '' }
   }
@@ -240,24 +237,26 @@ export class EditorRoom {
     return this.#queue.bytes + (this.#postponed?.bytes ?? 0)
   }
 
-  /** Whether access changed since the next updates were sent. Then `review` must run before `takeBatch`. */
+  /** Whether access may have changed since the next updates were queued. Then `review` must run before `takeBatch`. */
   get mustReview(): boolean {
-    return !this.#isDropped && !isAllowed({ pending: this.#queue.next() })
+    return !this.#isDropped && !isStorable({ updates: this.#queue.next() })
   }
 
   /**
-   * Waits until all senders are authorized again, and refuses the queued updates of those who lost access. The index
-   * includes these updates, and later ones may depend on them, so the index is rebuilt and the others are checked again.
+   * Waits until all senders are authorized again, and refuses the queued updates of senders who lost access. The index
+   * includes the refused updates, and later updates may depend on them. So the index is rebuilt, and all other queued updates
+   * are checked again.
    */
   async review(): Promise<void> {
-    // A batch that is being stored is neither in the queue nor in the log.
-    if (this.#storing > 0 || this.#postponed) return
+    // A batch that is being stored is neither in the queue nor in the log, so the index cannot be rebuilt now. The appender
+    // and `putBack` wake the room again.
+    if (this.#storingBatchCount > 0 || this.#postponed) return
     const undecided = new Set<Member>()
     for (const { from, hasChanges } of this.#queue)
       if (hasChanges && from.mayStore === undefined) undecided.add(from)
     await Promise.all(Array.from(undecided, (from) => from.whenDecided()))
-    const lostAccess = ({ hasChanges, from }: Pending) => hasChanges && from.mayStore === false
-    if (this.#isDropped || this.#storing > 0 || ![...this.#queue].some(lostAccess)) return
+    const lostAccess = ({ hasChanges, from }: QueuedUpdate) => hasChanges && from.mayStore === false
+    if (this.#isDropped || this.#storingBatchCount > 0 || ![...this.#queue].some(lostAccess)) return
 
     const waiting = this.#queue.take(this.#queue.length)
     const postponed = new PostponedWork()
@@ -267,11 +266,11 @@ export class EditorRoom {
         if (hasChanges || !this.#confirmNow(from, sent, outcome)) this.#submitAgain(from, sent, outcome)
       })
     }
-    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.log.seq })
-    const { index, seq } = await buildStoredIndex(this.log, source, this.#deps.crdt)
+    const source = sourceOf(this.apiKey, this.ref, { createdAt: this.#createdAt, seq: this.committed.seq })
+    const { index, seq } = await buildStoredIndex(this.committed, source, this.#deps.crdt)
     this.#index = index
-    // Rows of others that were broadcast since the index was complete.
-    for (const bytes of this.log.partsAfter(seq)) {
+    // Rows of REST and of other servers may have been broadcast since the index was complete.
+    for (const bytes of this.committed.partsAfter(seq)) {
       const verdict = index.check(bytes, { isStored: true })
       if (verdict.ok && verdict.value.hasChanges) index.add(verdict.value)
     }
@@ -284,15 +283,15 @@ export class EditorRoom {
   /** Takes queued updates and merges them into one row. Called once per tick. */
   takeBatch(): Batch {
     // Updates in a dropped room may depend on updates that are not stored.
-    if (this.#isDropped) return { entry: undefined, pending: [] }
-    const pending = this.#queue.take()
+    if (this.#isDropped) return { entry: undefined, updates: [] }
+    const updates = this.#queue.take()
     if (this.#queue.length > 0) this.#deps.wake(this)
-    this.#storing++
-    const changes = pending.filter(({ hasChanges }) => hasChanges)
+    this.#storingBatchCount++
+    const changes = updates.filter(({ hasChanges }) => hasChanges)
     const last = changes.at(-1)
-    if (last === undefined) return { entry: undefined, pending }
+    if (last === undefined) return { entry: undefined, updates }
     return {
-      pending,
+      updates,
       entry: {
         apiKey: this.apiKey,
         editor: this.ref,
@@ -314,7 +313,7 @@ export class EditorRoom {
 
   /** A snapshot replaced the stored rows up to `seq`. */
   onCompacted(seq: number, snapshot: Uint8Array): void {
-    this.log.replaceWithSnapshot(seq, snapshot)
+    this.committed.replaceWithSnapshot(seq, snapshot)
     if (this.#limits.takeFreed()) for (const member of this.members) member.onWriteAllowed()
   }
 
@@ -327,17 +326,17 @@ export class EditorRoom {
     this.#createdAt = createdAt
   }
 
-  /** Whether the row follows the last one that was broadcast. If not, others stored rows in between. */
+  /** Whether the row follows the last committed row. If not, REST or another server has stored rows in between. */
   isNextSeq(seq: number): boolean {
-    return seq === this.log.seq + 1
+    return seq === this.committed.seq + 1
   }
 
-  /** Broadcasts a durable row of this room, also to its senders: to them it is the acknowledgement. */
+  /** Broadcasts a durable row of this room, also to its senders. For y-websocket, this is the acknowledgement. */
   applyOwnRow(row: Row): void {
     this.#broadcast([row])
   }
 
-  /** The same for rows that others stored. False if they do not fit. */
+  /** Indexes and broadcasts durable rows of REST and other servers. Resolves with false if a row cannot be indexed. */
   async applyRows(rows: readonly Row[]): Promise<boolean> {
     for (let index; index !== this.#index;) {
       index = this.#index
@@ -348,7 +347,7 @@ export class EditorRoom {
       // A review may have replaced the index.
     }
     // Rows of this room may have become durable meanwhile.
-    this.#broadcast(rows.filter(({ seq }) => seq > this.log.seq))
+    this.#broadcast(rows.filter(({ seq }) => seq > this.committed.seq))
     return true
   }
 
@@ -359,39 +358,42 @@ export class EditorRoom {
   }
 
   #broadcast(rows: readonly Row[]): void {
-    for (const { seq, bytes } of rows) this.log.append(seq, bytes)
+    for (const { seq, bytes } of rows) this.committed.append(seq, bytes)
     broadcastRows(this.members, rows)
     this.#retryOutOfOrder()
   }
 
-  /** The batch was not stored, because access changed. */
-  putBack({ pending }: Batch): void {
-    this.#storing--
-    this.#queue.putBack(pending)
+  /** Puts the updates of a batch back into the queue. The batch was not stored, because access has changed. */
+  putBack({ updates }: Batch): void {
+    this.#storingBatchCount--
+    this.#queue.putBack(updates)
     this.#deps.wake(this)
   }
 
-  acknowledge({ pending }: Batch, seq: number): void {
-    this.#storing--
-    for (const { outcome, hasChanges } of pending) outcome.saved(seq, hasChanges)
+  /** The batch is durable in the rows up to `seq`. */
+  acknowledge({ updates }: Batch, seq: number): void {
+    this.#storingBatchCount--
+    for (const { outcome, hasChanges } of updates) outcome.saved(seq, hasChanges)
   }
 
-  awarenessChanged(): void {
-    if (this.awareness.changes > 0) this.#awarenessBroadcast.start()
+  /** Call it when awareness states may have changed. */
+  broadcastAwareness(): void {
+    if (this.awareness.changeCount > 0) this.#awarenessBroadcast.start()
   }
 
+  /** Whether the room has no members and nothing to store, so that it can be dropped. */
   get isIdle(): boolean {
-    return this.members.size === 0 && this.queuedBytes === 0 && this.#storing === 0
+    return this.members.size === 0 && this.queuedBytes === 0 && this.#storingBatchCount === 0
   }
 
   get isDropped(): boolean {
     return this.#isDropped
   }
 
-  /** The members reconnect to a new room that is loaded from the log. */
+  /** Drops the room. Its members are closed, and reconnect to a new room that is loaded from the log. */
   drop(reason: CloseReason, message: string): void {
     if (this.#isDropped) return
     this.#isDropped = true
-    this.#deps.drop(this, reason, message)
+    this.#deps.onDropped(this, reason, message)
   }
 }

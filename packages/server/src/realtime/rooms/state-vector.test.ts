@@ -10,7 +10,7 @@ const vectorOf = (entries: readonly (readonly [number, number])[]) =>
     for (const number of entries.flat()) encoding.writeVarUint(encoder, number)
   })
 
-/** Whether Yjs can read it. */
+/** Whether Yjs can read the bytes as a state vector. */
 function isReadable(bytes: Uint8Array): boolean {
   try {
     const decoder = decoding.createDecoder(bytes)
@@ -22,20 +22,20 @@ function isReadable(bytes: Uint8Array): boolean {
 }
 
 describe('[R8] state vectors', () => {
-  test('[R8] a state vector that Yjs encoded has no fault and is read back unchanged', () => {
+  test('[R8] a well-formed state vector has no fault and is read back unchanged', () => {
     const number = fc.nat({ max: 2 ** 32 - 1 })
     fc.assert(
       fc.property(fc.array(fc.tuple(number, number)), (entries) => {
         const vector = vectorOf(entries)
         expect(faultOfStateVector(vector)).toBeUndefined()
         const read: [number, number][] = []
-        someClient(vector, (client, clock) => read.push([client, clock]) < 0)
+        someClient(vector, (clientId, clock) => read.push([clientId, clock]) < 0)
         expect(read).toEqual(entries)
       }),
     )
   })
 
-  test('[R8] bytes that Yjs cannot read are malformed', () => {
+  test('[R8] bytes that Yjs cannot read have a fault', () => {
     const byte = fc.oneof(fc.nat({ max: 4 }), fc.nat({ max: 255 }))
     fc.assert(
       fc.property(fc.array(byte, { maxLength: 12 }), (bytes) => {
@@ -45,7 +45,7 @@ describe('[R8] state vectors', () => {
     )
   })
 
-  test('[S7.2] a state vector with more clients than an editor can have is refused', () => {
+  test('[S7.2] a state vector with more than 101,000 clients is refused', () => {
     const entries = Array.from({ length: maxVectorClients }, (_, client) => [client, 1] as const)
     expect(faultOfStateVector(vectorOf(entries))).toBeUndefined()
     expect(faultOfStateVector(vectorOf([...entries, [1, 1]]))).toBe(

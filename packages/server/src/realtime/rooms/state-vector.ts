@@ -1,13 +1,14 @@
 import { maxClientIds } from './client-owners.ts'
 
-/** A client may have used a few ids that the server refused. */
+/** More than an editor has, because a client may have used a few ids that the server refused. */
 export const maxVectorClients = maxClientIds + 1_000
-/** Numbers of 53 bits. */
+/** A number of 53 bits takes this many bytes. */
 const maxVarUintBytes = 8
 
 /**
- * What is wrong with an encoded state vector, or undefined. It is the number of clients, then two numbers for each. The
- * last byte of a number has no high bit. The numbers are counted, not decoded: decoding 200,000 clients takes 30 ms.
+ * Returns what is wrong with an encoded state vector, or undefined. A state vector is the number of clients, then two numbers
+ * for each client. Only the last byte of a number has no high bit. The numbers are counted, not decoded, because decoding
+ * 200,000 clients takes 30 ms.
  */
 export function faultOfStateVector(bytes: Uint8Array): string | undefined {
   const reader = new VarUints(bytes)
@@ -26,16 +27,20 @@ export function faultOfStateVector(bytes: Uint8Array): string | undefined {
 
 const malformed = 'Malformed state vector.'
 
-/** Visits each client with its next clock, until `visit` returns true. The vector must have no fault. */
+/**
+ * Visits each Yjs client id with its next clock, until `visit` returns true. Returns whether it did. The vector must have no
+ * fault.
+ */
 export function someClient(
   stateVector: Uint8Array,
-  visit: (client: number, clock: number) => boolean,
+  visit: (clientId: number, clock: number) => boolean,
 ): boolean {
   const reader = new VarUints(stateVector)
   for (let left = reader.next(); left > 0; left--) if (visit(reader.next(), reader.next())) return true
   return false
 }
 
+/** Reads numbers one after the other. */
 class VarUints {
   readonly #bytes: Uint8Array
   at = 0
@@ -44,7 +49,7 @@ class VarUints {
     this.#bytes = bytes
   }
 
-  /** NaN after the end. */
+  /** Returns the next number, or NaN after the end. */
   next(): number {
     let value = 0
     for (let factor = 1; ; factor *= 128) {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import type { Member } from './member.ts'
 import { StatelessRelay, type StatelessRefusal } from './stateless-relay.ts'
 
-test('[R47.5] empty messages count towards the limit, so they cannot fill the memory', () => {
+test('[R47.5] a relay refuses empty messages beyond the 4,096 that wait', () => {
   const relay = new StatelessRelay(new Set(), () => {})
   const refusals: StatelessRefusal[] = []
-  const from = { canWrite: true } as Member
+  const from = { canWriteNow: true } as Member
   for (let sent = 0; sent < 5_000; sent++) {
     relay.send(from, new Uint8Array(), (refusal) => refusals.push(refusal))
   }

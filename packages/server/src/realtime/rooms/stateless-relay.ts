@@ -3,9 +3,9 @@ import { encodeOncePerKey } from './broadcast.ts'
 import type { Member } from './member.ts'
 import { type BroadcastPart, PacedBroadcast } from '../../platform/turns/paced-broadcast.ts'
 
-/** Messages that wait in one editor. */
+/** Bytes of the messages that may wait in one editor. */
 const maxWaitingBytes = 1024 * 1024
-/** Counted for a small message: an empty one takes memory, too. */
+/** A smaller message counts as this many bytes, because even an empty message takes memory. */
 const minBytesPerMessage = 256
 
 /** Why a message is not relayed. */
@@ -28,7 +28,7 @@ interface StatelessMessage {
   payload: Uint8Array
 }
 
-/** Relays messages that are not stored to the other clients in the editor, in the order of their arrival. */
+/** Relays stateless messages, which are not stored, to the other clients in the editor, in the order of their arrival. */
 export class StatelessRelay {
   readonly #waiting: StatelessMessage[] = []
   #waitingBytes = 0
@@ -43,8 +43,9 @@ export class StatelessRelay {
     })
   }
 
+  /** Queues the message, or calls `onRefused`. */
   send(from: Member, payload: Uint8Array, onRefused: (refusal: StatelessRefusal) => void): void {
-    if (!from.canWrite) return onRefused(mayNotWrite)
+    if (!from.canWriteNow) return onRefused(mayNotWrite)
     const bytes = bytesOf(payload)
     if (this.#waitingBytes + bytes > maxWaitingBytes) return onRefused(tooManyWait)
     this.#waiting.push({ from, payload })
@@ -65,4 +66,5 @@ export class StatelessRelay {
   }
 }
 
+/** The bytes that a message counts for. */
 export const bytesOf = ({ length }: Uint8Array): number => Math.max(length, minBytesPerMessage)

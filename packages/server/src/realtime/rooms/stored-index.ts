@@ -3,18 +3,18 @@ import type { CommittedLog } from './committed-log.ts'
 import type { Crdt } from '../../crdt/crdt.ts'
 import type { DocumentIndex } from '../../crdt/updates/document-index.ts'
 
-/** Builds an index of the stored rows, including rows stored meanwhile. `seq` is the newest row in it. */
+/** Builds an index of the committed rows, including rows committed meanwhile. `seq` is the newest row in the index. */
 export async function buildStoredIndex(
-  log: CommittedLog,
+  committed: CommittedLog,
   source: Source,
   crdt: Pick<Crdt, 'index'>,
 ): Promise<{ index: DocumentIndex; seq: number }> {
-  const { parts } = log
-  let { seq } = log
+  const { parts } = committed
+  let { seq } = committed
   const index = await crdt.index(source, parts)
-  while (log.seq > seq) {
-    const newer = log.partsAfter(seq)
-    seq = log.seq
+  while (committed.seq > seq) {
+    const newer = committed.partsAfter(seq)
+    seq = committed.seq
     for (const bytes of newer) {
       const verdict = await index.checkStored(bytes)
       if (!verdict.ok) throw new Error(`A stored update does not fit: ${verdict.fault.message}`)

@@ -1,12 +1,12 @@
-/** What one tick merges and stores of a room. Clients apply it as one transaction. */
+/** Limits of the updates that one tick merges and stores for a room. Clients apply the merge as one transaction. */
 const maxUpdatesPerBatch = 500
 const maxBytesPerBatch = 64 * 1024
-/** The memory of a queued update beside its bytes, which can be as few as two. */
+/** Memory of a queued update besides its bytes. An update can have as few as two bytes. */
 const overheadBytes = 64
 
 interface Item {
   readonly update: Uint8Array
-  /** Without changes, the update only waits to be acknowledged. */
+  /** False for an update that only waits to be acknowledged. */
   readonly hasChanges: boolean
 }
 
@@ -33,7 +33,7 @@ export class UpdateQueue<T extends Item> {
     this.#bytes += item.update.length + overheadBytes
   }
 
-  /** The updates of the next batch: at least one, however large it is. */
+  /** Returns the updates of the next batch: at least one update, however large it is, if any waits. */
   next(): readonly T[] {
     if (this.#items.length <= 1) return this.#items
     let count = 0
@@ -47,13 +47,14 @@ export class UpdateQueue<T extends Item> {
     return this.#items.slice(0, count)
   }
 
+  /** Removes and returns the first updates. Default: the next batch. */
   take(count = this.next().length): T[] {
     const taken = this.#items.splice(0, count)
     for (const { update } of taken) this.#bytes -= update.length + overheadBytes
     return taken
   }
 
-  /** Puts updates that were taken but not stored at the front. */
+  /** Puts updates that were taken but not stored back to the front. */
   putBack(items: readonly T[]): void {
     this.#items.unshift(...items)
     for (const { update } of items) this.#bytes += update.length + overheadBytes

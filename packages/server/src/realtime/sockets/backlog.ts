@@ -3,7 +3,10 @@ import type { Connection } from './connection.ts'
 /** The server stops reading a client that has sent this many bytes without an answer. */
 const maxUnansweredBytes = 256 * 1024
 
-/** Applies backpressure to one client: holds its connection while too many bytes are unanswered. */
+/**
+ * Holds a connection while the requests on it have too many unanswered bytes: live states and version requests.
+ * `editors/update-backpressure.ts` holds it for updates of editors, which count by the queue of their room.
+ */
 export class Backlog {
   readonly #connection: Connection
   #bytes = 0

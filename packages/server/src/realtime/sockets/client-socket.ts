@@ -4,10 +4,11 @@ import { WebSocket } from 'ws'
 const tooLargeCode = 1009
 export const tooLargeReason = 'A message has at most 1 MiB and 64 KiB.'
 
+/** The WebSocket of one client, as the server sees it. */
 export class ClientSocket extends WebSocket {
-  /** Closes a client that sent a too large message, if not with code 1009. */
+  /** If set, closes a client that sent a too large message, instead of `close` with code 1009. */
   onTooLarge: (() => void) | undefined
-  /** The close code that the server sent, if it sent one. */
+  /** The first close code that the server sent. Undefined if it sent none. */
   sentCode: number | undefined
 
   override close(code?: number, reason?: string | Buffer): void {

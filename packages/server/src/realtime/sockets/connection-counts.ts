@@ -5,15 +5,15 @@ import type { Sample } from '../../platform/metrics/live-metrics.ts'
 const standardCodes = [1000, 1001, 1002, 1003, 1005, 1006, 1007, 1008, 1009, 1011]
 const namedCodes = new Set<number>([...standardCodes, ...Object.values(closeCodes)])
 
-interface Count {
+interface DialectCount {
   open: number
-  /** By code. Clients may send any code, so all codes without a name share one label. */
+  /** How many connections closed with each code. Clients may send any code, so all unnamed codes are counted as `other`. */
   readonly closes: Map<string, number>
 }
 
-/** Counts the open connections of each dialect, and the close codes of the others, for the metrics. */
+/** Counts the open connections and the close codes of each dialect, for the metrics. */
 export class ConnectionCounts<Dialect extends string> {
-  readonly #counts: Map<Dialect, Count>
+  readonly #counts: Map<Dialect, DialectCount>
 
   constructor(dialects: readonly Dialect[]) {
     this.#counts = new Map(dialects.map((dialect) => [dialect, { open: 0, closes: new Map() }]))
@@ -40,7 +40,7 @@ export class ConnectionCounts<Dialect extends string> {
     )
   }
 
-  #of(dialect: Dialect): Count {
-    return this.#counts.get(dialect) as Count
+  #of(dialect: Dialect): DialectCount {
+    return this.#counts.get(dialect) as DialectCount
   }
 }

@@ -10,14 +10,14 @@ beforeEach(freeIteration)
 
 const kilobyte = Buffer.alloc(1_000)
 
-/** A socket that records whether the server reads it. */
-function client(turns = new Scheduler(), { isIdentified = true } = {}) {
+/** A client whose socket records whether the server reads it, with its inbox. */
+function client(scheduler = new Scheduler(), { isIdentified = true } = {}) {
   const state = { isRead: true }
   const ws = Object.assign(new EventEmitter(), {
     pause: () => void (state.isRead = false),
     resume: () => void (state.isRead = true),
   })
-  const host = { turns, owner: { apiKey: 'key', userId: 'ada' }, isIdentified }
+  const host = { scheduler, owner: { apiKey: 'key', userId: 'ada' }, isIdentified }
   const inbox = new ConnectionInbox(ws as unknown as WebSocket, host)
   const delivered: string[] = []
   const start = (work: (text: string) => void = () => {}) =>
@@ -32,7 +32,7 @@ function client(turns = new Scheduler(), { isIdentified = true } = {}) {
   return { inbox, state, delivered, start, send }
 }
 
-test('[R18.1] a socket is read from `start` on, and its messages are delivered as they arrive', () => {
+test('[R18.1] an inbox reads its socket from `start` on, and delivers messages as they arrive', () => {
   const { state, start, send, delivered } = client()
   expect(state.isRead).toBe(false)
   start()
@@ -41,7 +41,7 @@ test('[R18.1] a socket is read from `start` on, and its messages are delivered a
   expect(delivered).toEqual(['a'])
 })
 
-test('[R18.1] a client on hold is read until 64 KiB wait, and its messages are delivered in order', async () => {
+test('[R18.1] a client on hold is read until 64 KiB wait, and its messages are delivered in order after the release', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -76,17 +76,17 @@ test('[R16.1] an unidentified client is not read while it is on hold', () => {
   expect(state.isRead).toBe(true)
 })
 
-test('[R1.4] the messages of a client that left are delivered before `finish` runs its work', async () => {
+test('[R1.4] `deliverRest` delivers the messages of a client on hold before it calls back', async () => {
   const { inbox, start, send, delivered } = client()
   start()
   inbox.hold()
   for (let sent = 0; sent < 100; sent++) send(kilobyte)
   expect(inbox.hasWaiting).toBe(true)
-  const left = new Promise<number>((resolve) => inbox.finish(() => resolve(delivered.length)))
+  const left = new Promise<number>((resolve) => inbox.deliverRest(() => resolve(delivered.length)))
   expect(await left).toBe(100)
 })
 
-test('[R18.1] a stopped inbox reads the socket to its end and ignores further messages', async () => {
+test('[R18.1] a stopped inbox reads its socket, delivers earlier messages and ignores later ones', async () => {
   const { inbox, state, start, send, delivered } = client()
   start()
   inbox.hold()
@@ -101,10 +101,10 @@ test('[R18.1] a stopped inbox reads the socket to its end and ignores further me
 })
 
 test('[S1] a socket with many messages yields to other sockets after a few milliseconds', async () => {
-  const turns = new Scheduler()
+  const scheduler = new Scheduler()
   const order: string[] = []
-  const busy = client(turns)
-  const other = client(turns)
+  const busy = client(scheduler)
+  const other = client(scheduler)
   busy.start((text) => {
     order.push(text)
     for (const began = performance.now(); performance.now() - began < 3;);

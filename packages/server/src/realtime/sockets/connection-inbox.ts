@@ -2,19 +2,19 @@ import type { WebSocket } from 'ws'
 import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 
-/** The socket is paused while more bytes than this wait here. A paused socket reads no pings either. */
+/** The socket is paused while more bytes than this wait in the inbox. From a paused socket, pings are not read either. */
 const maxQueuedBytes = 64 * 1024
 /**
- * Bytes that are delivered while the connection is on hold, so that a client that opens many documents at once gets them
- * in parallel. The dialect queues what it cannot handle yet.
+ * Bytes that are delivered although the connection is on hold, so that a client that opens many documents at once gets the
+ * documents in parallel. The dialect queues messages that it cannot handle yet.
  */
 const maxBytesOnHold = 64 * 1024
-/** Memory of a message besides its bytes; bounds the number of small messages. */
+/** Memory of a message besides its bytes. It counts, so that the number of small messages is bounded. */
 const messageOverheadBytes = 256
 
 /** What the inbox needs of its connection. */
 export interface InboxHost {
-  readonly turns: Scheduler
+  readonly scheduler: Scheduler
   readonly owner: WorkOwner
   readonly isIdentified: boolean
 }
@@ -26,8 +26,9 @@ interface QueuedMessage {
 
 /**
  * The messages of one client between its socket and its dialect, in order. A hold keeps back messages only: pings, pongs
- * and the closing handshake are read until the socket pauses. Invariant: the socket is paused while the inbox has not
- * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait.
+ * and the closing handshake are read until the socket is paused. Invariant: the socket is paused while the inbox has not
+ * started, while an unidentified client is on hold (R16), and while more than `maxQueuedBytes` wait. A stopped inbox never
+ * pauses it.
  */
 export class ConnectionInbox implements SlicedTask {
   readonly #ws: WebSocket
@@ -35,10 +36,11 @@ export class ConnectionInbox implements SlicedTask {
   readonly #queue: QueuedMessage[] = []
   #queuedBytes = 0
   #bytesOnHold = 0
-  #holds = 0
+  /** How often `hold` was called without a `release`. */
+  #holdCount = 0
   #isStarted = false
   #isStopped = false
-  #isFinishing = false
+  #isDeliveringRest = false
   #isPaused = false
   #isScheduled = false
 
@@ -52,7 +54,7 @@ export class ConnectionInbox implements SlicedTask {
     return this.#host.owner
   }
 
-  /** Whether the server does not read the socket, so silence does not mean that the client is gone. */
+  /** Whether the socket is paused. Then silence does not mean that the client is gone. */
   get isPaused(): boolean {
     return this.#isPaused
   }
@@ -61,19 +63,20 @@ export class ConnectionInbox implements SlicedTask {
     return this.#queue.length > 0
   }
 
-  /** `onArrival` is called as soon as a message arrives, `deliver` when the message has its turn. */
+  /** Begins to read. `onArrival` is called as soon as a message arrives, `deliver` when the message has its turn. */
   start(deliver: (data: Buffer, isBinary: boolean) => void, onArrival: () => void): void {
     this.#isStarted = true
-    const { turns } = this.#host
+    const { scheduler } = this.#host
     this.#ws.on('message', (data: Buffer, isBinary) => {
       onArrival()
       if (this.#isStopped) return
-      if (this.#holds > 0 || !this.#mayDeliver) return this.#add(data.length, () => deliver(data, isBinary))
-      const startedAt = turns.startTiming()
+      if (this.#holdCount > 0 || !this.#mayDeliver)
+        return this.#add(data.length, () => deliver(data, isBinary))
+      const startedAt = scheduler.startTiming()
       try {
         deliver(data, isBinary)
       } finally {
-        turns.stopTiming(startedAt)
+        scheduler.stopTiming(startedAt)
       }
     })
     this.#updatePause()
@@ -81,45 +84,46 @@ export class ConnectionInbox implements SlicedTask {
 
   /** Holds back further messages until every holder has called `release`. */
   hold(): void {
-    this.#holds++
+    this.#holdCount++
     this.#updatePause()
   }
 
   release(): void {
-    if (--this.#holds > 0) return
+    if (--this.#holdCount > 0) return
     this.#bytesOnHold = 0
     // Deferred, because the caller of `release` may be in the middle of an operation.
     if (this.hasWaiting && !this.#isScheduled) {
       this.#isScheduled = true
       setImmediate(() => {
         this.#isScheduled = false
-        this.#host.turns.schedule(this)
+        this.#host.scheduler.schedule(this)
       })
     }
     this.#updatePause()
   }
 
-  /** Ignores further messages and reads the socket to its end. Messages that arrived before are still delivered. */
+  /** Ignores messages that arrive from now on, and reads the socket to its end. Earlier messages are still delivered. */
   stop(): void {
     this.#isStopped = true
     this.#updatePause()
   }
 
-  /** The client is gone: lifts all holds, delivers everything that it sent, then runs `work`. */
-  finish(work: () => void): void {
+  /** The client is gone: lifts all holds, delivers everything that the client sent, then calls `onDelivered`. */
+  deliverRest(onDelivered: () => void): void {
     this.#isStopped = true
-    this.#isFinishing = true
-    this.#add(0, work)
+    this.#isDeliveringRest = true
+    this.#add(0, onDelivered)
   }
 
+  /** Delivers the message now if that is possible, or queues it. */
   #add(bytes: number, deliver: () => void): void {
-    const { turns } = this.#host
+    const { scheduler } = this.#host
     const message = { bytes: bytes + messageOverheadBytes, deliver }
-    if (this.#mayDeliver) return turns.runNow(() => this.#deliver(message))
+    if (this.#mayDeliver) return scheduler.runNow(() => this.#deliver(message))
     this.#queue.push(message)
     this.#queuedBytes += message.bytes
     this.#updatePause()
-    if (this.#isReady) turns.schedule(this)
+    if (this.#isReady) scheduler.schedule(this)
   }
 
   run(deadline: number): boolean {
@@ -134,22 +138,23 @@ export class ConnectionInbox implements SlicedTask {
   }
 
   #deliver({ bytes, deliver }: QueuedMessage): void {
-    if (this.#holds > 0) this.#bytesOnHold += bytes
+    if (this.#holdCount > 0) this.#bytesOnHold += bytes
     deliver()
   }
 
   /** Whether a message that arrives now can be delivered immediately. */
   get #mayDeliver(): boolean {
-    return this.#queue.length === 0 && this.#host.turns.hasTime && this.#isReady
+    return this.#queue.length === 0 && this.#host.scheduler.hasTime && this.#isReady
   }
 
+  /** Whether no hold keeps messages back. */
   get #isReady(): boolean {
-    return this.#holds === 0 || this.#bytesOnHold < maxBytesOnHold || this.#isFinishing
+    return this.#holdCount === 0 || this.#bytesOnHold < maxBytesOnHold || this.#isDeliveringRest
   }
 
   get #mustPause(): boolean {
     if (this.#isStopped) return false
-    const isUnidentified = this.#holds > 0 && !this.#host.isIdentified
+    const isUnidentified = this.#holdCount > 0 && !this.#host.isIdentified
     return !this.#isStarted || isUnidentified || this.#queuedBytes > maxQueuedBytes
   }
 

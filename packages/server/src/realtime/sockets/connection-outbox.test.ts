@@ -13,7 +13,7 @@ beforeEach(freeIteration)
 // Exported by `ws`, but not typed.
 const { Receiver } = ws as unknown as { Receiver: new (options: { isServer: boolean }) => Writable }
 
-/** A client that takes what waits for it when the test calls `take`, and decodes it with `ws`. */
+/** A client that reads one write of the server when the test calls `take`, and decodes it with `ws`. */
 function client() {
   const taken: Uint8Array[] = []
   let done: (() => void) | undefined
@@ -26,9 +26,9 @@ function client() {
   const messages: Buffer[] = []
   const receiver = new Receiver({ isServer: false })
   receiver.on('message', (data: Buffer) => messages.push(data))
-  const host = { turns: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' } }
+  const host = { scheduler: new Scheduler(), owner: { apiKey: 'key', userId: 'ada' } }
   const outbox = new ConnectionOutbox(socket as unknown as Socket, host)
-  /** Takes one write. False if there is none. */
+  /** Reads one write. Resolves with false if there is none. */
   const take = async (): Promise<boolean> => {
     await setImmediate()
     if (!done) return false
@@ -45,7 +45,7 @@ function client() {
 const bytesOf = (length: number, seed: number) =>
   Uint8Array.from({ length }, (_, index) => (index * 31 + seed) % 251)
 
-test('[R14.2] a large answer is sent in fragments that are views of its bytes', async () => {
+test('[R14.2] a large answer is sent in fragments, at most two at a time, and later frames follow it', async () => {
   const { outbox, socket, take, messages } = client()
   const head = bytesOf(10, 1)
   const body = bytesOf(5 * fragmentBytes + 1234, 2)
@@ -65,7 +65,7 @@ test('[R14.2] a large answer is sent in fragments that are views of its bytes', 
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14.2] a ping may come between the fragments of an answer', async () => {
+test('[R14.2] an answer arrives unchanged when a ping comes between its fragments', async () => {
   const { outbox, socket, take, messages, receiver } = client()
   const pings: Buffer[] = []
   receiver.on('ping', (data: Buffer) => pings.push(data))
@@ -80,18 +80,18 @@ test('[R14.2] a ping may come between the fragments of an answer', async () => {
   expect(messages[0]?.equals(body)).toBe(true)
 })
 
-test('[R14.2] an unsent answer is dropped when the connection closes', async () => {
+test('[R14.2] a closed outbox drops its unsent answers and calls their callbacks', async () => {
   const { outbox, socket, take } = client()
-  let ends = 0
-  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 4)), () => ends++)
-  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 5)), () => ends++)
-  const drained = outbox.drained(0)
+  let done = 0
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 4)), () => done++)
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 5)), () => done++)
+  const drained = outbox.whenUnsentAtMost(0)
   await take()
   outbox.close()
   await drained
-  expect(ends).toBe(2)
-  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 6)), () => ends++)
-  expect(ends).toBe(3)
+  expect(done).toBe(2)
+  outbox.answer(binaryMessage(bytesOf(4 * fragmentBytes, 6)), () => done++)
+  expect(done).toBe(3)
   expect(socket.listenerCount('drain')).toBe(0)
   expect(socket.listenerCount('close')).toBe(0)
 })

@@ -3,49 +3,51 @@ import type { WorkOwner } from '../../platform/turns/fair-queue.ts'
 import type { Scheduler, SlicedTask } from '../../platform/turns/scheduler.ts'
 import { fragmentsOf, frameOf, lengthOf, type Message } from './frames.ts'
 
-/** Payload of one fragment. A larger message is sent in several frames. */
+/** Bytes of the payload of one fragment. A larger message is sent in several frames. */
 export const fragmentBytes = 64 * 1024
 
 /** What the outbox needs of its connection. */
 export interface OutboxHost {
-  readonly turns: Scheduler
+  readonly scheduler: Scheduler
   readonly owner: WorkOwner
 }
 
 /** A message that is sent in fragments. */
 interface FragmentedMessage {
   fragments: Generator<Uint8Array[]>
+  /** Bytes of the payload that are not written to the socket yet. */
   leftBytes: number
-  /** Called when the last fragment is written or the connection is closed. */
-  onEnd: () => void
+  /** Called when the last fragment is written or the outbox is closed. */
+  onDone: () => void
 }
 
-/** A caller of `drained`: resolved when at most `maxBytes` are unsent. */
-interface DrainWaiter {
+/** A caller of `whenUnsentAtMost`. */
+interface UnsentWaiter {
   maxBytes: number
   resolve: () => void
 }
 
 /**
  * The frames for one client on their way to its socket, in order. A message larger than a fragment is written one fragment
- * at a time, as the client takes it. The socket holds at most two fragments, which are views of the message's parts. Later
- * frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments (RFC
- * 6455, 5.4).
+ * at a time, as fast as the client reads it. The socket holds at most two fragments, which are views of the message's parts.
+ * Later frames wait behind the message. Control frames, which `ws` writes to the same socket, may come between fragments
+ * (RFC 6455, 5.4).
  */
 export class ConnectionOutbox implements SlicedTask {
   readonly #socket: Socket
   readonly #host: OutboxHost
-  /** If the first is fragmented, some of its fragments may be written already. */
+  /** If the first entry is fragmented, some of its fragments may be written already. */
   #queue: (Buffer | FragmentedMessage)[] = []
   /** Bytes of the unfragmented frames in the queue. */
   #queuedBytes = 0
-  /** Bytes of answers in the socket. They do not count towards the limit of waiting bytes. */
+  /** An upper bound for the bytes of answers in the socket. Answers do not count as `waitingBytes`. */
   #answerBytes = 0
   /** Unwritten bytes of the fragmented messages in the queue. */
   #leftBytes = 0
+  /** Whether the outbox listens to `drain` and `close` of the socket. */
   #isListening = false
   #isClosed = false
-  #drainWaiters: DrainWaiter[] = []
+  #unsentWaiters: UnsentWaiter[] = []
 
   constructor(socket: Socket, host: OutboxHost) {
     this.#socket = socket
@@ -75,23 +77,23 @@ export class ConnectionOutbox implements SlicedTask {
     }
   }
 
-  /** Sends what the client requested. Calls `onEnd` once: when all of it is written, or the outbox is closed. */
-  answer(answer: Buffer | Message, onEnd: () => void = () => {}): void {
-    if (this.#isClosed) return onEnd()
+  /** Sends what the client requested. Calls `onDone` once, when all bytes are written or the outbox is closed. */
+  answer(answer: Buffer | Message, onDone: () => void = () => {}): void {
+    if (this.#isClosed) return onDone()
     const leftBytes = Buffer.isBuffer(answer) ? 0 : lengthOf(answer.parts)
     if (Buffer.isBuffer(answer) || leftBytes <= fragmentBytes) {
       const frame = Buffer.isBuffer(answer) ? answer : frameOf(answer)
       if (this.#queue.length === 0) this.#writeAnswer([frame], frame.length)
       else this.send(frame)
-      return onEnd()
+      return onDone()
     }
-    this.#queue.push({ fragments: fragmentsOf(answer, fragmentBytes), leftBytes, onEnd })
+    this.#queue.push({ fragments: fragmentsOf(answer, fragmentBytes), leftBytes, onDone })
     this.#leftBytes += leftBytes
-    this.#host.turns.schedule(this)
+    this.#host.scheduler.schedule(this)
   }
 
   run(deadline: number): boolean {
-    // Nothing may follow the closing handshake.
+    // No frame may follow the closing handshake.
     if (!this.#socket.writable) this.close()
     while (this.#queue.length > 0 && this.#socket.writableLength < fragmentBytes) {
       this.#writeNext()
@@ -121,40 +123,40 @@ export class ConnectionOutbox implements SlicedTask {
     }
     if (message.leftBytes > 0) return
     this.#queue.shift()
-    message.onEnd()
+    message.onDone()
   }
 
   #writeAnswer(buffers: readonly Uint8Array[], bytes: number): void {
-    // The client may have taken answer bytes since the last write.
+    // The client may have read bytes of answers since the last write.
     this.#answerBytes = Math.min(this.#answerBytes, this.#socket.writableLength) + bytes
     this.#socket.cork()
     for (const buffer of buffers) this.#socket.write(buffer)
     this.#socket.uncork()
   }
 
-  /** The client has taken everything in the socket, so no answer bytes are left in it. */
+  /** Call it when the socket is empty, so no bytes of answers are left in the socket. */
   onSocketEmpty(): void {
     this.#answerBytes = 0
   }
 
   /** Resolves when at most `maxBytes` are unsent, or the outbox is closed. */
-  async drained(maxBytes: number): Promise<void> {
+  async whenUnsentAtMost(maxBytes: number): Promise<void> {
     if (this.unsentBytes <= maxBytes || this.#isClosed || this.#socket.destroyed) return
     await new Promise<void>((resolve) => {
-      this.#drainWaiters.push({ maxBytes, resolve })
+      this.#unsentWaiters.push({ maxBytes, resolve })
       this.#settle()
     })
   }
 
-  /** Resolves the waiters whose condition holds, and listens for `drain` while anything waits for it. */
+  /** Resolves the waiters whose condition holds. Listens for `drain` while frames or waiters wait for the socket. */
   #settle(): void {
-    const isDrained = ({ maxBytes }: DrainWaiter) => this.#isClosed || this.unsentBytes <= maxBytes
-    const drained = this.#drainWaiters.filter(isDrained)
+    const isDrained = ({ maxBytes }: UnsentWaiter) => this.#isClosed || this.unsentBytes <= maxBytes
+    const drained = this.#unsentWaiters.filter(isDrained)
     if (drained.length > 0)
-      this.#drainWaiters = this.#drainWaiters.filter((waiter) => !drained.includes(waiter))
+      this.#unsentWaiters = this.#unsentWaiters.filter((waiter) => !drained.includes(waiter))
     for (const { resolve } of drained) resolve()
     const isBlocked =
-      this.#socket.writableNeedDrain && (this.#queue.length > 0 || this.#drainWaiters.length > 0)
+      this.#socket.writableNeedDrain && (this.#queue.length > 0 || this.#unsentWaiters.length > 0)
     if (isBlocked === this.#isListening) return
     this.#isListening = isBlocked
     if (isBlocked) this.#socket.on('drain', this.#onDrain).on('close', this.#onClose)
@@ -162,13 +164,13 @@ export class ConnectionOutbox implements SlicedTask {
   }
 
   readonly #onDrain = (): void => {
-    if (this.#queue.length > 0) this.#host.turns.schedule(this)
+    if (this.#queue.length > 0) this.#host.scheduler.schedule(this)
     this.#settle()
   }
 
   readonly #onClose = (): void => this.close()
 
-  /** Drops what is queued; nothing more is sent. */
+  /** Drops the queue. Nothing more is sent. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -176,7 +178,7 @@ export class ConnectionOutbox implements SlicedTask {
     this.#queue = []
     this.#queuedBytes = 0
     this.#leftBytes = 0
-    for (const entry of queue) if (!Buffer.isBuffer(entry)) entry.onEnd()
+    for (const entry of queue) if (!Buffer.isBuffer(entry)) entry.onDone()
     this.#settle()
   }
 }

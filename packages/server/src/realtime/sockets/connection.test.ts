@@ -6,7 +6,7 @@ import { SteppedClock } from '../../../test/support/clock.ts'
 import type { WebSocket } from 'ws'
 import { Connection, maxWaitingBytes } from './connection.ts'
 
-/** A client that takes what waits for it when the test calls `take`. */
+/** A client that reads the bytes that wait for it when the test calls `take`. */
 function slowClient() {
   let taken: (() => void) | undefined
   const socket = new Writable({ write: (_chunk, _encoding, done) => void (taken = done) })
@@ -30,7 +30,7 @@ function slowClient() {
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-test('[R14.1] a client that had taken everything is not closed for one large frame', () => {
+test('[R14.1] one frame above the limit does not close a client for which nothing else waits', () => {
   const { connection, closes } = slowClient()
   connection.send(Buffer.alloc(maxWaitingBytes + 10))
   expect(closes).toEqual([])
@@ -38,7 +38,7 @@ test('[R14.1] a client that had taken everything is not closed for one large fra
   expect(closes).toEqual([4008])
 })
 
-test('[R14.1] requested answers do not count towards the bytes that may wait', () => {
+test('[R14.1] requested answers do not count towards the bytes that may wait for a client', () => {
   const { connection, closes } = slowClient()
   connection.answer(Buffer.alloc(5 * maxWaitingBytes))
   connection.send(Buffer.alloc(maxWaitingBytes - 10))
@@ -48,7 +48,7 @@ test('[R14.1] requested answers do not count towards the bytes that may wait', (
   expect(closes).toEqual([4008])
 })
 
-test('[R14] an answer does not wait for a socket that is closed already', async () => {
+test('[R14] an answer in turn does not wait for a socket that is destroyed already', async () => {
   const { connection, socket } = slowClient()
   connection.answer(Buffer.alloc(maxWaitingBytes))
   socket.destroy()
@@ -57,28 +57,28 @@ test('[R14] an answer does not wait for a socket that is closed already', async 
   expect(connection.isOpen).toBe(true)
 })
 
-test('[R14.2] a large answer is made when the client has taken the one before', async () => {
+test('[R14.2] a large answer is built only after the client has read the answer before it', async () => {
   const { connection, socket, take } = slowClient()
-  const made: number[] = []
+  const built: number[] = []
   for (const number of [1, 2, 3]) {
     void connection.answerInTurn(async () => {
-      made.push(number)
+      built.push(number)
       connection.answer(Buffer.alloc(maxWaitingBytes))
     })
   }
   await settled()
-  expect(made).toEqual([1])
+  expect(built).toEqual([1])
   take()
   await settled()
-  expect(made).toEqual([1, 2])
+  expect(built).toEqual([1, 2])
   connection.close('slow', 'gone')
   socket.destroy()
   await settled()
-  expect(made).toEqual([1, 2])
+  expect(built).toEqual([1, 2])
   expect(socket.listenerCount('drain')).toBe(0)
 })
 
-test('[R14] the next answer runs after one that fails', async () => {
+test('[R14] an answer in turn runs after an answer that fails', async () => {
   const { connection } = slowClient()
   const failed = connection.answerInTurn(() => Promise.reject(new Error('unreadable')))
   const next = connection.answerInTurn(async () => {})
@@ -86,14 +86,14 @@ test('[R14] the next answer runs after one that fails', async () => {
   await next
 })
 
-test('[R14.1] a client that takes a large answer slowly stays, and one that takes nothing for 10 s is closed', () => {
+test('[R14.1] a client that reads a large answer slowly stays open, and a client that reads nothing for 10 s is closed', () => {
   const { connection, clock, socket, closes } = slowClient()
   const handle = { writeQueueSize: 0 }
   Object.assign(socket, { _handle: handle, bytesWritten: 50_000_000 })
   connection.answer(Buffer.alloc(50_000_000))
   for (let second = 0; second < 60; second++) {
     handle.writeQueueSize = 50_000_000 - second * 100_000
-    // The first bytes go into the buffers of the system, which does not prove that the client is alive.
+    // The system buffers the first bytes, so they do not prove that the client is alive.
     expect(connection.checkProgress()).toBe(second > 0)
     clock.step(1_000)
   }
@@ -119,7 +119,7 @@ test.each(['a', 'é', '語', '😀'])(
   },
 )
 
-test('[R46.2] the server reads 64 KiB of a client whose close is delayed', () => {
+test('[R46.2] the server reads at most 64 KiB from a client whose close is delayed, and closes it at shutdown', () => {
   const { connection, clock, socket, ws, closes, state } = slowClient()
   let isClosed = false
   connection.closeAfter(60_000, 'permissionDenied', 'No.', () => (isClosed = true))
@@ -138,7 +138,7 @@ test('[R46.2] the server reads 64 KiB of a client whose close is delayed', () =>
   expect(clock.pending).toBe(0)
 })
 
-test('[R46.1] a delayed close happens after its delay', () => {
+test('[R46.1] `closeAfter` closes the connection after its delay, with its reason', () => {
   const { connection, clock, closes, reasons } = slowClient()
   connection.closeAfter(4_000, 'permissionDenied', 'No.', () => {})
   clock.step(3_999)
@@ -160,7 +160,7 @@ test.each([
   expect(state.isTerminated).toBe(true)
 })
 
-test('[R1.4] messages that a client sent before its close apply, unless the reason is final', () => {
+test('[R1.4] a closed connection accepts the messages that it sent before, unless it was refused or closed for a final reason', () => {
   const closedBy = (reason: 'restarting' | 'permissionDenied') => {
     const { connection } = slowClient()
     connection.close(reason, 'Closed.')

@@ -14,23 +14,23 @@ import { lengthOf, type Message } from './frames.ts'
 
 /** Bytes that may wait for a slow client, not counting the answers that it requested. */
 export const maxWaitingBytes = 1024 * 1024
-/** Bytes that may wait before the client counts as behind or busy. */
+/** A client counts as behind or busy while more bytes than this wait for it. */
 const behindBytes = maxWaitingBytes / 4
-/** Presence data and awareness states that the server keeps for one connection, which may have 2,000 of them. */
+/** Presence data and awareness states that the server keeps for one connection. A connection may have 2,000 of them. */
 const maxStateBytes = 1024 * 1024
-/** A client that takes nothing of what waits for it is closed after this time. */
+/** A client is closed if bytes wait for it and it reads none of them for this time. */
 const stallTimeoutMs = 10_000
 /** Time spent on answers to one client before other work gets a turn. */
 const maxAnswerMs = 2
-/** Time for the client's half of the closing handshake. A slow client must first take what waits for it. */
+/** Time for the client's half of the closing handshake. A slow client must first read the bytes that wait for it. */
 const closeTimeoutMs = 2_000
 const slowCloseTimeoutMs = 5_000
-/** Bytes that the server reads from a client whose close is delayed. The rest waits in its socket. */
+/** The server reads this many bytes from a client whose close is delayed. Further bytes wait in the client's socket. */
 const maxIgnoredBytes = 64 * 1024
 
 export interface ConnectionOptions {
-  /** Default: turns of its own. */
-  turns?: Scheduler
+  /** Default: a scheduler of its own. */
+  scheduler?: Scheduler
   /** Default: a budget of its own. */
   unsentAnswers?: UnsentAnswers
   /** Default: the clock of the system. */
@@ -39,17 +39,17 @@ export interface ConnectionOptions {
 
 type State =
   | { readonly name: 'open' }
-  /** Refused; the timer closes the connection later. */
+  /** The client is refused. The timer closes the connection later. */
   | { readonly name: 'closeDelayed'; readonly stopTimer: StopTimer }
-  /** `acceptsMessages`: whether messages that the client sent before the close still apply. */
+  /** `acceptsMessages`: whether messages that the client sent before the close are still handled. */
   | { readonly name: 'closed'; readonly acceptsMessages: boolean; readonly stopTimer?: StopTimer }
 
 /** The socket of one client: sends frames, bounds what waits for the client, and closes once. */
 export class Connection implements WorkHost, InboxHost {
   readonly id: string
   readonly inbox: ConnectionInbox
-  readonly turns: Scheduler
-  /** The user whose share of time the work takes. Until the client is identified, each connection is its own user. */
+  readonly scheduler: Scheduler
+  /** The user whose share of the event loop's time the work takes. An unidentified connection counts as a user of its own. */
   owner: WorkOwner
   /** Memory for presence data and awareness states of this client. */
   readonly stateBudget = new ByteBudget(maxStateBytes)
@@ -59,19 +59,22 @@ export class Connection implements WorkHost, InboxHost {
   readonly #unsentAnswers: UnsentAnswers
   readonly #clock: Clock
   readonly #openedAt: number
-  /** What the last `checkProgress` saw, and when it last saw progress. */
+  /** What `checkProgress` saw last: bytes that have left Node's buffer of the socket. */
   #takenBytes = 0
+  /** What `checkProgress` saw last: bytes left of the write that the system has in progress. */
   #unwrittenBytes = 0
+  /** When `checkProgress` last saw one of these numbers change, or nothing waiting. */
   #progressAt: number
-  /** Settles when the last answer that was started is done. */
+  /** Settles when the last call of `answerInTurn` is done. */
   #lastAnswer: Promise<void> = Promise.resolve()
+  /** Time spent on answers since other work last got a turn. */
   #answerMs = 0
   #state: State = { name: 'open' }
 
   constructor(id: string, ws: WebSocket, socket: Socket, options: ConnectionOptions = {}) {
-    const { turns = new Scheduler(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
+    const { scheduler = new Scheduler(), unsentAnswers = new UnsentAnswers(), clock = systemClock } = options
     this.id = id
-    this.turns = turns
+    this.scheduler = scheduler
     this.owner = { apiKey: '', userId: id }
     this.inbox = new ConnectionInbox(ws, this)
     this.#ws = ws
@@ -81,7 +84,7 @@ export class Connection implements WorkHost, InboxHost {
     this.#clock = clock
     this.#openedAt = clock.elapsed()
     this.#progressAt = this.#openedAt
-    // Without a listener, one malformed frame would end the process. The close code says what is wrong with the frame.
+    // Without a listener, one malformed frame would crash the process. The close code says what is wrong with the frame.
     ws.on('error', () => {})
     ws.on('close', () => {
       this.#enterClosed(this.acceptsMessages)
@@ -101,31 +104,31 @@ export class Connection implements WorkHost, InboxHost {
     return this.owner.apiKey !== ''
   }
 
-  /** Whether messages of the client still apply. Not after a refusal or a final close reason. */
+  /** Whether messages of the client are still handled. False after a refusal and after a final close reason. */
   get acceptsMessages(): boolean {
     if (this.#state.name === 'closed') return this.#state.acceptsMessages
     return this.#state.name === 'open'
   }
 
-  /** Whether to skip frames that the client can catch up on later. */
+  /** Whether many bytes wait for the client. Then frames are skipped whose content can be sent later. */
   get isBehind(): boolean {
     return this.#outbox.waitingBytes > behindBytes
   }
 
-  /** As `isBehind`, but requested answers count too. */
+  /** Like `isBehind`, but bytes of requested answers count too. */
   get isBusy(): boolean {
     return this.#outbox.unsentBytes > behindBytes
   }
 
-  /** Runs `answer` after the client has taken the answers before it, so that large answers are made one at a time. */
+  /** Runs `answer` after the client has read the earlier answers, so that large answers are built one at a time. */
   answerInTurn(answer: () => Promise<void>): Promise<void> {
     const turn = this.#lastAnswer.then(async () => {
-      await this.#outbox.drained(behindBytes)
+      await this.#outbox.whenUnsentAtMost(behindBytes)
       const startedAt = performance.now()
       if (this.isOpen) await answer()
       this.#answerMs += performance.now() - startedAt
     })
-    // A short answer runs without a pause, because it must hold what was stored when the client asked.
+    // A short answer runs without a pause, because it must contain what was stored when the client asked.
     this.#lastAnswer = turn
       .catch(() => {})
       .then(() => {
@@ -144,7 +147,10 @@ export class Connection implements WorkHost, InboxHost {
     this.#outbox.send(frame)
   }
 
-  /** Sends what the client requested, such as a whole document. It does not count towards `maxWaitingBytes`. */
+  /**
+   * Sends what the client requested, such as a whole document. The answer does not count towards `maxWaitingBytes`. With
+   * `source`, a large answer counts towards the memory limits of unsent answers.
+   */
   answer(answer: Buffer | Message, source?: Omit<UnsentAnswer, 'cut'>): void {
     if (!this.isOpen) return
     const isLarge = source && !Buffer.isBuffer(answer) && lengthOf(answer.parts) > fragmentBytes
@@ -153,14 +159,14 @@ export class Connection implements WorkHost, InboxHost {
     this.#outbox.answer(answer, this.#unsentAnswers.add({ ...source, cut }))
   }
 
-  /** Whether the server has memory for a body that only this client gets. */
+  /** Whether the limits of unsent answers allow a body of this size that only this client gets. */
   hasSpaceFor(apiKey: string, bytes: number): boolean {
     return bytes <= fragmentBytes || this.#unsentAnswers.hasSpaceFor(apiKey, bytes)
   }
 
   /**
-   * Called on every sweep. Closes a client that takes nothing, however little waits for it. True if the client has taken
-   * data that had to wait, which proves that it is alive.
+   * Called on every sweep. Closes a client that reads nothing, however little waits for it. Returns true if the client has
+   * read bytes that had to wait, which proves that it is alive.
    */
   checkProgress(): boolean {
     const now = this.#clock.elapsed()
@@ -193,7 +199,7 @@ export class Connection implements WorkHost, InboxHost {
     this.inbox.release()
   }
 
-  /** Closes the connection after a delay. Until then it answers pings, sends nothing else and ignores messages. */
+  /** Closes the connection after a delay. Until then, the server answers pings, sends nothing else and ignores messages. */
   closeAfter(delayMs: number, reason: CloseReason, message: string, onClosed: () => void): void {
     if (!this.isOpen) return onClosed()
     const stopTimer = this.#clock.setTimeout(() => this.close(reason, message), delayMs)
@@ -229,7 +235,7 @@ export class Connection implements WorkHost, InboxHost {
     this.close('slow', 'The client reads too slowly.')
   }
 
-  /** Ends the connection without a closing handshake, for a client that does not respond. */
+  /** Closes the connection without a closing handshake, for a client that does not respond. */
   terminate(): void {
     this.#enterClosed(this.acceptsMessages)
     this.#outbox.close()
@@ -247,11 +253,11 @@ export class Connection implements WorkHost, InboxHost {
 export const isFinal = (reason: CloseReason) => closeCodes[reason] >= 4400 && closeCodes[reason] < 4500
 
 /**
- * Bytes left of the write in progress. A document is one write, which Node counts as written only at its end; a client with
- * a slow line takes minutes for it. Node's own socket timeout reads the same number.
+ * Bytes left of the write in progress. A document is one write, which Node counts as written only at its end. A client with
+ * a slow line takes minutes for that. Node's own socket timeout reads the same number.
  */
 const unwrittenBytesOf = (socket: Socket): number =>
-  // oxlint-disable-next-line no-underscore-dangle -- it can be seen nowhere else
+  // oxlint-disable-next-line no-underscore-dangle -- no public property has this number
   (socket as { _handle?: { writeQueueSize?: number } })._handle?.writeQueueSize ?? 0
 
 /** A close frame has space for 123 bytes: 3 are for `…`, and a character that is cut in half takes up to 2 more. */

@@ -3,7 +3,7 @@
 const opcodes = { continuation: 0, text: 1, binary: 2 } as const
 const final = 0x80
 
-/** A message whose parts may be shared with other messages. They are not copied before they are sent. */
+/** A message whose parts may be shared with other messages. The parts are not copied before they are sent. */
 export interface Message {
   readonly opcode: number
   readonly parts: readonly Uint8Array[]
@@ -12,12 +12,12 @@ export interface Message {
 export const binaryMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.binary, parts })
 export const textMessage = (...parts: readonly Uint8Array[]): Message => ({ opcode: opcodes.text, parts })
 
-/** A whole message in one frame, which can be written to many sockets. */
+/** Encodes a whole message in one frame. The frame can be written to many sockets. */
 export function binaryFrame(...parts: readonly Uint8Array[]): Buffer {
   return frameOf(binaryMessage(...parts))
 }
 
-/** `rest`: UTF-8 after `text`. */
+/** Encodes a text message: `text`, followed by the UTF-8 bytes in `rest`. */
 export function textFrame(text: string, ...rest: readonly Uint8Array[]): Buffer {
   return frameOf(textMessage(Buffer.from(text), ...rest))
 }
@@ -77,8 +77,8 @@ function writeHeader(frame: Buffer, first: number, length: number): Buffer {
 }
 
 /**
- * Splits a message into fragments. Each is a frame header and views of the parts. Only control frames may be sent between
- * two fragments (RFC 6455, 5.4).
+ * Splits a message into fragments. Each fragment is a frame header and views of the parts. Only control frames may be sent
+ * between two fragments (RFC 6455, 5.4).
  */
 export function* fragmentsOf({ opcode, parts }: Message, maxBytes: number): Generator<Uint8Array[]> {
   let left = lengthOf(parts)

@@ -6,7 +6,7 @@ import { SteppedClock } from '../../../test/support/clock.ts'
 import { Connection } from './connection.ts'
 import { Heartbeat, sweepMs } from './heartbeat.ts'
 
-/** A watched connection that records pings, keep-alive messages and its end, each with the seconds since the start. */
+/** A watched connection that records pings, keep-alive messages and its termination, with the seconds since the start. */
 function scene() {
   const clock = new SteppedClock()
   const events: string[] = []
@@ -26,7 +26,7 @@ function scene() {
   const heartbeat = new Heartbeat()
   const pulse = heartbeat.watch(connection, () => record('keepAlive'))
   ws.on('close', () => pulse.stop())
-  connection.inbox.start(() => {}, pulse.onSignal)
+  connection.inbox.start(() => {}, pulse.onReceived)
   clock.setInterval(() => heartbeat.sweep(), sweepMs)
   return { clock, events, connection, socket, handle, pulse, ws }
 }
@@ -41,7 +41,7 @@ test('[R12.4] a client that answers pings, or sends a message, stays connected',
   const { clock, events, pulse, ws } = scene()
   for (let seconds = 0; seconds < 40; seconds += 10) {
     clock.step(10_000)
-    pulse.onSignal()
+    pulse.onReceived()
   }
   clock.step(25_000)
   expect(events).not.toContainEqual(expect.stringContaining('terminate'))
@@ -52,7 +52,7 @@ test('[R12.4] a client that answers pings, or sends a message, stays connected',
   expect(events.at(-1)).toBe('terminate 90.5')
 })
 
-test('[R14.1] a client that is still taking a large document is alive without pongs', () => {
+test('[R14.1] a client that is still receiving a large document is not terminated for missing pongs', () => {
   const { clock, events, socket, handle } = scene()
   socket.writableLength = 1_000_000
   for (let seconds = 0; seconds < 60; seconds++) {

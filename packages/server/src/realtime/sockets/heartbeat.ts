@@ -6,10 +6,10 @@ export const sweepMs = 500
 const sweepsPerPing = 20
 /** A keep-alive message every 20 s. */
 const sweepsPerKeepAlive = 40
-/** A connection is dead after 25 s without a sign of life, so its user leaves within 35 s. */
+/** A connection without a sign of life for 25 s is terminated, so that its user leaves within 35 s. */
 const maxSilentSweeps = 50
 
-interface Watched {
+interface WatchedConnection {
   readonly connection: Connection
   readonly sendKeepAlive: () => void
   sweeps: number
@@ -18,24 +18,25 @@ interface Watched {
 
 /** One connection that the heartbeat watches. */
 export interface Pulse {
-  /** The client has sent something. */
-  onSignal(): void
+  /** Call it when the client has sent anything: a message, a ping or a pong. */
+  onReceived(): void
+  /** Stops watching the connection. */
   stop(): void
 }
 
 /**
- * Pings the clients and terminates dead connections. Silence is counted in sweeps, not in time: a server that was paused
- * does not terminate everybody when it continues.
+ * Pings the clients and terminates dead connections. Silence is counted in sweeps, not in time, so that a server process
+ * that was paused does not terminate all connections when it continues.
  */
 export class Heartbeat {
-  readonly #watched = new Set<Watched>()
+  readonly #watched = new Set<WatchedConnection>()
 
   /** `sendKeepAlive` sends a message for clients that take silence for a dead connection and cannot see pings. */
   watch(connection: Connection, sendKeepAlive: () => void): Pulse {
-    const watched: Watched = { connection, sendKeepAlive, sweeps: 0, lastSeenSweep: 0 }
+    const watched: WatchedConnection = { connection, sendKeepAlive, sweeps: 0, lastSeenSweep: 0 }
     this.#watched.add(watched)
     return {
-      onSignal: () => {
+      onReceived: () => {
         watched.lastSeenSweep = watched.sweeps
       },
       stop: () => void this.#watched.delete(watched),
@@ -47,7 +48,7 @@ export class Heartbeat {
     for (const watched of this.#watched) {
       const { connection, sendKeepAlive } = watched
       const sweep = ++watched.sweeps
-      // A client that takes a large document sees pings only after it, and a paused inbox reads no pongs.
+      // A client that is receiving a large document sees pings only after it, and a paused inbox reads no pongs.
       if (connection.checkProgress() || connection.inbox.isPaused) watched.lastSeenSweep = sweep
       if (sweep - watched.lastSeenSweep > maxSilentSweeps) connection.terminate()
       else {

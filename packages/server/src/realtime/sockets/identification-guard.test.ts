@@ -30,7 +30,7 @@ test('[R16] an unidentified client is timed out after 5 s', () => {
   expect(clock.pending).toBe(0)
 })
 
-test('[R16.1] the time during which the server checks a token does not count', () => {
+test('[R16.1] the time during which the server checks a token does not count towards the limit', () => {
   const { clock, client, events } = scene()
   client.isChecking = true
   clock.step(20_000)
@@ -40,7 +40,7 @@ test('[R16.1] the time during which the server checks a token does not count', (
   expect(events).toEqual(['timeout'])
 })
 
-test('[R16] an unidentified client may send 16 KiB and the overhead of its frames', () => {
+test('[R16] an unidentified client may send 16 KiB and 1 KiB for the overhead of its frames', () => {
   const { send, socket, events, clock } = scene()
   send(17 * 1024)
   expect(events).toEqual([])
@@ -50,7 +50,7 @@ test('[R16] an unidentified client may send 16 KiB and the overhead of its frame
   expect(clock.pending).toBe(0)
 })
 
-test('[R16.1] bytes that arrive while the server checks a token do not count', () => {
+test('[R16.1] the bytes that arrive while the server checks a token do not count towards the limit', () => {
   const { send, client, events } = scene()
   client.isChecking = true
   send(100 * 1024)
@@ -66,7 +66,7 @@ test('[R16] an identified client has no limit of time or bytes', () => {
   expect(clock.pending).toBe(0)
 })
 
-test('[R16] a guard that is stopped does nothing', () => {
+test('[R16] a stopped guard reports no timeout and does not listen to the socket', () => {
   const { clock, socket, events, stop } = scene()
   stop()
   clock.step(60_000)

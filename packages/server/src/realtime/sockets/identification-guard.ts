@@ -2,12 +2,12 @@ import type { Socket } from 'node:net'
 import { limits } from '@plenum/protocol/realtime'
 import type { Clock, StopTimer } from '../../platform/clock.ts'
 
-/** Frame headers and the like, on top of the bytes of the first message. */
+/** Bytes that a client may send beyond its first message, such as frame headers. */
 const overheadBytes = 1024
 
 interface UnidentifiedClient {
   readonly isIdentified: boolean
-  /** The server is checking a token of the client. */
+  /** Whether the server is checking a token of the client. */
   readonly isChecking?: boolean
 }
 
@@ -20,7 +20,7 @@ export interface IdentificationGuardDeps {
   onTooManyBytes: () => void
 }
 
-/** Bounds the time and the bytes of a client until it is identified (R16). Returns a function that ends the guard. */
+/** Bounds the time and the bytes of a client until it is identified (R16). Returns a function that stops the guard. */
 export function guardIdentification(deps: IdentificationGuardDeps): () => void {
   const { socket, client, clock, timeoutMs, onTimeout, onTooManyBytes } = deps
   let bytes = 0

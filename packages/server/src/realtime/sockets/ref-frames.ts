@@ -1,15 +1,15 @@
 import { textFrame } from './frames.ts'
 
-/** Clients choose their refs, so there may be as many frames as clients. Most have few documents and low refs. */
+/** Clients choose their refs, so there may be as many frames as clients. Most clients have few documents and low refs. */
 const maxKeptFrames = 64
 
-/** One message to many clients that differ only in their `ref` of the document. Encoded once per ref. */
+/** One message about a document to many clients, each under the `ref` that the client chose. Encoded once per ref. */
 export class RefFrames {
   readonly #type: string
   readonly #rest: Buffer
   readonly #frames = new Map<number, Buffer>()
 
-  /** `fields`: all fields but `type` and `ref`, as JSON without braces. `lastValue`: JSON after them. */
+  /** `fields`: all fields but `type` and `ref`, as JSON without braces. `lastValue`: JSON that follows `fields`. */
   constructor(type: string, fields: string, lastValue: Uint8Array = Buffer.alloc(0)) {
     this.#type = type
     this.#rest = Buffer.concat([Buffer.from(`,${fields}`), lastValue, Buffer.from('}')])

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type { ApiError } from '@plenum/protocol'
 
-/** Answers an upgrade request over HTTP, because there is no WebSocket yet. The body is the envelope of REST errors. */
+/** Refuses an upgrade request with an HTTP response, because there is no WebSocket yet. The body is that of a REST error. */
 export function refuseUpgrade(socket: Duplex, error: ApiError): void {
   const body = JSON.stringify(error.toBody())
   socket.end(

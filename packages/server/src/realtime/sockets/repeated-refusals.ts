@@ -4,21 +4,21 @@ import type { Clock } from '../../platform/clock.ts'
 import { type Connection, isFinal } from './connection.ts'
 
 /**
- * Time from the connection to the close, for the first refusal of a client, the second, and so on. All are below 30 s, when
- * y-websocket gives up a silent connection.
+ * Time from the opening of a connection to its close, for the first refusal of a client, the second, and so on. All are below
+ * 30 s, because y-websocket gives up a silent connection after 30 s.
  */
 const delaysMs = [0, 1_000, 2_000, 4_000, 8_000, 15_000] as const
 /** After this time without a refusal, a client starts again without a delay. */
 const forgetMs = 60_000
-/** Refused clients that the server remembers; each takes 200 bytes. */
+/** How many refused clients the server remembers. Each takes 200 bytes. */
 const maxClients = 10_000
-/** Connections that wait for their close, whatever the limit of connections is. */
+/** How many connections may wait for their delayed close. Never more than a tenth of the connection limit. */
 const maxDelayed = 2_000
 
 interface RefusedClient {
-  times: number
+  attempts: number
   /** Epoch milliseconds. Until then, further connections of the client count as the same attempt. */
-  until: number
+  attemptEndsAt: number
 }
 
 /**
@@ -29,34 +29,35 @@ interface RefusedClient {
 export class RepeatedRefusals {
   readonly #clock: Clock
   readonly #maxDelayed: number
-  /** The client whose last refusal is oldest is first. */
+  /** By fingerprint. The client whose last refusal is oldest is first. */
   readonly #clients = new Map<string, RefusedClient>()
-  #delayed = 0
+  /** How many connections wait for their delayed close. */
+  #delayedCount = 0
 
   constructor({ clock, maxConnections }: { clock: Clock; maxConnections: number }) {
     this.#clock = clock
     this.#maxDelayed = Math.min(maxDelayed, Math.floor(maxConnections / 10))
   }
 
-  /** Closes the connection of `client`, immediately or after a delay. */
+  /** Closes the connection, immediately or after a delay. `client` is a fingerprint. */
   refuse(client: string, connection: Connection, reason: CloseReason, message: string): void {
     if (!isFinal(reason) && reason !== 'rateLimited') return connection.close(reason, message)
     const waitMs = this.recordRefusal(client) - connection.ageMs
-    if (waitMs <= 0 || this.#delayed >= this.#maxDelayed) return connection.close(reason, message)
-    this.#delayed++
-    connection.closeAfter(waitMs, reason, message, () => this.#delayed--)
+    if (waitMs <= 0 || this.#delayedCount >= this.#maxDelayed) return connection.close(reason, message)
+    this.#delayedCount++
+    connection.closeAfter(waitMs, reason, message, () => this.#delayedCount--)
   }
 
-  /** Returns the milliseconds from the connection to the close. */
+  /** Returns how many milliseconds after its opening the connection is closed. */
   recordRefusal(client: string): number {
     const now = this.#clock.now()
     const known = this.#clients.get(client)
-    const isRecent = known !== undefined && now < known.until + forgetMs
-    const times = isRecent ? known.times + (now < known.until ? 0 : 1) : 1
-    const delayMs = delaysMs[Math.min(times, delaysMs.length) - 1] as number
-    const until = isRecent && now < known.until ? known.until : now + delayMs
+    const isRecent = known !== undefined && now < known.attemptEndsAt + forgetMs
+    const attempts = isRecent ? known.attempts + (now < known.attemptEndsAt ? 0 : 1) : 1
+    const delayMs = delaysMs[Math.min(attempts, delaysMs.length) - 1] as number
+    const attemptEndsAt = isRecent && now < known.attemptEndsAt ? known.attemptEndsAt : now + delayMs
     this.#clients.delete(client)
-    this.#clients.set(client, { times, until })
+    this.#clients.set(client, { attempts, attemptEndsAt })
     if (this.#clients.size > maxClients) this.#clients.delete(this.#clients.keys().next().value as string)
     return delayMs
   }

@@ -7,7 +7,7 @@ import { type BatchWork, BatchWriter } from './batch-writer.ts'
 const tickMs = 10
 const ada: Sender = { mayStore: true, whenDecided: () => Promise.resolve() }
 
-/** A writer of names whose database only counts transactions. */
+/** A batch writer whose items are names, with a database that stores nothing. `events` lists the calls of its work. */
 function scene({
   sender = ada,
   write = () => Promise.resolve(),
@@ -28,7 +28,7 @@ function scene({
     tickMs,
     hasWaiting: () => waiting.length > 0,
     takeItems: () => waiting.splice(0),
-    admit: async (items) => items.filter((item) => item !== 'refused'),
+    refuseUnstorable: async (items) => items.filter((item) => item !== 'refused'),
     originOf: (items) => ({ apiKeys: new Set(items.map(() => 'key')), senders: [sender] }),
     store: async (_db, items, isAlone) => {
       events.push(`store ${isAlone ? 'alone ' : ''}${items.join()}`)
@@ -56,7 +56,7 @@ function scene({
 }
 
 describe('[R7] the batch writer', () => {
-  test('[R7] stores all that waits in one transaction and answers after it', async () => {
+  test('[R7] the batch writer stores all items that wait in one transaction, without refused items', async () => {
     const { events, add, settle } = scene()
     add('a', 'refused')
     add('b')
@@ -64,7 +64,7 @@ describe('[R7] the batch writer', () => {
     expect(events).toEqual(['store a,b', 'stored a,b 2'])
   })
 
-  test('[R7] starts ticks at least a tick apart', async () => {
+  test('[R7] the batch writer starts a tick at least `tickMs` after the last', async () => {
     const { events, clock, add, settle } = scene()
     add('a')
     await settle()
@@ -78,7 +78,7 @@ describe('[R7] the batch writer', () => {
     expect(events.slice(2)).toEqual(['store b,c', 'stored b,c 2'])
   })
 
-  test('[R7] does not pause while a caller waits until it is idle', async () => {
+  test('[R7] the batch writer does not pause between ticks while a caller of `idle` waits', async () => {
     const { events, clock, writer, add, settle } = scene()
     add('a')
     await settle()
@@ -89,14 +89,14 @@ describe('[R7] the batch writer', () => {
     expect([writer.isIdle, clock.pending]).toEqual([true, 0])
   })
 
-  test('[R7] answers without a transaction when nothing has to be stored', async () => {
+  test('[R7] the batch writer reports items as stored without a transaction if nothing has to be stored', async () => {
     const { events, add, settle } = scene()
     add('refused')
     await settle()
     expect(events).toEqual(['stored  undefined'])
   })
 
-  test('[R9] does not commit when a sender lost access, and stores the remaining items', async () => {
+  test('[R9] the batch writer does not commit when a sender lost access, and stores the remaining items in another transaction', async () => {
     const answers = [false, true]
     const sender = {
       get mayStore() {
@@ -110,7 +110,7 @@ describe('[R7] the batch writer', () => {
     expect(events).toEqual(['store kept,lost', 'access kept,lost', 'store kept', 'stored kept 1'])
   })
 
-  test('[R7] reports a failed transaction and goes on with the next', async () => {
+  test('[R7] the batch writer reports a failed transaction and runs the next one', async () => {
     let failures = 1
     const write = () => (failures-- > 0 ? Promise.reject(new Error('no disk')) : Promise.resolve())
     const { events, clock, add, settle } = scene({ write })
@@ -123,7 +123,7 @@ describe('[R7] the batch writer', () => {
     expect(events.slice(2)).toEqual(['store b', 'stored b 1'])
   })
 
-  test('[R7] stores a locked item alone while others go on', async () => {
+  test('[R7] the batch writer stores a locked item alone, and meanwhile stores other items', async () => {
     let unlock = () => {}
     let writes = 0
     const locked = new Promise<void>((resolve) => (unlock = resolve))

@@ -10,21 +10,25 @@ export interface BatchWriterDeps {
   clock?: Clock
 }
 
-/** One kind of write. An item is what one row or one document contributes to a transaction. */
+/**
+ * One kind of write. An item is what one row or one document contributes to a transaction. Order of the calls: `hasWaiting`,
+ * `takeItems`, `refuseUnstorable`, `originOf`, `store`, then one of `onStored`, `onAccessChanged` and `onFailed`.
+ * `onRecovered` follows `onFailed`.
+ */
 export interface BatchWork<Item, Result> {
   /** Ticks start at least this many milliseconds apart. 0: one tick per iteration of the event loop. */
   readonly tickMs: number
-  /** Whether `takeItems` would return something. */
+  /** Whether items wait to be stored. */
   hasWaiting(): boolean
-  /** Takes what one transaction stores. The rest waits for the next tick. */
+  /** Takes the items that one transaction stores. The other items wait for the next tick. */
   takeItems(): readonly Item[]
-  /** Runs before the transaction. Refuses or puts back the items that cannot be stored now, and returns the others. */
-  admit(items: readonly Item[]): Promise<readonly Item[]>
-  /** The API keys and the clients that the items come from. Without a key nothing has to be stored. */
+  /** Refuses or puts back the items that cannot be stored now. Resolves with the other items. */
+  refuseUnstorable(items: readonly Item[]): Promise<readonly Item[]>
+  /** The API keys and the clients that the items come from. Without an API key, nothing has to be stored. */
   originOf(items: readonly Item[]): { apiKeys: ReadonlySet<string>; senders: readonly Sender[] }
-  /** Runs in the transaction, and again when the transaction collides. `isAlone`: may wait for a locked row. */
+  /** Runs in the transaction, and again if the transaction collides. With `isAlone`, it may wait for a locked row. */
   store(db: Db, items: readonly Item[], isAlone: boolean): Promise<Result>
-  /** Nothing is stored, because a sender lost access. Puts items back, and returns those to store at once. */
+  /** Nothing was stored, because access has changed. Puts items back, and returns the items to store immediately. */
   onAccessChanged(items: readonly Item[]): readonly Item[]
   /** The rows are durable: acknowledges and broadcasts them. `result` is undefined if nothing had to be stored. */
   onStored(items: readonly Item[], result: Result | undefined): void | Promise<void>
@@ -34,12 +38,12 @@ export interface BatchWork<Item, Result> {
   onRecovered(items: readonly Item[]): void
 }
 
-/** Items that wait for a locked row at the same time. Each takes a connection to the database. */
+/** How many items may wait for a locked row at the same time. Each takes a connection to the database. */
 const maxStoredAlone = 4
 
 /**
- * Stores what clients send, in one transaction per tick for all that waits, and answers once it is durable. One tick at a
- * time, so the disk sets the pace. Nothing is committed unless all senders may still write.
+ * Stores what clients send. One transaction per tick stores all items that wait, and their senders are answered once it is
+ * durable. Only one tick runs at a time, so the disk sets the pace. Nothing is committed unless all senders may still write.
  */
 export class BatchWriter<Item, Result> {
   readonly #deps: BatchWriterDeps
@@ -47,9 +51,11 @@ export class BatchWriter<Item, Result> {
   readonly #clock: Clock
   #running: Promise<void> | undefined
   #lastTickAt = -Infinity
-  #endPause: (() => void) | undefined
-  /** How many callers wait until nothing is left. They do not wait for the pace. */
-  #drains = 0
+  /** Ends the pause before the next tick. Defined during a pause. */
+  #skipPause: (() => void) | undefined
+  /** How many callers of `idle` wait. Meanwhile, ticks follow each other without pauses. */
+  #idleWaiters = 0
+  /** The calls of `storeAlone` in progress. */
   readonly #alone = new Set<Promise<void>>()
   readonly #aloneGate = new Limiter(maxStoredAlone)
 
@@ -59,7 +65,7 @@ export class BatchWriter<Item, Result> {
     this.#clock = deps.clock ?? systemClock
   }
 
-  /** Call it when something waits. */
+  /** Call it when an item waits. */
   wake(): void {
     if (this.#running === undefined && this.#work.hasWaiting()) this.#running = this.#run()
   }
@@ -73,12 +79,12 @@ export class BatchWriter<Item, Result> {
     return stored
   }
 
-  /** Resolves when nothing waits any more. Until then ticks follow each other without pauses. */
+  /** Resolves when no item waits any more. */
   async idle(): Promise<void> {
-    this.#drains++
-    this.#endPause?.()
+    this.#idleWaiters++
+    this.#skipPause?.()
     while (!this.isIdle) await Promise.all([this.#running, ...this.#alone])
-    this.#drains--
+    this.#idleWaiters--
   }
 
   get isIdle(): boolean {
@@ -94,7 +100,7 @@ export class BatchWriter<Item, Result> {
   }
 
   async #nextTick(): Promise<void> {
-    const pauseMs = this.#drains > 0 ? 0 : this.#lastTickAt + this.#work.tickMs - this.#clock.elapsed()
+    const pauseMs = this.#idleWaiters > 0 ? 0 : this.#lastTickAt + this.#work.tickMs - this.#clock.elapsed()
     await (pauseMs > 1 ? this.#pause(pauseMs) : new Promise((resolve) => setImmediate(resolve)))
     this.#lastTickAt = this.#clock.elapsed()
   }
@@ -102,11 +108,11 @@ export class BatchWriter<Item, Result> {
   async #pause(ms: number): Promise<void> {
     let stopTimer = () => {}
     await new Promise<void>((resolve) => {
-      this.#endPause = resolve
+      this.#skipPause = resolve
       stopTimer = this.#clock.setTimeout(resolve, ms)
     })
     stopTimer()
-    this.#endPause = undefined
+    this.#skipPause = undefined
   }
 
   async #store(taken: readonly Item[], isAlone: boolean): Promise<void> {
@@ -115,7 +121,7 @@ export class BatchWriter<Item, Result> {
     let items = taken
     let result: Result | undefined
     try {
-      items = await work.admit(taken)
+      items = await work.refuseUnstorable(taken)
       const { apiKeys, senders } = work.originOf(items)
       if (apiKeys.size > 0) {
         result = await commits.write(apiKeys, senders, (db) => work.store(db, items, isAlone))

@@ -23,6 +23,7 @@ export const messages = {
 } as const
 export const authMessages = { token: 0, permissionDenied: 1, authenticated: 2 } as const
 
+/** Encodes a message about the editor `name`: its types, and an optional text. */
 export function message(name: string, types: readonly number[], text?: string): Buffer {
   const encoder = encoding.createEncoder()
   encoding.writeVarString(encoder, name)
@@ -39,7 +40,7 @@ export const denied = (name: string, reason: string) =>
 export const authenticated = (name: string, role: AccessRole) =>
   message(name, [messages.auth, authMessages.authenticated], role === 'editor' ? 'read-write' : 'readonly')
 
-/** A refusal that keeps the editor open: a stateless message with the body of a REST error. */
+/** Reports a refusal that keeps the editor open: a stateless message with the body of a REST error. */
 export const refusal = (name: string, status: ErrorStatus, text: string) =>
   message(name, [messages.stateless], JSON.stringify(new ApiError(status, text).toBody()))
 
@@ -59,7 +60,7 @@ export function createCodec(name: string): EditorCodec {
     stateless: (payload) => frameWith([messages.stateless], payload),
     saved: () => syncStatus(true),
     refused: (_number, fault, isRepeated) => {
-      // A viewer knows from `authenticated` that it is read-only.
+      // A viewer knows from `authenticated` that it may only read.
       if (isRepeated || fault.code === 'read_only') return syncStatus(false)
       return Buffer.concat([syncStatus(false), refusal(name, statusOfFault(fault), fault.message)])
     },

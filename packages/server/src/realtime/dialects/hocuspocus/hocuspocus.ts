@@ -1,8 +1,8 @@
 import * as decoding from 'lib0/decoding'
 import type { CloseReason } from '@plenum/protocol/realtime'
 import type { EditorRef } from '../../../store/refs.ts'
-import { Denial, noTokenMessage, type Identity } from '../../authorization/identify.ts'
-import type { RealtimeServices } from '../../editors/services.ts'
+import { Denial, noTokenMessage, type Identity } from '../../authorization/identity.ts'
+import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Participant } from '../../documents/participant.ts'
 import { maxEditorNameLength, namePattern, parseEditorName } from '../../documents/editor-name.ts'
 import { EditorSession, type EditorCodec } from '../../editors/session.ts'
@@ -13,11 +13,11 @@ import { isSyncStep1, readSync } from '../yjs-sync.ts'
 import { authenticated, authMessages, createCodec, denied, message, messages, ping } from './frames.ts'
 import { StatelessSender } from './stateless.ts'
 
-/** Per connection. */
+/** Limit of each connection. */
 const maxEditors = 1_000
-/** Providers of one connection that have the same editor open, each with its own session id. */
+/** How many providers of one connection may have the same editor open, each with its own session id. */
 const maxProvidersPerEditor = 10
-/** The name of an editor and the session id of a provider. */
+/** The length of an editor's name together with the session id of a provider. */
 const maxFullNameLength = maxEditorNameLength + 256
 const emptyStateVector = Uint8Array.of(0)
 
@@ -27,16 +27,16 @@ const withoutSessionId = (name: string): string => name.split('\0', 1)[0] as str
 interface Provider {
   /** The name of the editor. With several providers for one editor, each adds a NUL and its session id. */
   readonly name: string
-  /** Undefined if the name is not the name of an editor. */
+  /** Undefined if the name does not name an editor. */
   readonly ref: EditorRef | undefined
   readonly codec: EditorCodec
   participant?: Participant
   session?: EditorSession
   /** Messages that arrived while the token was checked. The inbox of the connection bounds them. */
   readonly waiting: Buffer[]
-  /** The server has requested a new token. */
+  /** Whether the server has requested a new token. */
   isTokenRequested: boolean
-  /** The last message was a token that the server had not requested. */
+  /** Whether the last message was a token that the server had not requested. */
   hasGreeted: boolean
 }
 
@@ -47,17 +47,19 @@ export class HocuspocusClient implements DialectClient {
   readonly #services: RealtimeServices
   readonly #identify: DialectContext['identify']
   readonly #providers = new Map<string, Provider>()
-  /** From the URL or the headers. If set, a token in a message applies only if the server requested it. */
+  /** The identity from the URL or the headers. If set, a token in a message is used only if the server requested it. */
   #identity: Identity | undefined
   /** Editors that were denied to a client with an identity from the URL or the headers. */
   readonly #denied = new Set<string>()
   /** Editors for which a sync step 1 arrived before the token. */
   readonly #earlyRequests = new Set<string>()
-  /** The reason that the last denied provider got. */
+  /** The text that the last denied provider got. */
   #lastDenial: string | undefined
   isIdentified = false
-  #checks = 0
-  #sessions = 0
+  /** How many tokens are being checked. */
+  #checkCount = 0
+  /** How many sessions were created. */
+  #sessionCount = 0
   #understandsPing = false
   readonly #stateless: StatelessSender
   /** The client has disconnected, and all its messages are delivered. */
@@ -71,7 +73,7 @@ export class HocuspocusClient implements DialectClient {
   }
 
   get isChecking(): boolean {
-    return this.#checks > 0
+    return this.#checkCount > 0
   }
 
   /** Not 4401: applications open a socket before its providers, and some versions never reconnect after 4401. */
@@ -102,7 +104,7 @@ export class HocuspocusClient implements DialectClient {
     return true
   }
 
-  /** A message under a name that no provider has. A token adds the provider. */
+  /** Handles a message under a name that no provider has. A token adds the provider. */
   #receiveFirst(name: string, type: number, decoder: decoding.Decoder, data: Buffer): boolean {
     // A provider without a token does not send an auth message.
     const canStartWithSync = this.#identity !== undefined && !this.#denied.has(name)
@@ -129,7 +131,7 @@ export class HocuspocusClient implements DialectClient {
     return this.#check(provider, type === messages.auth ? this.#readToken(decoder) : '')
   }
 
-  /** The reason why the connection may not have one more provider, if so. */
+  /** Returns why the connection may not have one more provider. Undefined if it may. */
   #reachedLimit(ref: EditorRef | undefined): string | undefined {
     if (this.#providers.size + this.#denied.size >= maxEditors)
       return `A connection has at most ${maxEditors} editors.`
@@ -147,14 +149,14 @@ export class HocuspocusClient implements DialectClient {
     return count
   }
 
-  /** Clients send messages after a denial and before a slow token. They never repeat a sync step 1, so it is remembered. */
+  /** Clients may send messages after a denial or before their token. They never repeat a sync step 1, so it is remembered. */
   #rememberEarly(name: string, type: number, decoder: decoding.Decoder): void {
     if (type === messages.close) this.#earlyRequests.delete(name)
     if (type !== messages.sync || !isSyncStep1(decoder)) return
     if (this.#earlyRequests.size < maxEditors) this.#earlyRequests.add(name)
   }
 
-  /** Sends everything, because the state vector of the client was not kept, and requests its awareness again. */
+  /** Answers a remembered sync step 1 with the whole content, because its state vector was not kept. Requests awareness again. */
   #answerEarly({ name, session }: Provider): void {
     if (!this.#earlyRequests.delete(name)) return
     session?.syncStep1(emptyStateVector, true)
@@ -165,22 +167,22 @@ export class HocuspocusClient implements DialectClient {
     const { hasGreeted } = provider
     provider.hasGreeted = type === messages.auth && !provider.isTokenRequested
     if (type === messages.sync) {
-      // A token and a sync step 1 under a name in use: a second provider has started, and waits for `authenticated`.
+      // A token and then a sync step 1 under a name in use: another provider has started, and waits for `authenticated`.
       if (hasGreeted && isSyncStep1(decoder)) this.#sendRole(provider)
-      return readSync(decoder, session, { asksBack: true })
+      return readSync(decoder, session, { sendsStep1Back: true })
     }
     if (type === messages.syncReply) return readSync(decoder, session, {})
     if (type === messages.auth) return this.#check(provider, this.#readToken(decoder))
     if (type === messages.awareness) session.awareness(decoding.readVarUint8Array(decoder))
     else if (type === messages.queryAwareness) session.queryAwareness()
-    else if (type === messages.close) session.finish(() => this.#leave(provider))
+    else if (type === messages.close) session.prepareToLeave(() => this.#leave(provider))
     else if (type === messages.stateless || type === messages.broadcastStateless)
       return this.#stateless.send(provider.name, decoding.readVarUint8Array(decoder), session)
     // Unknown types are ignored.
     return true
   }
 
-  /** Undefined if it is not a token. A provider that adds its version understands pings; older ones fail on them. */
+  /** Undefined if the message has no token. A provider that sends its version understands pings. Older providers do not. */
   #readToken(decoder: decoding.Decoder): string | undefined {
     if (decoding.readVarUint(decoder) !== authMessages.token) return undefined
     const token = decoding.readVarString(decoder)
@@ -190,16 +192,16 @@ export class HocuspocusClient implements DialectClient {
 
   #check(provider: Provider, token: string | undefined): boolean {
     if (token === undefined) return false
-    this.#checks++
+    this.#checkCount++
     this.#connection.hold()
     this.#identityFor(provider, token)
       .then((identity) => this.#accept(provider, identity))
       .catch((error: unknown) => {
-        if (error instanceof Denial) this.#end(provider, error.reason, error.message)
-        else this.#end(provider, 'unavailable', 'The editor could not be opened.')
+        if (error instanceof Denial) this.#close(provider, error.reason, error.message)
+        else this.#close(provider, 'unavailable', 'The editor could not be opened.')
       })
       .finally(() => {
-        this.#checks--
+        this.#checkCount--
         this.#connection.release()
       })
     return true
@@ -220,7 +222,7 @@ export class HocuspocusClient implements DialectClient {
     }
     const { ref } = provider
     if (ref === undefined) throw new Denial('badMessage', namePattern)
-    const onClosed = (reason: CloseReason, message: string) => this.#end(provider, reason, message)
+    const onClosed = (reason: CloseReason, message: string) => this.#close(provider, reason, message)
     provider.participant = this.#services.documents.join(this.#connection, identity, ref, {
       onOpened: (role) => {
         this.#send(provider, authenticated(provider.name, role))
@@ -238,15 +240,16 @@ export class HocuspocusClient implements DialectClient {
       onClosed,
     })
     provider.session = new EditorSession({
-      sessionId: this.#sessions++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessions}`,
+      sessionId:
+        this.#sessionCount++ === 0 ? this.#connection.id : `${this.#connection.id}.${this.#sessionCount}`,
       connection: this.#connection,
       participant: provider.participant,
       codec: provider.codec,
-      ended: onClosed,
+      onClosed,
     })
     provider.participant.start()
     for (const data of provider.waiting.splice(0)) this.#readWaiting(data, provider, provider.session)
-    if (this.#isClosed) provider.session.finish(() => this.#leave(provider))
+    if (this.#isClosed) provider.session.prepareToLeave(() => this.#leave(provider))
   }
 
   #readWaiting(data: Buffer, provider: Provider, session: EditorSession): void {
@@ -255,7 +258,7 @@ export class HocuspocusClient implements DialectClient {
     try {
       if (this.#read(decoding.readVarUint(decoder), decoder, provider, session)) return
     } catch {
-      // A malformed message is denied like an unknown one.
+      // A malformed message is denied like an unknown message.
     }
     this.deny('badMessage', 'The message is not part of the protocol.')
   }
@@ -265,18 +268,19 @@ export class HocuspocusClient implements DialectClient {
     if (role !== undefined) this.#send(provider, authenticated(provider.name, role))
   }
 
-  /** Sends nothing to a provider that has left: another one may have its name. */
+  /** Sends the frame, unless the provider has left: another provider may have its name now. */
   #send(provider: Provider, frame: Buffer): void {
     if (this.#providers.get(provider.name) === provider) this.#connection.send(frame)
   }
 
-  #end(provider: Provider, reason: CloseReason, text: string): void {
-    // Where an immediate reconnect does not help, only the editor is closed, not the socket with all its editors.
+  /** Closes the editor for the provider, or the whole connection. */
+  #close(provider: Provider, reason: CloseReason, text: string): void {
+    // If an immediate reconnect does not help, only the editor is closed, not the socket with all its editors.
     const keepsSocket = isFinal(reason) || reason === 'rateLimited'
     if (keepsSocket) {
       this.#send(provider, denied(provider.name, text))
       this.#lastDenial = text
-      // A provider that never had access has nothing to close.
+      // A provider that never had access has no open editor.
       if (provider.participant?.role) this.#send(provider, message(provider.name, [messages.close], text))
       if (this.#identity) this.#denied.add(provider.name)
     }
@@ -300,11 +304,12 @@ export class HocuspocusClient implements DialectClient {
     this.#connection.close(reason, message)
   }
 
-  /** The protocol has no message for it; the close code follows. */
+  /** The protocol has no message that asks a client to reconnect. The close code follows. */
   onDrain(): void {}
 
   onClosed(): void {
     this.#isClosed = true
-    for (const provider of this.#providers.values()) provider.session?.finish(() => this.#leave(provider))
+    for (const provider of this.#providers.values())
+      provider.session?.prepareToLeave(() => this.#leave(provider))
   }
 }

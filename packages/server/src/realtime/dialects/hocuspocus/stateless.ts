@@ -6,7 +6,7 @@ import { bytesOf, type StatelessRefusal } from '../../rooms/stateless-relay.ts'
 import { refusal } from './frames.ts'
 
 const maxMessageBytes = 16 * 1024
-/** Per connection, after a burst of the same size. */
+/** Limit of each connection, after a burst of the same size. */
 const maxBytesPerSecond = 32 * 1024
 
 const tooLarge: StatelessRefusal = {
@@ -28,13 +28,13 @@ export class StatelessSender {
     this.#clock = clock
   }
 
-  /** False if the payload is not UTF-8: other providers would fail to decode it. */
+  /** Relays the message. Returns false if its payload is not UTF-8: other providers would fail to decode it. */
   send(name: string, payload: Uint8Array, session: EditorSession): boolean {
     const onRefused = ({ status, message }: StatelessRefusal) => session.send(refusal(name, status, message))
     if (payload.length > maxMessageBytes) onRefused(tooLarge)
     else if (!isUtf8(payload)) return false
     else if (!this.#fitsPace(payload)) {
-      // Reported once, until a message is relayed again.
+      // Reported only once before a message is relayed again.
       if (!this.#wasTooFast) onRefused(tooFast)
       this.#wasTooFast = true
     } else {

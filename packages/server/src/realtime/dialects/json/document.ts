@@ -12,19 +12,19 @@ import type { Declaration, DeclarationRefusal } from '../../editors/declarations
 import type { EditorRoom } from '../../rooms/room.ts'
 import { textMessage } from '../../sockets/frames.ts'
 import { documentFull } from '../../../store/documents/live-states.ts'
-import type { RealtimeServices } from '../../editors/services.ts'
-import type { Identity } from '../../authorization/identify.ts'
+import type { RealtimeServices } from '../../editors/realtime-services.ts'
+import type { Identity } from '../../authorization/identity.ts'
 import type { ReadMessage } from '../../messages/message.ts'
 import type { LiveStateSubscriber } from '../../live-states/live-states.ts'
 import type { ParticipantListener, Participant } from '../../documents/participant.ts'
-import { idPattern, isId } from '../../documents/editor-name.ts'
+import { idRule, isId } from '../../../access/ids.ts'
 import type { PresenceSubscriber } from '../../presence/presence-broadcast.ts'
 import { RefFrames } from '../../sockets/ref-frames.ts'
 import { WorkQueue } from '../../../platform/turns/work-queue.ts'
 
 type Message<Type extends ReadMessage['type']> = Extract<ReadMessage, { type: Type }>
 
-/** Users whose presence a slow client has missed. Above this it is closed: reopening the document is cheaper. */
+/** A slow client that has missed the presence of more users is closed: reopening the document is cheaper. */
 const maxMissedUsers = 50_000
 
 /** What a document needs of its client. */
@@ -35,7 +35,7 @@ export interface DocumentHost {
   send(message: ServerMessage): void
   onTokenExpiring(): void
   onWritable(document: JsonDocument): void
-  onEnded(document: JsonDocument, reason: CloseReason, message: string): void
+  onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void
 }
 
 /** A document of a client at `/realtime`, under a ref that the client chose. */
@@ -45,13 +45,13 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   readonly #host: DocumentHost
   readonly #request: Message<'open'>
   #isOpen = false
-  /** The client has closed it. Nothing more is sent under its ref, which may belong to another document now. */
-  #isFinishing = false
+  /** The client has closed the document. Nothing more is sent under its ref, which may belong to another document now. */
+  #isLeaving = false
   /** Messages that arrived before the document was open. */
   readonly #waiting: WorkQueue
   /** The sequence number up to which live states were sent. */
   #sentSeq = 0
-  /** Users whose changes were not sent, because the client was busy. */
+  /** Users whose presence changes were not sent, because the client was busy. */
   readonly #missedUsers = new Set<string>()
   #isCatchingUp = false
 
@@ -72,7 +72,8 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     return this.#host.connection
   }
 
-  get ref(): number {
+  /** The number under which client and server exchange messages about this document. */
+  get wireRef(): number {
     return this.#request.ref
   }
 
@@ -80,7 +81,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     return this.#host.services.declarations.declare(room, declaration, this.participant)
   }
 
-  get place(): { organizationId: string; documentId: string } {
+  get documentRef(): { organizationId: string; documentId: string } {
     return this.#request
   }
 
@@ -94,28 +95,28 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     await liveStates.load()
     const { connection } = this.#host
     if (connection.isOpen) await connection.answerInTurn(() => this.#answerWhenLoaded())
-    // A client that has disconnected gets no answer, but the messages that it sent are applied.
+    // A client that has disconnected gets no answer, but the messages that it sent before are handled.
     if (!connection.isOpen && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
   async #answerWhenLoaded(): Promise<void> {
     const { liveStates } = this.participant.document
-    // The live states may have been dropped since.
+    // The live states may have been dropped since they were loaded.
     while (!this.participant.hasLeft && !liveStates.position) await liveStates.load()
     if (this.participant.hasLeft) return
     // Many clients may have waited for the same load, and their answers may be large.
-    const { turns, owner } = this.#host.connection
-    await turns.scheduleOnce(owner, () => {
+    const { scheduler, owner } = this.#host.connection
+    await scheduler.scheduleOnce(owner, () => {
       // The live states may have been dropped again, and the client may have left.
       if (liveStates.position && !this.participant.hasLeft) this.#answer(liveStates.position)
     })
     if (!this.participant.hasLeft && !this.#isOpen) await this.#answerWhenLoaded()
   }
 
-  /** Sends the current state and subscribes in one step, so the client misses no change in between. */
+  /** Sends the current presence and live states, and subscribes, in one step. So the client misses no change in between. */
   #answer(position: Position): void {
     this.#isOpen = true
-    if (!this.#isFinishing) {
+    if (!this.#isLeaving) {
       this.#sentSeq = position.seq
       const presence = this.#hasTopic('presence') ? this.participant.document.presence.all() : undefined
       this.#sendOpened(position, presence?.json)
@@ -124,7 +125,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
         this.#addMissed(presence.omittedUserIds)
       }
     }
-    // Also without the topic: `setLiveState` is limited by the size of the loaded states.
+    // Also without the topic, so that the states stay loaded: their size limits `setLiveState`.
     this.participant.document.liveStates.subscribe(this)
     this.#waiting.start()
   }
@@ -155,7 +156,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     return this.#request.topics.includes(topic)
   }
 
-  /** Runs `work` when the document is open and access is current. If the document closes before, `work` never runs. */
+  /** Runs `work` once the document is open and access is current. If the document closes first, `work` never runs. */
   run(work: () => void): void {
     this.participant.run(() => {
       if (this.#isOpen && this.#waiting.length === 0) work()
@@ -186,11 +187,11 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     this.run(() => {
       const refuse = (status: ErrorStatus, message: string) =>
         this.#host.send({ type: 'error', id, ref, status, message })
-      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${idPattern}`)
-      if (!participant.canWrite) {
+      if (!isId(liveStateDataId)) return refuse('INVALID_ARGUMENT', `liveStateDataId ${idRule}`)
+      if (!participant.hasWriteRole) {
         return refuse('PERMISSION_DENIED', 'The user may read this document, but not change it.')
       }
-      if (!document.liveStates.hasRoomFor(liveStateDataId, bytes, merge)) {
+      if (!document.liveStates.hasSpaceFor(liveStateDataId, bytes, merge)) {
         return refuse(documentFull.status, documentFull.message)
       }
       document.markActive(participant)
@@ -224,7 +225,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   }
 
   onLiveStatesChanged(frames: RefFrames | undefined, from: number): void {
-    if (!this.#hasTopic('liveState') || this.#isFinishing) return
+    if (!this.#hasTopic('liveState') || this.#isLeaving) return
     if (!frames) return this.resendSkipped()
     if (this.#sentSeq !== from || this.#host.connection.isBusy) return
     this.#sentSeq = this.participant.document.liveStates.position?.seq ?? from
@@ -238,14 +239,14 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
   resendSkipped(): void {
     if (this.#isCatchingUp || !this.#mayCatchUp) return
     this.#isCatchingUp = true
-    const { turns, owner } = this.#host.connection
+    const { scheduler, owner } = this.#host.connection
     const onError = () => this.participant.close('unavailable', 'The document cannot be read.')
-    turns.scheduleSteps(owner, this.#catchUp(), onError)
+    scheduler.scheduleSteps(owner, this.#catchUp(), onError)
   }
 
-  /** Whether the client has missed changes and can take them now. */
+  /** Whether the client has missed changes and is not busy, so that they can be sent now. */
   get #mayCatchUp(): boolean {
-    if (!this.#isOpen || this.#isFinishing || this.#host.connection.isBusy) return false
+    if (!this.#isOpen || this.#isLeaving || this.#host.connection.isBusy) return false
     return this.#missedUsers.size > 0 || this.#hasMissedLiveStates
   }
 
@@ -264,7 +265,7 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
           const position = liveStates.position as Position
           const states = liveStates.bytesSince(this.#sentSeq)
           this.#sentSeq = position.seq
-          const fields = `"type":"liveState","ref":${this.ref},"position":${JSON.stringify(position)}`
+          const fields = `"type":"liveState","ref":${this.wireRef},"position":${JSON.stringify(position)}`
           this.#sendLiveStates(`{${fields},"states":`, states)
         }
         yield
@@ -274,14 +275,14 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
     }
   }
 
-  /** Call it only if the client is not busy, so that at most one large frame waits. */
+  /** Call it only while the client is not busy, so that at most one large frame waits for it. */
   #push(frames: RefFrames): void {
-    this.#host.connection.send(frames.of(this.ref))
+    this.#host.connection.send(frames.of(this.wireRef))
   }
 
   onRoleChanged(accessRole: AccessRole): void {
-    if (!this.#isOpen || this.#isFinishing) return
-    this.#host.send({ type: 'access', ref: this.ref, accessRole })
+    if (!this.#isOpen || this.#isLeaving) return
+    this.#host.send({ type: 'access', ref: this.wireRef, accessRole })
     if (accessRole === 'editor') this.#host.onWritable(this)
   }
 
@@ -291,15 +292,18 @@ export class JsonDocument implements ParticipantListener, PresenceSubscriber, Li
 
   onClosed(reason: CloseReason, message: string): void {
     this.#unsubscribe()
-    this.#host.onEnded(this, reason, message)
+    this.#host.onDocumentClosed(this, reason, message)
   }
 
-  /** Calls `onFinished` when the messages sent before are applied. If the document ends before, it is never called. */
-  finish(onFinished: () => void): void {
-    this.#isFinishing = true
+  /**
+   * Sends nothing more to the client. Calls `onReady` once the messages that it sent before are handled. If the document
+   * closes first, `onReady` is never called.
+   */
+  prepareToLeave(onReady: () => void): void {
+    this.#isLeaving = true
     this.participant.document.presence.unsubscribe(this)
-    if (this.participant.hasWaitingMessages || this.#waiting.length > 0) this.run(onFinished)
-    else onFinished()
+    if (this.participant.hasWaitingMessages || this.#waiting.length > 0) this.run(onReady)
+    else onReady()
   }
 
   leave(): void {

@@ -7,7 +7,7 @@ import {
   editorFrames,
   type ServerMessage,
 } from '@plenum/protocol/realtime'
-import type { RealtimeServices } from '../../editors/services.ts'
+import type { RealtimeServices } from '../../editors/realtime-services.ts'
 import type { Declaration, DeclarationRefusal } from '../../editors/declarations.ts'
 import { statusOfFault } from '../../editors/fault-status.ts'
 import { EditorSession, type EditorCodec } from '../../editors/session.ts'
@@ -33,12 +33,12 @@ interface EditorOptions {
   channel: number
   document: JsonDocument
   editorId: string
-  /** Ignored if the client may not write. */
+  /** What the client declares about the content. Ignored if the client may not write. */
   declaration: Declaration | undefined
   onOpened: (role: AccessRole) => void
   /** The declaration is refused; the editor stays open. */
   onDeclarationRefused: (refusal: DeclarationRefusal) => void
-  onEnded: (reason: CloseReason, message: string) => void
+  onClosed: (reason: CloseReason, message: string) => void
 }
 
 /** An editor of a client at `/realtime`, under a channel that the client chose. */
@@ -69,22 +69,22 @@ export class JsonEditor {
       connection,
       participant,
       codec: this.#createCodec(),
-      ended: (reason, message) => {
+      onClosed: (reason, message) => {
         this.#markLeft()
-        options.onEnded(reason, message)
+        options.onClosed(reason, message)
       },
     })
     document.run(() =>
       this.#session.open(editorId, {
         onLoaded: (room) => {
-          if (declaration && participant.canWrite) this.#declare(room, declaration, onDeclarationRefused)
+          if (declaration && participant.hasWriteRole) this.#declare(room, declaration, onDeclarationRefused)
           onOpened(participant.role ?? 'viewer')
         },
       }),
     )
   }
 
-  /** Holds the connection meanwhile, so a client has one declaration in progress at a time. */
+  /** Holds the connection meanwhile, so that a client has one declaration in progress at a time. */
   #declare(
     room: EditorRoom,
     declaration: Declaration,
@@ -98,7 +98,7 @@ export class JsonEditor {
     })
   }
 
-  /** False if the frame is not part of the protocol. */
+  /** Handles a frame. Returns false if it is not part of the protocol. */
   receive(decoder: decoding.Decoder): boolean {
     const kind = decoding.readVarUint(decoder)
     const isUpdate = kind === editorFrames.syncStep2 || kind === editorFrames.update
@@ -117,17 +117,17 @@ export class JsonEditor {
   requestVersions(message: VersionRequest, bytes: number): void {
     const run = () => void this.#runVersionRequest(message, bytes)
     if (message.type === 'listVersions') this.document.run(run)
-    // A version contains the updates that its client sent before.
+    // A version must contain the updates that the client sent before.
     else this.#session.afterUpdates(run)
   }
 
   async #runVersionRequest(message: VersionRequest, bytes: number): Promise<void> {
     const { services, backlog } = this.#host
     const { editorId, channel } = this
-    const { participant, place } = this.document
+    const { participant, documentRef } = this.document
     const { id } = message
     backlog.add(versionRequestBytes)
-    const result = await services.versions.run(participant, { ...place, editorId }, message, bytes)
+    const result = await services.versions.run(participant, { ...documentRef, editorId }, message, bytes)
     backlog.settle(versionRequestBytes)
     // The client gets no messages about a document that is closed.
     if (participant.hasLeft) return
@@ -135,14 +135,14 @@ export class JsonEditor {
     this.#host.send({ type: 'error', id, channel, status: result.status, message: result.message })
   }
 
-  /** The client may write now: requests what was refused before. */
+  /** The client may write now. Requests its updates that were refused before. */
   onWritable(): void {
     this.#session.onWriteAllowed()
   }
 
-  /** Leaves after the messages that the client sent before are applied. */
-  finish(): void {
-    this.#session.finish(() => this.leave())
+  /** Leaves once the messages that the client sent before are handled. */
+  leaveAfterMessages(): void {
+    this.#session.prepareToLeave(() => this.leave())
   }
 
   leave(): void {
@@ -176,7 +176,7 @@ export class JsonEditor {
     }
   }
 
-  /** Sends one acknowledgement for all updates of a tick. */
+  /** Settles an update. One acknowledgement is sent for all updates that are settled together. */
   #settle(number: number, outcome: 'saved' | 'refused'): void {
     this.#receipts.settle(number, outcome)
     if (this.#isReceiptScheduled) return

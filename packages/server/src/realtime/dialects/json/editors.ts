@@ -2,28 +2,28 @@ import * as decoding from 'lib0/decoding'
 import { ContentKey, type ErrorStatus } from '@plenum/protocol'
 import { type ClientMessage, closeCodes, type CloseReason } from '@plenum/protocol/realtime'
 import { Check } from 'typebox/value'
-import { idPattern, isId } from '../../documents/editor-name.ts'
+import { idRule, isId } from '../../../access/ids.ts'
 import type { VersionRequest } from '../../editors/version-requests.ts'
 import type { JsonDocument } from './document.ts'
 import { type EditorHost, JsonEditor } from './editor.ts'
 
 type OpenEditor = Extract<ClientMessage, { type: 'openEditor' }>
 
-/** Per connection. */
+/** Limit of each connection. */
 const maxEditors = 1_000
 
 /** The editors of a client at `/realtime`, of all its documents. */
 export class JsonEditors {
   readonly #editors = new Map<number, JsonEditor>()
-  /** Closed by the client, while messages that it sent before are still being applied. */
-  readonly #finishing = new Set<JsonEditor>()
+  /** Editors that the client has closed, while messages that it sent before are still being handled. */
+  readonly #leaving = new Set<JsonEditor>()
   readonly #host: EditorHost
 
   constructor(host: EditorHost) {
     this.#host = host
   }
 
-  /** `find` returns the document, or sends an error if none is open under the ref. */
+  /** Opens an editor. `find` returns its document, or sends an error if none is open under the ref. */
   open(message: OpenEditor, find: () => JsonDocument | undefined): void {
     const { ref, channel, editorId, contentType, contentKey } = message
     if (this.#editors.has(channel)) {
@@ -31,7 +31,7 @@ export class JsonEditors {
     }
     const document = find()
     if (!document) return
-    if (!isId(editorId)) return this.#sendClosed(channel, 'badMessage', `editorId ${idPattern}`)
+    if (!isId(editorId)) return this.#sendClosed(channel, 'badMessage', `editorId ${idRule}`)
     for (const other of this.#editors.values()) {
       if (other.document !== document || other.editorId !== editorId) continue
       const message = `The editor is already open on this connection, under channel ${other.channel}.`
@@ -44,7 +44,7 @@ export class JsonEditors {
         'contentKey must have 1 to 256 characters and must not contain control characters.',
       )
     }
-    if (Math.max(this.#editors.size, this.#finishing.size) >= maxEditors) {
+    if (Math.max(this.#editors.size, this.#leaving.size) >= maxEditors) {
       return this.#sendClosed(channel, 'tooMany', `A connection has at most ${maxEditors} editors open.`)
     }
     const editor = new JsonEditor({
@@ -57,7 +57,7 @@ export class JsonEditors {
       onDeclarationRefused: ({ status, message }) => {
         if (this.#editors.get(channel) === editor) this.#sendError({ channel }, status, message)
       },
-      onEnded: (reason, text) => {
+      onClosed: (reason, text) => {
         if (this.#editors.get(channel) !== editor) return
         this.#editors.delete(channel)
         this.#sendClosed(channel, reason, text)
@@ -66,25 +66,26 @@ export class JsonEditors {
     this.#editors.set(channel, editor)
   }
 
-  /** The channel can be reused immediately. */
+  /** Closes an editor for the client. Its channel can be reused immediately. */
   close(channel: number): void {
     const editor = this.#editors.get(channel)
     if (!editor) return
     this.#editors.delete(channel)
-    this.#finishing.add(editor)
-    void editor.left.then(() => this.#finishing.delete(editor))
-    editor.finish()
+    this.#leaving.add(editor)
+    void editor.left.then(() => this.#leaving.delete(editor))
+    editor.leaveAfterMessages()
   }
 
+  /** Closes all editors of the document for the client. Resolves when the client has left them. */
   async closeAllOf(document: JsonDocument): Promise<void> {
     for (const editor of this.#editors.values()) if (editor.document === document) this.close(editor.channel)
-    const editors = [...this.#finishing].filter((editor) => editor.document === document)
+    const editors = [...this.#leaving].filter((editor) => editor.document === document)
     await Promise.all(editors.map((editor) => editor.left))
   }
 
-  /** Leaves all editors of the document without a message to the client. */
+  /** Leaves all editors of the document immediately, without a message to the client. */
   leaveAllOf(document: JsonDocument): void {
-    for (const editor of [...this.#editors.values(), ...this.#finishing]) {
+    for (const editor of [...this.#editors.values(), ...this.#leaving]) {
       if (editor.document !== document) continue
       if (this.#editors.get(editor.channel) === editor) this.#editors.delete(editor.channel)
       editor.leave()
@@ -95,13 +96,13 @@ export class JsonEditors {
     for (const editor of this.#editors.values()) if (editor.document === document) editor.onWritable()
   }
 
-  /** False if the frame is not part of the protocol. */
+  /** Handles a frame. Returns false if it is not part of the protocol. */
   receive(data: Buffer): boolean {
     const decoder = decoding.createDecoder(data)
     const channel = decoding.readVarUint(decoder)
     const editor = this.#editors.get(channel)
     if (editor) return editor.receive(decoder)
-    // An error and not a close: the editor may have been closed while the frame was in flight.
+    // Not a reason to close: the server may have closed the editor while the frame was in flight.
     this.#sendError({ channel }, 'NOT_FOUND', 'No editor is open under this channel.')
     return true
   }

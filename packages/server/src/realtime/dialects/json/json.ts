@@ -5,11 +5,11 @@ import type { Connection } from '../../sockets/connection.ts'
 import { textFrame } from '../../sockets/frames.ts'
 import type { DialectClient, DialectContext } from '../dialect.ts'
 import type { Clock } from '../../../platform/clock.ts'
-import type { RealtimeServices } from '../../editors/services.ts'
-import { Denial, type Identity } from '../../authorization/identify.ts'
+import type { RealtimeServices } from '../../editors/realtime-services.ts'
+import { Denial, type Identity } from '../../authorization/identity.ts'
 import { type ReadMessage, type ReadResult, tryReadMessage } from '../../messages/message.ts'
 import { maxInlineJsonBytes } from '../../messages/large-json.ts'
-import { idPattern, isId } from '../../documents/editor-name.ts'
+import { idRule, isId } from '../../../access/ids.ts'
 import { type DocumentHost, JsonDocument } from './document.ts'
 import { JsonEditors } from './editors.ts'
 
@@ -22,9 +22,9 @@ interface Subject {
   channel?: number
 }
 
-/** Per connection. */
+/** Limit of each connection. */
 const maxDocuments = 1_000
-/** Messages that may wait until the first token is checked. */
+/** How many messages may wait until the first token is checked. */
 const maxWaitingMessages = 64
 /** A ping updates the presence of its user at most this often. */
 const minTouchIntervalMs = 1_000
@@ -38,16 +38,17 @@ export class JsonClient implements DialectClient, DocumentHost {
   readonly #identify: DialectContext['identify']
   readonly #clock: Clock
   readonly #documents = new Map<number, JsonDocument>()
-  /** Closed by the client, while messages that it sent before are still being applied. */
-  readonly #finishing = new Set<JsonDocument>()
+  /** Documents that the client has closed, while messages that it sent before are still being handled. */
+  readonly #leaving = new Set<JsonDocument>()
   readonly #editors = new JsonEditors(this)
   #identity: Identity | undefined
-  /** Settles when the last token is checked. Tokens are checked one at a time. */
+  /** Settles when the latest token is checked. Tokens are checked one at a time. */
   #checking: Promise<void> | undefined
-  /** A large message is being read in a thread. */
+  /** Whether a large message is being read in a thread. */
   #isReading = false
   /** Messages that arrived while the first token was checked or a large message was read. */
   readonly #waiting: (() => void)[] = []
+  /** Whether the client was warned that its current token expires soon. */
   #isWarned = false
   #touchedAt = -Infinity
   /** The client has disconnected, and all its messages are read. */
@@ -92,7 +93,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     return true
   }
 
-  /** Reads the message in a thread. Messages that arrive meanwhile wait, so the order is kept. */
+  /** Reads the message in a thread. Messages that arrive meanwhile wait, so that the order is kept. */
   #readLarge(data: Buffer): void {
     this.#isReading = true
     this.connection.hold()
@@ -176,12 +177,12 @@ export class JsonClient implements DialectClient, DocumentHost {
     try {
       if (this.#isClosed || !this.connection.acceptsMessages || receive()) return
     } catch {
-      // Denied like a message that is not part of the protocol.
+      // An error is denied like a message that is not part of the protocol.
     }
     this.deny('badMessage', 'The message is malformed.')
   }
 
-  /** If a later token is refused, the one before stays valid until it expires. */
+  /** Refuses the client if its first token is refused. After a later token, the client stays until its last token expires. */
   #refuseToken(error: unknown): void {
     const { reason, message } =
       error instanceof Denial ? error : new Denial('unavailable', 'The token could not be checked.')
@@ -204,33 +205,33 @@ export class JsonClient implements DialectClient, DocumentHost {
     if (this.#documents.has(ref)) {
       return this.#sendError({ ref }, 'ALREADY_EXISTS', 'A document is open under this ref.')
     }
-    for (const { ref: other, place } of this.#documents.values()) {
-      if (place.organizationId !== organizationId || place.documentId !== documentId) continue
+    for (const { wireRef: other, documentRef } of this.#documents.values()) {
+      if (documentRef.organizationId !== organizationId || documentRef.documentId !== documentId) continue
       // Every event of the document would be sent once for each ref.
       const message = `The document is already open on this connection, under ref ${other}.`
       return this.#sendError({ ref }, 'ALREADY_EXISTS', message)
     }
     const sendClosed = (reason: CloseReason, text: string) =>
       this.send({ type: 'closed', ref, code: closeCodes[reason], reason: text })
-    if (!isId(organizationId)) return sendClosed('badMessage', `organizationId ${idPattern}`)
-    if (!isId(documentId)) return sendClosed('badMessage', `documentId ${idPattern}`)
-    if (Math.max(this.#documents.size, this.#finishing.size) >= maxDocuments) {
+    if (!isId(organizationId)) return sendClosed('badMessage', `organizationId ${idRule}`)
+    if (!isId(documentId)) return sendClosed('badMessage', `documentId ${idRule}`)
+    if (Math.max(this.#documents.size, this.#leaving.size) >= maxDocuments) {
       return sendClosed('tooMany', `A connection has at most ${maxDocuments} documents open.`)
     }
     this.#documents.set(ref, new JsonDocument(this, identity, message))
   }
 
-  /** The ref can be reused immediately. Messages that were sent before are still applied. */
+  /** Closes a document for the client. Its ref can be reused immediately. Messages sent before are still handled. */
   #close(ref: number): void {
     const document = this.#documents.get(ref)
     if (!document) return
     this.#documents.delete(ref)
-    this.#finishing.add(document)
-    document.finish(() => void this.#editors.closeAllOf(document).then(() => this.#leave(document)))
+    this.#leaving.add(document)
+    document.prepareToLeave(() => void this.#editors.closeAllOf(document).then(() => this.#leave(document)))
   }
 
   #leave(document: JsonDocument): void {
-    this.#finishing.delete(document)
+    this.#leaving.delete(document)
     this.#editors.leaveAllOf(document)
     document.leave()
   }
@@ -239,8 +240,8 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.#editors.onWritable(document)
   }
 
-  onEnded(document: JsonDocument, reason: CloseReason, message: string): void {
-    const { ref } = document
+  onDocumentClosed(document: JsonDocument, reason: CloseReason, message: string): void {
+    const { wireRef: ref } = document
     const hasRef = this.#documents.get(ref) === document
     if (hasRef) this.#documents.delete(ref)
     this.#leave(document)
@@ -266,7 +267,7 @@ export class JsonClient implements DialectClient, DocumentHost {
     this.send({ type: 'tokenExpiring', expiresAt: this.#identity.expiresAt })
   }
 
-  /** Clients of this protocol send pings. This answers for a ping that waits behind a document that loads. */
+  /** Clients of this protocol send pings. Answers in advance if a ping may wait behind a document that loads. */
   keepAlive(): void {
     if (this.connection.inbox.hasWaiting || this.#waiting.length > 0) this.send({ type: 'pong' })
   }

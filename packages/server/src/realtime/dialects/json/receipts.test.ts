@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Receipts } from './receipts.ts'
 
 describe('[R10.6] receipts', () => {
-  test('[R10.6] `saved` covers all earlier updates that were not refused', () => {
+  test('[R10.6] an update is acknowledged once all updates before it are saved or refused', () => {
     const receipts = new Receipts()
     for (const number of [1, 2, 5, 9]) expect(receipts.expect(number)).toBe(true)
     receipts.settle(2, 'saved')
@@ -16,7 +16,7 @@ describe('[R10.6] receipts', () => {
     expect(receipts.takeSaved()).toBe(9)
   })
 
-  test('[R10.6] a number that does not increase is rejected', () => {
+  test('[R10.6] an update whose number does not increase is rejected', () => {
     const receipts = new Receipts()
     expect(receipts.expect(0)).toBe(true)
     expect(receipts.expect(0)).toBe(false)
@@ -24,7 +24,7 @@ describe('[R10.6] receipts', () => {
     expect(receipts.expect(6)).toBe(false)
   })
 
-  test('[R10.6] updates that settle in any order are acknowledged neither too early nor never', () => {
+  test('[R10.6] a saved update is acknowledged only after all updates before it are settled, and the last saved update is acknowledged in the end', () => {
     const settlings = fc
       .uniqueArray(fc.nat(30), { minLength: 1, maxLength: 20 })
       .chain((numbers) =>

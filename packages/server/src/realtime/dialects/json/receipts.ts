@@ -3,12 +3,12 @@ interface PendingUpdate {
   outcome: 'saved' | 'refused' | undefined
 }
 
-/** Acknowledges the updates of one client cumulatively: `saved` of a number covers all numbers before it. */
+/** Decides which updates of one client are acknowledged. `saved` with a number covers all updates with smaller numbers. */
 export class Receipts {
   readonly #pending: PendingUpdate[] = []
   #newest = -1
 
-  /** False if the number is not larger than all before it. */
+  /** Adds an update. Returns false if its number is not larger than all numbers before. */
   expect(number: number): boolean {
     if (number <= this.#newest) return false
     this.#newest = number
@@ -21,7 +21,7 @@ export class Receipts {
     if (pending?.number === number) pending.outcome = outcome
   }
 
-  /** The index of the first number that is not smaller. A binary search, because thousands may be pending. */
+  /** The index of the first pending number that is not smaller. A binary search, because thousands may be pending. */
   #indexOf(number: number): number {
     let low = 0
     let high = this.#pending.length
@@ -33,7 +33,7 @@ export class Receipts {
     return low
   }
 
-  /** The newest saved number with no pending number before it; undefined if there is no new one. */
+  /** Returns the newest saved number that follows no unsettled number. Undefined if there is none since the last call. */
   takeSaved(): number | undefined {
     const unsettled = this.#pending.findIndex(({ outcome }) => outcome === undefined)
     const settled = this.#pending.splice(0, unsettled < 0 ? this.#pending.length : unsettled)

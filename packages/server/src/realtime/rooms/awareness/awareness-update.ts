@@ -4,25 +4,25 @@ import * as encoding from 'lib0/encoding'
 import { limits } from '@plenum/protocol/realtime'
 import { checkJson } from '../../../platform/json/json-scanner.ts'
 
-/** The state of one Yjs client in an awareness update of y-protocols. */
+/** The state of one Yjs client id in an awareness update of y-protocols. */
 export interface AwarenessEntry {
-  client: number
+  clientId: number
   clock: number
-  /** `null`: the client left. */
+  /** The state, or `null` if the client left. */
   json: string
 }
 
-/** Clients echo the states of others, so a message can be as large as those that the server sends. */
+/** Clients echo the states of other clients, so a message can be as large as a message of the server. */
 const maxBytes = 256 * 1024
 const maxEntries = 1_000
 const maxDepth = 32
 /** Upper bound that leaves room to increment. */
 const maxClock = 2 ** 32
 
-/** Reads the entries of wanted clients and skips the others. */
+/** Reads the entries of wanted Yjs client ids, and skips the other entries. */
 export function readAwareness(
   bytes: Uint8Array,
-  isWanted: (client: number) => boolean,
+  isWanted: (clientId: number) => boolean,
 ): AwarenessEntry[] | 'malformed' | 'tooLarge' {
   if (bytes.length > maxBytes) return 'malformed'
   try {
@@ -31,15 +31,19 @@ export function readAwareness(
     if (count > maxEntries) return 'malformed'
     const entries: AwarenessEntry[] = []
     for (let i = 0; i < count; i++) {
-      const client = decoding.readVarUint(decoder)
+      const clientId = decoding.readVarUint(decoder)
       const clock = decoding.readVarUint(decoder)
       const json = decoding.readVarUint8Array(decoder)
-      if (!isWanted(client)) continue
+      if (!isWanted(clientId)) continue
       if (json.length > limits.awarenessBytes) return 'tooLarge'
       if (clock > maxClock || !isUtf8(json)) return 'malformed'
-      // Clients compare states by recursion, so nesting is limited. They also assign the keys that they read.
+      // Clients compare states by recursion, so nesting is limited. Clients also assign keys, so `__proto__` is refused.
       checkJson(json, 0, json.length, { depth: maxDepth })
-      entries.push({ client, clock, json: Buffer.from(json.buffer, json.byteOffset, json.length).toString() })
+      entries.push({
+        clientId,
+        clock,
+        json: Buffer.from(json.buffer, json.byteOffset, json.length).toString(),
+      })
     }
     return decoding.hasContent(decoder) ? 'malformed' : entries
   } catch {
@@ -47,14 +51,14 @@ export function readAwareness(
   }
 }
 
-/** Has no states. Keeps clients from closing a quiet connection. */
+/** An awareness update without states. Keeps clients from closing a quiet connection. */
 export const emptyAwareness: Uint8Array = Uint8Array.of(0)
 
 export function writeAwareness(entries: readonly AwarenessEntry[]): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, entries.length)
-  for (const { client, clock, json } of entries) {
-    encoding.writeVarUint(encoder, client)
+  for (const { clientId, clock, json } of entries) {
+    encoding.writeVarUint(encoder, clientId)
     encoding.writeVarUint(encoder, clock)
     encoding.writeVarString(encoder, json)
   }
@@ -78,4 +82,5 @@ export function withTrueIdentity(
   return JSON.stringify(state)
 }
 
+/** Matches JSON that may contain a field of the identity. A name can also be written with `\u` escapes. */
 const identityHints = /"(?:id|userId|email)"|\\u/

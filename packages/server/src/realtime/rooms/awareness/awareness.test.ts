@@ -8,40 +8,40 @@ const owner = (sessionId: string, userId = 'ada'): AwarenessOwner => ({
   sessionId,
   userId,
   email: undefined,
-  isWriter: true,
+  hasWriteRole: true,
   pace: new BytePace(32 * 1024),
-  keep: () => true,
+  tryReserve: () => true,
 })
 
-const state = (client: number, clock: number, json: string) =>
+const state = (clientId: number, clock: number, json: string) =>
   encoding.encode((encoder) => {
     encoding.writeVarUint(encoder, 1)
-    encoding.writeVarUint(encoder, client)
+    encoding.writeVarUint(encoder, clientId)
     encoding.writeVarUint(encoder, clock)
     encoding.writeVarString(encoder, json)
   })
 
 const large = JSON.stringify({ cursor: 'x'.repeat(16_000) })
 
-/** All changes, message by message. */
-function messagesOf(states: AwarenessStates): { bytes: number; clients: number[] }[] {
+/** Takes all changes, message by message. */
+function messagesOf(states: AwarenessStates): { bytes: number; clientIds: number[] }[] {
   const messages = []
-  for (let part = states.takeChanges(); part.clients.length > 0; part = states.takeChanges()) {
-    messages.push({ bytes: part.update.length, clients: part.clients })
+  for (let part = states.takeChanges(); part.clientIds.length > 0; part = states.takeChanges()) {
+    messages.push({ bytes: part.update.length, clientIds: part.clientIds })
   }
   return messages
 }
 
 describe('awareness states', () => {
-  test('[R35] [S2] are sent in messages of limited size, however many there are', () => {
+  test('[R35] [S2] awareness states are sent in messages of limited size, however many there are', () => {
     const states = new AwarenessStates(() => undefined)
-    for (let client = 0; client < 100; client++) {
-      states.receive(owner(`s${client}`), state(client, 1, large))
+    for (let clientId = 0; clientId < 100; clientId++) {
+      states.receive(owner(`s${clientId}`), state(clientId, 1, large))
     }
     const messages = messagesOf(states)
-    expect(messages.flatMap(({ clients }) => clients)).toHaveLength(100)
+    expect(messages.flatMap(({ clientIds }) => clientIds)).toHaveLength(100)
     for (const { bytes } of messages) expect(bytes).toBeLessThan(5 * 16_384)
-    const unsent = new Set(states.clients)
+    const unsent = new Set(states.clientIds)
     expect(unsent.size).toBe(100)
     for (let left = 100; unsent.size > 0; left = unsent.size) {
       expect(states.takeStates(unsent).length).toBeLessThan(5 * 16_384)
@@ -49,16 +49,16 @@ describe('awareness states', () => {
     }
   })
 
-  test('[R35.1] of editors are sent before the states of viewers', () => {
+  test('[R35.1] the state of an editor is sent before the states of viewers that wait', () => {
     const states = new AwarenessStates(() => undefined)
-    for (let client = 0; client < 20; client++) {
-      states.receive({ ...owner(`s${client}`), isWriter: false }, state(client, 1, large))
+    for (let clientId = 0; clientId < 20; clientId++) {
+      states.receive({ ...owner(`s${clientId}`), hasWriteRole: false }, state(clientId, 1, large))
     }
     states.receive(owner('editor'), state(99, 1, '{}'))
-    expect(states.takeChanges().clients[0]).toBe(99)
+    expect(states.takeChanges().clientIds[0]).toBe(99)
   })
 
-  test('[R35.2] of one session are sent at up to 32 KiB per second after a burst, even if it leaves and comes back', () => {
+  test('[R35.2] the states of one session are sent at up to 32 KiB per second after a burst, even if it removes and sets its state in turns', () => {
     vi.useFakeTimers()
     try {
       const states = new AwarenessStates(() => undefined)
@@ -72,19 +72,19 @@ describe('awareness states', () => {
       expect(sent).toBeLessThan(12 * 32 * 1024)
       states.receive(eve, state(1, 1_000, '{"newest":true}'))
       vi.advanceTimersByTime(1_000)
-      expect(messagesOf(states)).toMatchObject([{ clients: [1] }])
-      expect(states.takeChanges().clients).toEqual([])
+      expect(messagesOf(states)).toMatchObject([{ clientIds: [1] }])
+      expect(states.takeChanges().clientIds).toEqual([])
     } finally {
       vi.useRealTimers()
     }
   })
 
-  test('[R34.2] beyond the limit of the connection are ignored, until a state is removed', () => {
+  test('[R34.2] a state beyond the limit of the connection is ignored until another state is removed', () => {
     const states = new AwarenessStates(() => undefined)
     const budget = new ByteBudget(40_000)
     const session = (sessionId: string): AwarenessOwner => {
       const keeper = {}
-      return { ...owner(sessionId), keep: (bytes) => budget.reserve(keeper, bytes) }
+      return { ...owner(sessionId), tryReserve: (bytes) => budget.reserve(keeper, bytes) }
     }
     const sessions = [session('s0'), session('s1'), session('s2')] as const
     expect(states.receive(sessions[0], state(0, 1, large))).toBe('changed')
@@ -93,10 +93,10 @@ describe('awareness states', () => {
     expect(states.receive(sessions[2], state(2, 2, large))).toBe('renewed')
     states.leave('s0')
     expect(states.receive(sessions[2], state(2, 3, large))).toBe('changed')
-    expect([...states.clients]).toEqual([1, 2])
+    expect([...states.clientIds]).toEqual([1, 2])
   })
 
-  test('[R34.2] above 16 KiB are refused, except in echoes of other clients', () => {
+  test('[R34.2] a state above 16 KiB is refused, except in an echo of the state of another client', () => {
     const states = new AwarenessStates(() => undefined)
     const tooLarge = JSON.stringify({ cursor: 'x'.repeat(16_384) })
     expect(states.receive(owner('s1'), state(1, 1, tooLarge))).toBe('tooLarge')
@@ -113,13 +113,13 @@ test('[R2] an awareness clock that cannot be incremented is malformed', () => {
   expect(states.receive(owner('s2'), state(1, 0, '{}'))).toBe('changed')
 })
 
-describe('client ids without an owner', () => {
+describe('Yjs client ids without an owner', () => {
   const ada = owner('s1', 'ada')
-  const viewer = (sessionId: string): AwarenessOwner => ({ ...owner(sessionId, 'vic'), isWriter: false })
+  const viewer = (sessionId: string): AwarenessOwner => ({ ...owner(sessionId, 'vic'), hasWriteRole: false })
   const nameIn = (states: AwarenessStates) =>
-    /"name":"(\w+)"/.exec(Buffer.from(states.takeStates(new Set(states.clients))).toString())?.[1]
+    /"name":"(\w+)"/.exec(Buffer.from(states.takeStates(new Set(states.clientIds))).toString())?.[1]
 
-  test('[R31.2] stay with an editor who left, however many viewers connect and leave', () => {
+  test('[R31.2] a Yjs client id stays with an editor who left, however many viewers connect and leave', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(ada, state(1, 5, '{"name":"Ada"}'))
     states.leave('s1')
@@ -128,11 +128,11 @@ describe('client ids without an owner', () => {
       states.leave(`v${session}`)
     }
     expect(states.receive(viewer('v'), state(1, 1_000, '{"name":"Vic"}'))).toBe('renewed')
-    expect([...states.clients]).toEqual([])
+    expect([...states.clientIds]).toEqual([])
     expect(states.receive(owner('s2', 'ada'), state(1, 6, '{"name":"Ada"}'))).toBe('changed')
   })
 
-  test('[R31.2] move from a viewer to an editor, whatever the clock of the viewer', () => {
+  test('[R31.2] a Yjs client id moves from a viewer to an editor, whatever the clock of the viewer', () => {
     const states = new AwarenessStates(() => undefined)
     states.receive(viewer('v'), state(1, 2 ** 32, '{"name":"Vic"}'))
     expect(states.receive(ada, state(1, 1, '{"name":"Ada"}'))).toBe('changed')

@@ -2,24 +2,24 @@ import type { BytePace } from '../../../platform/turns/byte-pace.ts'
 import { type AwarenessEntry, readAwareness, withTrueIdentity, writeAwareness } from './awareness-update.ts'
 import { GoneClients } from './gone-clients.ts'
 
-/** A session that has the editor open, with its user. */
+/** A session that has the editor open. It owns the awareness state that it sets. */
 export interface AwarenessOwner {
   readonly sessionId: string
   readonly userId: string
   readonly email: string | undefined
-  /** Whether the user may write, by the latest authorization. */
-  readonly isWriter: boolean
-  /** Limits the rate at which its state is broadcast. */
+  /** Whether the latest decision about the user's access allows writing, even if that decision is stale. */
+  readonly hasWriteRole: boolean
+  /** Limits the rate at which the session's state is broadcast. */
   readonly pace: BytePace
-  /** Reports the size of its state. False if the connection has no room for it. */
-  keep(bytes: number): boolean
+  /** Reserves memory for the session's state, in place of the last reservation. Returns false if the connection has no space. */
+  tryReserve(bytes: number): boolean
 }
 
 interface State {
   owner: AwarenessOwner
-  /** The clock that its client sent. */
+  /** The clock that the client sent. */
   ownClock: number
-  /** The clock that is broadcast. Others ignore a state whose clock is not above the last one, even after a removal. */
+  /** The clock that is broadcast. Other clients ignore a state unless its clock is above the last, even after a removal. */
   clock: number
   /** JSON of an object. */
   json: string
@@ -27,175 +27,176 @@ interface State {
   bytes: number
 }
 
-/** A message of this size takes no more states. */
+/** No more states are added to a message of this size. */
 const maxPartBytes = 64 * 1024
-/** The bytes of an entry beside its state. */
+/** The bytes of an entry besides its state. */
 const entryOverheadBytes = 16
 
 /** The states in one message. */
 interface Part {
-  clients: number[]
+  clientIds: number[]
   update: Uint8Array
-  /** The time until the next skipped change may be sent. */
+  /** The time until the next waiting change may be sent. */
   waitMs: number
 }
 
 /**
- * The awareness states of an editor: cursors, names, colours. Best effort and never stored. A session sets the state of one
- * Yjs client, its own. States of other clients in its messages are echoes or forgeries, and are ignored.
+ * The awareness states of an editor: cursors, names, colours. They are delivered with best effort and never stored. A session
+ * sets the state of one Yjs client id, its own. States of other ids in its messages are echoes or forgeries, and are ignored.
  */
 export class AwarenessStates {
   readonly #states = new Map<number, State>()
-  readonly #clientOf = new Map<string, number>()
-  /** Clients whose change has not been broadcast. */
+  readonly #clientIdOf = new Map<string, number>()
+  /** Yjs client ids whose latest change has not been broadcast. */
   readonly #changed = new Set<number>()
   readonly #gone = new GoneClients()
-  readonly #ownerOf: (client: number) => string | undefined
+  readonly #ownerOf: (clientId: number) => string | undefined
 
-  /** `ownerOf`: the user who has written with the client id, or undefined. */
-  constructor(ownerOf: (client: number) => string | undefined) {
+  /** `ownerOf` returns the user who has written with a Yjs client id, or undefined. */
+  constructor(ownerOf: (clientId: number) => string | undefined) {
     this.#ownerOf = ownerOf
   }
 
   /** How many changes wait to be broadcast. */
-  get changes(): number {
+  get changeCount(): number {
     return this.#changed.size
   }
 
-  /** The clients that have a state. */
-  get clients(): Iterable<number> {
+  /** The Yjs client ids that have a state. */
+  get clientIds(): Iterable<number> {
     return this.#states.keys()
   }
 
-  /** `renewed`: the state is unchanged. Clients repeat it every 15 s. */
+  /** Sets the session's state. Returns `renewed` if the state is unchanged: clients repeat it every 15 s. */
   receive(owner: AwarenessOwner, bytes: Uint8Array): 'malformed' | 'tooLarge' | 'renewed' | 'changed' {
-    const own = this.#clientOf.get(owner.sessionId)
-    const isWanted = (client: number) => (own === undefined ? this.#mayUse(client, owner) : own === client)
+    const own = this.#clientIdOf.get(owner.sessionId)
+    const isWanted = (clientId: number) =>
+      own === undefined ? this.#mayUse(clientId, owner) : own === clientId
     const entries = readAwareness(bytes, isWanted)
     if (typeof entries === 'string') return entries
     const changes = entries.filter((entry) => this.#receive(owner, entry))
     return changes.length > 0 ? 'changed' : 'renewed'
   }
 
-  /** Whether the state has changed. */
-  #receive(owner: AwarenessOwner, { client, clock, json }: AwarenessEntry): boolean {
-    const own = this.#clientOf.get(owner.sessionId)
-    if (own !== undefined && own !== client) return false
-    if (!this.#mayUse(client, owner)) return false
-    const known = this.#states.get(client)
+  /** Returns whether the state has changed. */
+  #receive(owner: AwarenessOwner, { clientId, clock, json }: AwarenessEntry): boolean {
+    const own = this.#clientIdOf.get(owner.sessionId)
+    if (own !== undefined && own !== clientId) return false
+    if (!this.#mayUse(clientId, owner)) return false
+    const known = this.#states.get(clientId)
     if (known && known.owner.sessionId !== owner.sessionId) {
       const isSameUser = known.owner.userId === owner.userId
       // A client that reconnects finds its state owned by its dead session.
       if (isSameUser && clock < known.ownClock) return false
-      known.owner.keep(0)
-      this.#clientOf.delete(known.owner.sessionId)
-      this.#clientOf.set(owner.sessionId, client)
+      known.owner.tryReserve(0)
+      this.#clientIdOf.delete(known.owner.sessionId)
+      this.#clientIdOf.set(owner.sessionId, clientId)
       known.owner = owner
-      // The clock of another user does not apply to this client.
+      // The clock that another user sent does not apply to this session.
       if (!isSameUser) known.ownClock = -1
     }
     const isRemoval = json === 'null'
     if (known && clock <= known.ownClock && !(isRemoval && clock === known.ownClock)) return false
     if (isRemoval) {
-      if (known) this.#remove(client, owner.sessionId, Math.max(clock, known.clock))
+      if (known) this.#remove(clientId, owner.sessionId, Math.max(clock, known.clock))
       return known !== undefined
     }
     if (!json.trimStart().startsWith('{')) return false
     const trueJson = withTrueIdentity(json, owner)
     const bytes = Buffer.byteLength(trueJson)
-    if (!owner.keep(bytes)) return false
-    this.#clientOf.set(owner.sessionId, client)
-    // Clients adopt the clock that is broadcast for them, and some send it back.
+    if (!owner.tryReserve(bytes)) return false
+    this.#clientIdOf.set(owner.sessionId, clientId)
+    // Clients adopt the clock that is broadcast for their id, and some clients send it back.
     if (known && clock === known.clock && trueJson === known.json) {
       known.ownClock = clock
       return false
     }
-    const before = known?.clock ?? this.#gone.get(client)?.clock ?? -1
+    const before = known?.clock ?? this.#gone.get(clientId)?.clock ?? -1
     const state = { owner, ownClock: clock, clock: Math.max(clock, before + 1), json: trueJson, bytes }
-    this.#states.set(client, state)
-    this.#gone.delete(client)
-    this.#changed.add(client)
+    this.#states.set(clientId, state)
+    this.#gone.delete(clientId)
+    this.#changed.add(clientId)
     return trueJson !== known?.json
   }
 
   /**
-   * An owned client id belongs to its owner. Otherwise the user who uses it, or used it last, keeps it; but a user who may
-   * write takes it from one who may not.
+   * Whether the user may set the state of the id. An id that was written with belongs to its owner. Any other id belongs to
+   * the user who uses it, or used it last, but a user who may write takes it over from a user who may not.
    */
-  #mayUse(client: number, { userId, isWriter }: AwarenessOwner): boolean {
-    const ownerId = this.#ownerOf(client)
+  #mayUse(clientId: number, { userId, hasWriteRole }: AwarenessOwner): boolean {
+    const ownerId = this.#ownerOf(clientId)
     if (ownerId !== undefined) return ownerId === userId
-    const holder = this.#states.get(client)?.owner ?? this.#gone.get(client)
-    return !holder || holder.userId === userId || (isWriter && !holder.isWriter)
+    const holder = this.#states.get(clientId)?.owner ?? this.#gone.get(clientId)
+    return !holder || holder.userId === userId || (hasWriteRole && !holder.hasWriteRole)
   }
 
-  /** Call it when a client id gets an owner. Removes the state that another user set for it. */
-  onOwned(client: number, userId: string): void {
-    const known = this.#states.get(client)
-    if (known && known.owner.userId !== userId) this.#remove(client, known.owner.sessionId, known.clock)
+  /** Call it when a Yjs client id gets an owner. Removes the state that another user set for the id. */
+  onOwned(clientId: number, userId: string): void {
+    const known = this.#states.get(clientId)
+    if (known && known.owner.userId !== userId) this.#remove(clientId, known.owner.sessionId, known.clock)
   }
 
   leave(sessionId: string): void {
-    const client = this.#clientOf.get(sessionId)
-    const known = client === undefined ? undefined : this.#states.get(client)
-    if (client === undefined || known === undefined) return
-    // With the same clock, as Yjs clients remove others.
-    this.#remove(client, sessionId, known.clock)
+    const clientId = this.#clientIdOf.get(sessionId)
+    const known = clientId === undefined ? undefined : this.#states.get(clientId)
+    if (clientId === undefined || known === undefined) return
+    // With the same clock, as Yjs clients do when they remove another client.
+    this.#remove(clientId, sessionId, known.clock)
   }
 
-  #remove(client: number, sessionId: string, clock: number): void {
-    const known = this.#states.get(client)
+  #remove(clientId: number, sessionId: string, clock: number): void {
+    const known = this.#states.get(clientId)
     if (!known) return
-    this.#states.delete(client)
-    this.#clientOf.delete(sessionId)
-    this.#changed.add(client)
-    known.owner.keep(0)
-    const { userId, isWriter } = known.owner
-    this.#gone.add(client, { clock, userId, isWriter })
+    this.#states.delete(clientId)
+    this.#clientIdOf.delete(sessionId)
+    this.#changed.add(clientId)
+    known.owner.tryReserve(0)
+    const { userId, hasWriteRole } = known.owner
+    this.#gone.add(clientId, { clock, userId, hasWriteRole })
   }
 
-  /** Takes the changes that may be sent now and fit into one message. Those of editors come first, before viewers. */
+  /** Takes the changes that may be sent now and fit into one message. Changes of editors come before changes of viewers. */
   takeChanges(): Part {
     const now = performance.now()
     let waitMs = Infinity
     const ready: number[] = []
     const readyOfViewers: number[] = []
-    for (const client of this.#changed) {
-      const owner = this.#states.get(client)?.owner
+    for (const clientId of this.#changed) {
+      const owner = this.#states.get(clientId)?.owner
       const wait = owner?.pace.waitMs(now) ?? 0
       waitMs = Math.min(waitMs, wait)
-      if (wait === 0) (owner?.isWriter === false ? readyOfViewers : ready).push(client)
+      if (wait === 0) (owner?.hasWriteRole === false ? readyOfViewers : ready).push(clientId)
     }
     const part = this.#take([...ready, ...readyOfViewers])
-    for (const client of part.clients) {
-      this.#changed.delete(client)
-      const state = this.#states.get(client)
+    for (const clientId of part.clientIds) {
+      this.#changed.delete(clientId)
+      const state = this.#states.get(clientId)
       state?.owner.pace.spend(state.bytes, now)
     }
     return { ...part, waitMs }
   }
 
-  /** The current states of these clients, as many as fit into one message. Removes them from the set. */
-  takeStates(clients: Set<number>): Uint8Array {
-    const part = this.#take(clients)
-    for (const client of part.clients) clients.delete(client)
+  /** Returns the current states of these ids, as many as fit into one message. Removes those ids from the set. */
+  takeStates(clientIds: Set<number>): Uint8Array {
+    const part = this.#take(clientIds)
+    for (const clientId of part.clientIds) clientIds.delete(clientId)
     return part.update
   }
 
   #take(from: Iterable<number>): Omit<Part, 'waitMs'> {
-    const clients: number[] = []
+    const clientIds: number[] = []
     const entries: AwarenessEntry[] = []
     let bytes = 0
-    for (const client of from) {
+    for (const clientId of from) {
       if (bytes >= maxPartBytes) break
-      clients.push(client)
-      const state = this.#states.get(client)
-      // The clock of a client that left long ago is unknown. Other clients time it out themselves.
-      const clock = state?.clock ?? this.#gone.get(client)?.clock
+      clientIds.push(clientId)
+      const state = this.#states.get(clientId)
+      // The clock of an id that left long ago is unknown. Other clients remove its state themselves after a timeout.
+      const clock = state?.clock ?? this.#gone.get(clientId)?.clock
       if (clock === undefined) continue
-      entries.push({ client, clock, json: state?.json ?? 'null' })
+      entries.push({ clientId, clock, json: state?.json ?? 'null' })
       bytes += (state?.bytes ?? 0) + entryOverheadBytes
     }
-    return { clients, update: writeAwareness(entries) }
+    return { clientIds, update: writeAwareness(entries) }
   }
 }

@@ -1,34 +1,34 @@
-/** A Yjs client that left. */
+/** The last user of a Yjs client id whose client left. */
 interface GoneClient {
-  /** The clock of its removal. Others ignore states of this client that are not newer. */
+  /** The clock of the removal. Other clients ignore states of this id that are not newer. */
   readonly clock: number
   readonly userId: string
-  readonly isWriter: boolean
+  readonly hasWriteRole: boolean
 }
 
-const maxClientsPerRole = 1_000
+const maxIdsPerRole = 1_000
 
-/** Clients of an editor that left and may come back. Viewers never evict editors. */
+/** Yjs client ids whose clients left an editor and may come back. Viewers never evict users who may write. */
 export class GoneClients {
   readonly #writers = new Map<number, GoneClient>()
   readonly #viewers = new Map<number, GoneClient>()
 
-  get(client: number): GoneClient | undefined {
-    return this.#writers.get(client) ?? this.#viewers.get(client)
+  get(clientId: number): GoneClient | undefined {
+    return this.#writers.get(clientId) ?? this.#viewers.get(clientId)
   }
 
-  add(client: number, gone: GoneClient): void {
-    this.delete(client)
-    const clients = gone.isWriter ? this.#writers : this.#viewers
-    clients.set(client, gone)
-    for (const oldest of clients.keys()) {
-      if (clients.size <= maxClientsPerRole) break
-      clients.delete(oldest)
+  add(clientId: number, gone: GoneClient): void {
+    this.delete(clientId)
+    const ids = gone.hasWriteRole ? this.#writers : this.#viewers
+    ids.set(clientId, gone)
+    for (const oldest of ids.keys()) {
+      if (ids.size <= maxIdsPerRole) break
+      ids.delete(oldest)
     }
   }
 
-  delete(client: number): void {
-    this.#writers.delete(client)
-    this.#viewers.delete(client)
+  delete(clientId: number): void {
+    this.#writers.delete(clientId)
+    this.#viewers.delete(clientId)
   }
 }

@@ -48,19 +48,19 @@ export interface IdentityDeps {
   pages: OpenPages
 }
 
-/** Closes a client that sent no token in time. */
+/** The close message for a client that sent no token in time. */
 export const noTokenMessage = 'token_missing: The client sent no token in time.'
 
-/** Closes a page whose origin is not allowed. */
+/** The close message for a page whose origin is not allowed. */
 export const originDeniedMessage =
   'The origin is not among the allowed domains of the API key. Add it with /v2/workspace/domains/add.'
 
-/** A browser's page must have an allowed domain of the API key. Other clients send no origin. */
+/** Throws a `Denial` if a browser's page is not at an allowed domain of the API key. Other clients send no origin. */
 async function requireOrigin(pages: OpenPages, apiKey: string, page: OpenPage): Promise<void> {
   if (!(await pages.admit(apiKey, page))) throw new Denial('permissionDenied', originDeniedMessage)
 }
 
-/** Throws a `Denial`. */
+/** Verifies the token and signs the user in. Throws a `Denial`. */
 export async function identifyUser(
   { database, credentials, deletions, userTokens, bus, now, pages }: IdentityDeps,
   token: string,
@@ -96,7 +96,7 @@ const organizationsIn = (resources: VerifiedUser['resources']) => ({
   folderIds: [],
 })
 
-/** The backend whose credentials are in the headers; undefined without an auth token. Throws a `Denial`. */
+/** Returns the backend whose credentials are in the headers, or undefined without an auth token. Throws a `Denial`. */
 export async function identifyBackend(
   { credentials, pages }: IdentityDeps,
   headers: IncomingHttpHeaders,
@@ -104,10 +104,10 @@ export async function identifyBackend(
 ): Promise<Identity | undefined> {
   if (headers['x-svc-auth-token'] === undefined) return undefined
   const { token = '' } = presentedCredentials(headers)
-  const key = await apiKeyOfBackend(credentials, headers)
-  if (!key) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
-  await requireOrigin(pages, key.apiKey, page)
-  return { ...backendIdentity(key.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
+  const backend = await apiKeyOfBackend(credentials, headers)
+  if (!backend) throw new Denial('unauthenticated', 'token_invalid: Invalid API key or auth token.')
+  await requireOrigin(pages, backend.apiKey, page)
+  return { ...backendIdentity(backend.apiKey), isAccepted: (tokens) => matchesAny(token, tokens) }
 }
 
 export const backendIdentity = (apiKey: string): Identity => ({

@@ -40,16 +40,19 @@ export interface ServicesDeps {
 
 /**
  * Client-triggered queries that run at a time. Thousands of clients may connect at once. A query that waits too long for a
- * database connection fails, so without this limit all of them would fail one after the other, with everything else.
+ * database connection fails, so without this limit their queries, and all others that wait, would fail.
  */
 const maxConcurrentQueries = 8
 
-/** What the sessions of all dialects share. One object for the whole server. */
+/**
+ * Builds what the sessions of all dialects share, from all folders of realtime. One object for the whole server. It is in
+ * `editors/`, because `dialects/` uses it, and a folder may import only the folders before it.
+ */
 export class RealtimeServices {
   /** Limits client-triggered queries, fairly per user. */
   readonly gate = new Limiter(maxConcurrentQueries)
-  /** Shares the time of the event loop between clients, for what they send and for broadcasts. */
-  readonly turns = new Scheduler()
+  /** Divides the time of the event loop between clients: for the messages that they send, and for broadcasts. */
+  readonly scheduler = new Scheduler()
   readonly documents: DocumentDirectory
   readonly largeMessages: LargeMessages
   readonly liveStateWriter: LiveStateWriter
@@ -57,11 +60,11 @@ export class RealtimeServices {
   readonly versions: VersionRequests
   readonly #commits: Commits
   readonly #appender: Appender
-  /** By reason, since the start. */
+  /** How many updates were refused for each reason, since the start. */
   readonly #refusedUpdates = noRefusals()
 
   constructor(deps: ServicesDeps) {
-    const { gate, turns } = this
+    const { gate, scheduler } = this
     const { database, clock } = deps
     const now = () => clock.now()
     const commits = new Commits(database)
@@ -70,7 +73,7 @@ export class RealtimeServices {
     this.documents = new DocumentDirectory({
       ...deps,
       gate,
-      turns,
+      scheduler,
       appender,
       roomLoader: new RoomLoader({ ...deps, gate, appender }),
       largeReads: new StartQueue(),
@@ -89,11 +92,9 @@ export class RealtimeServices {
     return { ...this.documents.numbers, ...this.#appender.stored, refusedUpdates: this.#refusedUpdates }
   }
 
-  /**
-   * Resolves when no transaction under the API key is being committed whose sender lost access; undefined if there is none.
-   */
-  commitsUnderWay(apiKey: string): Promise<unknown> | undefined {
-    return this.#commits.underWay(apiKey)
+  /** See `Commits.whenRevokedCommitsEnded`. */
+  whenRevokedCommitsEnded(apiKey: string): Promise<unknown> | undefined {
+    return this.#commits.whenRevokedCommitsEnded(apiKey)
   }
 
   /** Resolves when everything that clients sent is stored and broadcast. */

@@ -1,32 +1,33 @@
 import { setImmediate } from 'node:timers/promises'
 import type { AccessScope } from '../../bus.ts'
 import { documentKey } from '../../store/refs.ts'
-import { AccessEpochs } from '../authorization/access-epochs.ts'
+import { AccessVersions } from '../authorization/access-versions.ts'
 import type { OpenDocument } from './open-document.ts'
 
-/** Documents that are authorized together when access changes. */
+/** How many documents are authorized at the same time when access changes. */
 const documentsPerStep = 16
 
 /** The open documents of one API key. */
-export class KeyDocuments {
+export class ApiKeyDocuments {
   /** By `documentKey`. */
   readonly documents = new Map<string, OpenDocument>()
-  readonly epochs = new AccessEpochs()
+  readonly accessVersions = new AccessVersions()
 
   /** The access of users under the API key may have changed. */
   onAccessChanged(scope: AccessScope): void {
     const { userIds, organizationIds } = scope
     const named = userIds && new Set(userIds)
-    if (named) this.epochs.bumpUsers(named)
-    else if (!organizationIds) this.epochs.bumpAll()
+    if (named) this.accessVersions.bumpUsers(named)
+    else if (!organizationIds) this.accessVersions.bumpAll()
     const all = [...this.documents.values()]
     const documents = organizationIds ? this.within(scope) : all.filter((one) => !named || one.hasAny(named))
-    // Every member is authorized again: an update waits until it is known which members may receive it.
+    // All members become stale, not only the named users: the update of any sender waits until it is known which members
+    // may receive it.
     for (const document of documents) document.invalidateAccess()
     void this.#authorize(documents)
   }
 
-  /** The open documents of these organizations: all of them, or those with these ids. */
+  /** Returns the open documents of these organizations: all documents, or those with these ids. */
   within({ organizationIds, documentIds }: AccessScope): OpenDocument[] {
     if (documentIds) {
       const keys = organizationIds?.flatMap((organizationId) =>
@@ -38,19 +39,19 @@ export class KeyDocuments {
     return [...this.documents.values()].filter(({ organizationId }) => ids.has(organizationId))
   }
 
-  /** Unless another object has taken its place. */
+  /** Drops the document, unless another object has replaced it. */
   drop(document: OpenDocument): void {
     const key = documentKey(document)
     if (this.documents.get(key) === document) this.documents.delete(key)
   }
 
-  /** A few at a time: an API key may have thousands of documents open, and other work must have its turn. */
+  /** Authorizes a few documents at a time: an API key may have thousands open, and other work must have its turn. */
   async #authorize(documents: readonly OpenDocument[]): Promise<void> {
-    const epoch = this.epochs.ofAllUsers
-    // A change that concerns all users authorizes all documents again.
+    const version = this.accessVersions.ofAllUsers
+    // Stops at a change that concerns all users, because that change authorizes all documents again.
     for (
       let from = 0;
-      from < documents.length && epoch === this.epochs.ofAllUsers;
+      from < documents.length && version === this.accessVersions.ofAllUsers;
       from += documentsPerStep
     ) {
       await Promise.all(documents.slice(from, from + documentsPerStep).map((one) => one.authorize()))

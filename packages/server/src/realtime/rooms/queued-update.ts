@@ -1,0 +1,48 @@
+import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Entry } from '../../store/editors/log.ts'
+import type { ClientOwner } from './client-owners.ts'
+import type { Member } from './member.ts'
+
+/** How the sender learns the fate of an update. Exactly one is called, unless the sender leaves or the room is dropped. */
+export interface Outcome {
+  /** The update is durable in the rows up to `seq`. Without `hasChanges` it is a duplicate of durable updates. */
+  saved(seq: number, hasChanges: boolean): void
+  /** Nothing of the update is stored. After a `gap`, the client sends the update again with the updates before it. */
+  refused(fault: Fault): void
+}
+
+/** An update that waits to be stored. A duplicate only waits to be acknowledged. */
+export interface QueuedUpdate {
+  /** The bytes that the client sent. */
+  readonly sent: Uint8Array
+  /** The part of `sent` that is stored. */
+  update: Uint8Array
+  from: Member
+  outcome: Outcome
+  /** False for a duplicate. */
+  hasChanges: boolean
+  /** The Yjs client ids that got an owner by this update. */
+  owners: readonly ClientOwner[]
+}
+
+/** A row of the editor's log. */
+export interface Row {
+  seq: number
+  bytes: Uint8Array
+}
+
+export interface StoredRow extends Row {
+  /** The user who wrote the row. */
+  userId: string
+}
+
+/** The updates of a room that one tick stores. */
+export interface Batch {
+  /** The updates that have changes, merged into one row. Undefined if none has changes. */
+  entry: Entry | undefined
+  updates: readonly QueuedUpdate[]
+}
+
+/** Whether all senders of changes may still write. */
+export const isStorable = ({ updates }: Pick<Batch, 'updates'>): boolean =>
+  updates.every(({ hasChanges, from }) => !hasChanges || from.mayStore === true)

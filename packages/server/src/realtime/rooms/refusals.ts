@@ -1,0 +1,25 @@
+import type { Fault } from '../../crdt/updates/validate-update.ts'
+
+/** The fault of an update from a client that may not write. */
+export const readOnly = {
+  code: 'read_only',
+  message: 'The user may read this document, but not change it.',
+} as const satisfies Fault
+
+/** The fault of an update whose missing update did not arrive in time. */
+export const missingUpdate = {
+  code: 'gap',
+  message: 'The update depends on an earlier one the server has not received.',
+} as const satisfies Fault
+
+/** Whether the update may be accepted once an earlier update has arrived. */
+export const isOutOfOrder = ({ code }: Fault) => code === 'gap' || code === 'future_delete'
+
+/** Whether an honest client can cause the fault. Then its connection stays open. */
+export const isRecoverable = (fault: Fault) => isOutOfOrder(fault) || recoverable.has(fault.code)
+const recoverable: ReadonlySet<Fault['code']> = new Set([
+  'foreign_client',
+  'read_only',
+  'full',
+  'too_many_ids',
+])
