@@ -23,7 +23,7 @@ const documentTasks: ThreadTasks = {
 }
 
 /** Runs in the thread: answers each message with the result of its task. */
-export function answerDocumentTasks(otherTasks: ThreadTasks): void {
+export function answerThreadTasks(otherTasks: ThreadTasks): void {
   const tasks = { ...documentTasks, ...otherTasks }
   answerTasks(({ kind, args, ...packed }: TaskMessage) => tasks[kind]?.(unpack(packed), ...(args as never[])))
 }

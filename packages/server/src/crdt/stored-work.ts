@@ -1,5 +1,5 @@
 import type { Doc } from 'yjs'
-import { read, replace, typeError } from './content/content.ts'
+import { read, replace, contentError } from './content/content.ts'
 import { DamagedLog, DamagedVersion, UnfitContent } from './content/errors.ts'
 import { parseSafely, UnfitJson } from '../platform/json/safe-json.ts'
 import { loadWhole, snapshot } from './content/load.ts'
@@ -75,7 +75,7 @@ function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentK
 function dataOf({ type, text = '', json }: Replacement): unknown {
   const isJson = type === 'map' || type === 'array'
   const data: unknown = json ? parsed(json) : isJson ? JSON.parse(text) : text
-  const error = typeError(type, data)
+  const error = contentError(type, data)
   if (error !== null) throw new UnfitContent(error)
   return data
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import * as Y from 'yjs'
-import { read, replace, typeError } from './content.ts'
+import { read, replace, contentError } from './content.ts'
 import type { ContentType } from './roots.ts'
 import { load, serverClientId, snapshot } from './load.ts'
 import { wellFormed } from './values.ts'
@@ -190,7 +190,7 @@ describe('[17.3] replace', () => {
   })
 })
 
-describe('[17] typeError', () => {
+describe('[17] contentError', () => {
   it.each([
     ['text', 1, 'Data must be a string for type text.'],
     ['xml', {}, 'Data must be a string for type xml.'],
@@ -199,7 +199,7 @@ describe('[17] typeError', () => {
     ['array', {}, 'Data must be an array for type array.'],
     ['array', 'a', 'Data must be an array for type array.'],
   ] as const)('[17] names the data that type %s needs instead of %j', (type, data, message) => {
-    expect(typeError(type, data)).toBe(message)
+    expect(contentError(type, data)).toBe(message)
     expect(() => replace(load([]), type, key, data)).toThrow(new TypeError(message))
   })
 
@@ -210,7 +210,7 @@ describe('[17] typeError', () => {
       ['map', {}],
       ['array', []],
     ] as const) {
-      expect(typeError(type, data)).toBeNull()
+      expect(contentError(type, data)).toBeNull()
       expect(replace(load([]), type, key, data)).toBeNull()
       expect(read(load([]), type, key)).toEqual(data)
     }
@@ -218,13 +218,13 @@ describe('[17] typeError', () => {
 
   it('[17.0.1] refuses data that is nested too deep and maps with too many keys', () => {
     expect(write('array', nested(101)).content()).toEqual(nested(101))
-    expect(typeError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
-    expect(typeError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')
-    expect(typeError('map', keys(50_000))).toBeNull()
-    expect(typeError('map', keys(50_001))).toBe('Data must not have more than 50000 keys.')
-    expect(typeError('array', Array(50_001).fill(0))).toBeNull()
+    expect(contentError('array', nested(102))).toBe('Data must not be nested deeper than 100 levels.')
+    expect(contentError('map', { a: nested(1e6) })).toBe('Data must not be nested deeper than 100 levels.')
+    expect(contentError('map', keys(50_000))).toBeNull()
+    expect(contentError('map', keys(50_001))).toBe('Data must not have more than 50000 keys.')
+    expect(contentError('array', Array(50_001).fill(0))).toBeNull()
     expect(
-      typeError(
+      contentError(
         'array',
         repeat(50_001, () => ({ constructor: 0 })),
       ),

@@ -25,7 +25,7 @@ function sharedJson(type: object, depth: number): unknown {
 }
 
 /** The message for data that does not fit the type, such as a string for a map; or null. */
-export function kindError(type: ContentType, data: unknown): string | null {
+export function typeMismatch(type: ContentType, data: unknown): string | null {
   if (type === 'text' || type === 'xml') {
     return typeof data === 'string' ? null : `Data must be a string for type ${type}.`
   }
@@ -34,16 +34,16 @@ export function kindError(type: ContentType, data: unknown): string | null {
 }
 
 /** The message for data that cannot be stored with this type, or null. `replace` checks whether XML is well-formed. */
-export function typeError(type: ContentType, data: unknown): string | null {
-  return kindError(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
+export function contentError(type: ContentType, data: unknown): string | null {
+  return typeMismatch(type, data) ?? (typeof data === 'string' ? null : sizeError(data as object))
 }
 
 /**
  * Replaces the content in one transaction. Returns the update to append (only the difference), or null if nothing changed.
- * The data must pass `typeError`. Throws an `XmlError`, before any change, for malformed XML.
+ * The data must pass `contentError`. Throws an `XmlError`, before any change, for malformed XML.
  */
 export function replace(doc: Y.Doc, type: ContentType, contentKey: string, data: unknown): Uint8Array | null {
-  const error = typeError(type, data)
+  const error = contentError(type, data)
   if (error !== null) throw new TypeError(error)
   const write = writers[type](doc, wellFormed(contentKey), plain(data))
   const updates: Uint8Array[] = []

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { expectFreeLoop, leastHeld } from '../../../test/support/event-loop.ts'
 import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
+import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import {
   any,
   docOf,
@@ -15,7 +16,6 @@ import {
 import { randomSteps, Session } from '../../../test/support/updates/sessions.ts'
 import { DamagedLog } from '../content/errors.ts'
 import { DocumentIndex } from './document-index.ts'
-import { knownDoc } from './known-doc.ts'
 
 const seed = 20_261_003
 
@@ -30,7 +30,7 @@ type Later = 'deleted or collected' | 'collected' | 'nothing'
 
 /** The differences between an index and Yjs. */
 function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | undefined {
-  const { editorRefOf, isDeleted } = knownDoc(doc)
+  const { placeOf, isDeleted } = knownDoc(doc)
   const clocks = stateOf(doc)
   if (!sameMaps(clocksOf(index), clocks)) return 'clocks'
   if (Buffer.compare(index.stateVector(), Y.encodeStateVector(doc)) !== 0) return 'state vector'
@@ -39,7 +39,7 @@ function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | un
       const at = `of ${client} at ${clock}`
       const [mine, theirs] = [index.isDeleted(client, clock, 1), isDeleted(client, clock, 1)]
       if (mine !== theirs && (mine || later !== 'deleted or collected')) return `deleted ${at}: ${mine}`
-      const [place, expected] = [index.editorRefOf(client, clock), editorRefOf(client, clock)]
+      const [place, expected] = [index.placeOf(client, clock), placeOf(client, clock)]
       const isSame = place?.depth === expected?.depth && place?.isEntry === expected?.isEntry
       if (!isSame && (place === undefined || expected !== undefined || later === 'nothing')) {
         return `place ${at}: ${JSON.stringify(place)}, not ${JSON.stringify(expected)}`
@@ -334,14 +334,14 @@ describe('[V2] an index', () => {
 
     const parts = struct({ key: 'k', content: any(1, 2) })
     expect(codeFor(indexOf(), parts)).toBe('malformed')
-    expect(indexOf(parts).editorRefOf(5, 1)).toEqual({ depth: 1, isEntry: true })
+    expect(indexOf(parts).placeOf(5, 1)).toEqual({ depth: 1, isEntry: true })
 
     const deep = Array.from({ length: 200 }, (_, i) => ({
       ...(i > 0 && { parent: [5, i - 1] as const }),
       content: type(0),
     }))
     expect(codeFor(indexOf(), struct(...deep))).toBe('too_large')
-    expect(indexOf(struct(...deep)).editorRefOf(5, 199)).toEqual({ depth: 200, isEntry: false })
+    expect(indexOf(struct(...deep)).placeOf(5, 199)).toEqual({ depth: 200, isEntry: false })
   })
 
   test.each<[string, Uint8Array[]]>([

@@ -14,11 +14,11 @@ import { RangeSet } from './ranges.ts'
 import { SortedPairs } from './sorted-pairs.ts'
 import { StateVectorEncoder } from './state-vector-encoder.ts'
 import { unbounded } from './update-bounds.ts'
+import type { Change } from './update-changes.ts'
 import {
   validateInSteps,
   validateUpdate,
   type Accepted,
-  type Change,
   type Options,
   type StateVector,
   type Verdict,
@@ -71,16 +71,16 @@ export class DocumentIndex {
 
   /** Validates an update without adding it. Stored updates have no bounds. */
   check(update: Uint8Array, options: CheckOptions = {}): Verdict {
-    const { editorRefOf, isDeleted } = this
+    const { placeOf, isDeleted } = this
     const { mayWrite, isStored, bounds = isStored ? unbounded : undefined } = options
-    return validateUpdate(update, this.clocks, { editorRefOf, isDeleted, mayWrite, bounds, isStored })
+    return validateUpdate(update, this.clocks, { placeOf, isDeleted, mayWrite, bounds, isStored })
   }
 
   /** The same for updates of the log, of any size. Large ones are checked in turns with other work. */
   async checkStored(update: Uint8Array): Promise<Verdict> {
     if (update.length <= maxBytesPerTurn) return this.check(update, { isStored: true })
-    const { editorRefOf, isDeleted } = this
-    const options = { editorRefOf, isDeleted, bounds: unbounded, isStored: true }
+    const { placeOf, isDeleted } = this
+    const options = { placeOf, isDeleted, bounds: unbounded, isStored: true }
     for (;;) {
       const verdict = await inTurns(validateInSteps(update, this.clocks, options))
       // Clients of the update may have advanced meanwhile.
@@ -106,7 +106,7 @@ export class DocumentIndex {
     return this.#encoder.encode(this.clocks)
   }
 
-  readonly editorRefOf = (client: number, clock: number): ItemPlace | undefined => {
+  readonly placeOf = (client: number, clock: number): ItemPlace | undefined => {
     const known = this.#clients.get(client)
     return known && placeOfCode(codeAt(known.places, clock))
   }

@@ -1,6 +1,7 @@
 import { InvalidJson } from '../../platform/json/invalid-json.ts'
 import { checkJson } from '../../platform/json/json-scanner.ts'
-import { Refusal, type UpdateReader } from './update-reader.ts'
+import { Refusal } from './fault.ts'
+import type { UpdateReader } from './update-reader.ts'
 
 export interface ValueBounds {
   depth: number

@@ -1,7 +1,7 @@
 import { codeInRoot, codeInside, codeOf, collected, type ItemPlace, type PlaceCode } from './item-places.ts'
+import { type Fault, type Missing, Refusal } from './fault.ts'
 import { covers, type Ranges } from './ranges.ts'
 import { contentRefs } from './update-contents.ts'
-import { type Fault, type Missing, Refusal } from './update-reader.ts'
 
 /** A client in an update, with its new structs. */
 export interface Client {
@@ -38,7 +38,7 @@ export interface Struct {
 }
 
 export interface Rules {
-  editorRefOf: (client: number, clock: number) => ItemPlace | undefined
+  placeOf: (client: number, clock: number) => ItemPlace | undefined
   maxNesting: number
   /** Whether the value of a key may have several parts. */
   allowsParts: boolean
@@ -120,8 +120,8 @@ function placeFor(struct: Struct, rules: Rules): PlaceCode {
   return before ?? behind ?? codeInRoot(isEntry)
 }
 
-function placeAt(client: Client, clock: number, { editorRefOf }: Rules): PlaceCode {
-  if (clock < client.known) return codeOf(editorRefOf(client.id, clock))
+function placeAt(client: Client, clock: number, { placeOf }: Rules): PlaceCode {
+  if (clock < client.known) return codeOf(placeOf(client.id, clock))
   const { structs, settled } = client
   let low = 0
   let high = settled - 1

@@ -1,39 +1,4 @@
-export const faultCodes = [
-  'malformed',
-  'too_large',
-  'gap',
-  'future_delete',
-  'foreign_client',
-  'forbidden',
-  'read_only',
-  'full',
-  'too_many_ids',
-] as const
-
-/** Why an update is refused. The server answers a `gap` with its state vector; the other faults are the sender's. */
-export interface Fault {
-  code: (typeof faultCodes)[number]
-  message: string
-  /** The byte at which it was noticed. */
-  at?: number
-  /** For a `gap` or a `future_delete`: what must arrive before the update can be accepted. */
-  missing?: Missing
-}
-
-/** The client must advance to this clock. */
-export interface Missing {
-  client: number
-  clock: number
-}
-
-export class Refusal extends Error {
-  readonly fault: Fault
-
-  constructor(fault: Fault) {
-    super(fault.message)
-    this.fault = fault
-  }
-}
+import { type Fault, type Missing, Refusal } from './fault.ts'
 
 const proto = '__proto__'
 

@@ -6,7 +6,7 @@ export interface Section {
   client: number
   /** The clock of the first struct. */
   clock: number
-  structs: number
+  structCount: number
   /** The length of a first struct that is collected and lost its beginning; 0 if there is none. */
   cut: number
   /** The bytes of the other structs. */
@@ -22,8 +22,10 @@ export function writeUpdate(
 ): Uint8Array {
   const encoder = encoding.createEncoder()
   encoding.writeVarUint(encoder, sections.length)
-  for (const { client, clock, structs, cut, from, to } of sections.toSorted((a, b) => b.client - a.client)) {
-    for (const number of [structs, client, clock]) encoding.writeVarUint(encoder, number)
+  for (const { client, clock, structCount, cut, from, to } of sections.toSorted(
+    (a, b) => b.client - a.client,
+  )) {
+    for (const number of [structCount, client, clock]) encoding.writeVarUint(encoder, number)
     if (cut > 0) {
       encoding.writeUint8(encoder, contentRefs.gc)
       encoding.writeVarUint(encoder, cut)

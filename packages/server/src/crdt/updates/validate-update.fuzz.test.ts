@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
 import { hostileUpdate } from '../../../test/support/updates/hostile-updates.ts'
+import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import {
   disagreement,
   docOf,
@@ -12,7 +13,6 @@ import {
   embed,
 } from '../../../test/support/updates/scenes.ts'
 import { realUpdates, Session, type RealUpdate } from '../../../test/support/updates/sessions.ts'
-import { knownDoc } from './known-doc.ts'
 import { utf16Length } from './update-reader.ts'
 import { validateUpdate, type Options, type StateVector, type Verdict } from './validate-update.ts'
 
@@ -242,8 +242,8 @@ describe('[V1] the validation of updates is fast', () => {
       const bytes = Y.encodeStateAsUpdate(doc)
       const verdict = validateUpdate(bytes, new Map())
       const milliseconds = best(bytes, new Map(), {}, 1)
-      const structs = verdict.ok ? verdict.value.structs : 0
-      report(`${bytes.length} bytes with ${structs} structs in ${milliseconds.toFixed(1)} ms`)
+      const structCount = verdict.ok ? verdict.value.structCount : 0
+      report(`${bytes.length} bytes with ${structCount} structs in ${milliseconds.toFixed(1)} ms`)
       expect(verdict.ok).toBe(true)
       expect(milliseconds).toBeLessThan(500)
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as Y from 'yjs'
+import { knownDoc } from '../../../test/support/updates/known-doc.ts'
 import {
   abc,
   any,
@@ -14,7 +15,6 @@ import {
   type,
   update,
 } from '../../../test/support/updates/scenes.ts'
-import { knownDoc } from './known-doc.ts'
 import { validateUpdate } from './validate-update.ts'
 
 describe('[V1] the references of an update', () => {
@@ -132,14 +132,14 @@ test('[V1] the validation uses the places and deletes of the document', () => {
       { gc: 1 },
     ),
   )
-  const { editorRefOf, isDeleted } = knownDoc(doc)
-  expect([0, 1, 3, 5].map((clock) => editorRefOf(5, clock))).toEqual([
+  const { placeOf, isDeleted } = knownDoc(doc)
+  expect([0, 1, 3, 5].map((clock) => placeOf(5, clock))).toEqual([
     { depth: 1, isEntry: false },
     { depth: 2, isEntry: true },
     { depth: 3, isEntry: false },
     undefined,
   ])
-  expect(editorRefOf(6, 0)).toBeUndefined()
+  expect(placeOf(6, 0)).toBeUndefined()
   Y.applyUpdate(doc, update({ deletes: [{ client: 5, ranges: [[3, 1]] }] }))
   expect([isDeleted(5, 3, 1), isDeleted(5, 2, 2), isDeleted(5, 3, 2), isDeleted(6, 0, 1)]).toEqual([
     true,

@@ -57,7 +57,7 @@ describe('[V1] the validation of content', () => {
     const bytes = struct(scene)
     const verdict = validateUpdate(bytes, nothing)
     if (!verdict.ok) throw new Error(verdict.fault.message)
-    expect(verdict.value).toMatchObject({ hasChanges: true, structs: 1, clients: [5] })
+    expect(verdict.value).toMatchObject({ hasChanges: true, structCount: 1, clients: [5] })
     expect(disagreement(new Y.Doc(), bytes, verdict.value)).toBeUndefined()
   })
 
@@ -82,7 +82,7 @@ describe('[V1] the validation of content', () => {
           [5, 3],
         ]),
         hasChanges: true,
-        structs: 2,
+        structCount: 2,
         clients: [9],
         changes: [
           { client: 9, from: 0, to: 3, places: [0, codeInRoot(false)], deletes: [] },
@@ -94,7 +94,9 @@ describe('[V1] the validation of content', () => {
     expect(judge(doc, more)).toMatchObject({ value: { hasChanges: false, clients: [] } })
     const other = update({ deletes: [{ client: 5, ranges: [[0, 2]] }] })
     expect(judge(doc, other)).toMatchObject({ value: { hasChanges: true, clients: [], clocks: nothing } })
-    expect(validateUpdate(update({}), nothing)).toMatchObject({ value: { hasChanges: false, structs: 0 } })
+    expect(validateUpdate(update({}), nothing)).toMatchObject({
+      value: { hasChanges: false, structCount: 0 },
+    })
   })
 
   test.each<[string, Uint8Array]>([

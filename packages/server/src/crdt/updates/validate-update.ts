@@ -1,14 +1,12 @@
+import { type Fault, Refusal } from './fault.ts'
 import { codeInRoot, placeOfCode, collected, type ItemPlace } from './item-places.ts'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds, type Bounds } from './update-bounds.ts'
 import { changeOf, type Change } from './update-changes.ts'
 import { contentRefs } from './update-contents.ts'
 import { isDivisible, OrderCheck, maxStructsPerStep, type Client, type Struct } from './update-order.ts'
-import { Refusal, type Fault } from './update-reader.ts'
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
-
-export type { Bounds, Change, Fault, ItemPlace }
 
 /** The next clock of each client. */
 export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
@@ -21,7 +19,7 @@ export interface Options {
    * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
    * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
    */
-  editorRefOf?: (client: number, clock: number) => ItemPlace | undefined
+  placeOf?: (client: number, clock: number) => ItemPlace | undefined
   /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
@@ -41,17 +39,18 @@ export interface Accepted {
   clocks: Map<number, number>
   /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
   hasChanges: boolean
-  structs: number
+  /** Including structs that are known. */
+  structCount: number
   /** The clients with new structs. */
   clients: readonly number[]
-  /** What the update adds to an index. Empty without `editorRefOf`. */
+  /** What the update adds to an index. Empty without `placeOf`. */
   changes: readonly Change[]
 }
 
 export type Verdict = { ok: true; value: Accepted } | { ok: false; fault: Fault }
 
 const inRootList = placeOfCode(codeInRoot(false))
-const anywhere = () => inRootList
+const alwaysInRootList = () => inRootList
 
 /**
  * Whether a Yjs update (version 1) can be applied to a document with this state vector so that nothing stays pending,
@@ -95,23 +94,23 @@ class Validation {
   private readonly clients = new Map<number, Client>()
   private lastClient: Client | undefined
   /** Clients in the update that the document does not have. */
-  private unknownClients = 0
-  private structs = 0
+  private unknownClientCount = 0
+  private structCount = 0
   /** For the client that is read: how many structs are left, and the clock of the next one. */
-  private unread = 0
+  private unreadCount = 0
   private clock = 0
-  private subdocs = 0
-  private deletes = 0
+  private subdocCount = 0
+  private deleteCount = 0
   /** Clients without structs that have new deletes. */
-  private deleters = 0
+  private deleterCount = 0
   private hasChanges = false
   /** Whether the update has known structs. */
   private repeats = false
   private deletesAt = 0
   /** How many items before the last one Yjs joins with it, and the kind of their content. */
-  private joins = 0
+  private joinCount = 0
   private lastRef: number = contentRefs.gc
-  private copies = 0
+  private copyCount = 0
   /** Whether the order or the places of structs can be wrong, or are requested. */
   private needsOrder: boolean
 
@@ -119,7 +118,7 @@ class Validation {
     this.reader = new StructReader(bytes, options.isStored)
     this.known = known
     this.options = options
-    this.needsOrder = options.editorRefOf !== undefined
+    this.needsOrder = options.placeOf !== undefined
     this.bounds = options.bounds ? { ...defaultBounds, ...options.bounds } : defaultBounds
   }
 
@@ -138,8 +137,8 @@ class Validation {
     this.readDeleteSet()
     if (reader.left > 0) reader.refuse('malformed', 'The update has bytes after its end.')
     if (this.needsOrder) {
-      const { editorRefOf = anywhere, isStored = false } = this.options
-      const rules = { editorRefOf, maxNesting: bounds.nesting, allowsParts: isStored }
+      const { placeOf = alwaysInRootList, isStored = false } = this.options
+      const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
       for (const client of this.clients.values()) {
         if (client.settled === client.structs.length) continue
         const check = new OrderCheck(client, rules)
@@ -157,13 +156,13 @@ class Validation {
       const { id, known, end, isNamed, deletes } = client
       if (isNamed) clocks.set(id, end)
       if (end > known) clients.push(id)
-      if (this.options.editorRefOf && (end > known || deletes)) changes.push(changeOf(client))
+      if (this.options.placeOf && (end > known || deletes)) changes.push(changeOf(client))
     }
     return {
       update: this.withoutKnown(),
       clocks,
       hasChanges: this.hasChanges,
-      structs: this.structs,
+      structCount: this.structCount,
       clients,
       changes,
     }
@@ -175,7 +174,7 @@ class Validation {
     const sections = []
     for (const { id, known, structs, cut, from, to } of this.clients.values()) {
       if (structs.length > 0)
-        sections.push({ client: id, clock: known, structs: structs.length, cut, from, to })
+        sections.push({ client: id, clock: known, structCount: structs.length, cut, from, to })
     }
     return writeUpdate(bytes, sections, bytes.subarray(this.deletesAt))
   }
@@ -210,7 +209,7 @@ class Validation {
 
   private clockOf(id: number): number {
     const known = this.known.get(id) ?? 0
-    if (known === 0 && ++this.unknownClients > this.bounds.clients) {
+    if (known === 0 && ++this.unknownClientCount > this.bounds.clients) {
       this.reader.refuse('gap', 'The update refers to too many unknown clients.')
     }
     return known
@@ -223,8 +222,8 @@ class Validation {
   private beginClient(previous: number): Client {
     const { reader } = this
     const count = reader.count(2)
-    this.structs += count
-    if (this.structs > this.bounds.structs) this.refuseMore('structs')
+    this.structCount += count
+    if (this.structCount > this.bounds.structs) this.refuseMore('structs')
     const id = reader.uint()
     const client = this.clientOf(id)
     const { known } = client
@@ -238,19 +237,19 @@ class Validation {
     }
     if (clock < known) this.repeats = true
 
-    this.joins = 0
+    this.joinCount = 0
     this.lastRef = contentRefs.gc
-    this.unread = count
+    this.unreadCount = count
     this.clock = clock
     return client
   }
 
   /** Reads some structs of the client; false when all are read. */
   private readStructs(client: Client): boolean {
-    const some = Math.min(this.unread, maxStructsPerStep)
+    const some = Math.min(this.unreadCount, maxStructsPerStep)
     for (let i = 0; i < some; i++) this.clock = this.readStruct(client, this.clock)
-    this.unread -= some
-    return this.unread > 0
+    this.unreadCount -= some
+    return this.unreadCount > 0
   }
 
   private endClient(client: Client): void {
@@ -274,7 +273,8 @@ class Validation {
     if (ref === contentRefs.skip) return this.skip(client, start)
     const left = leftClient === noClient ? undefined : this.clientOf(leftClient)
     const right = rightClient === noClient ? undefined : this.clientOf(rightClient)
-    if (ref === contentRefs.subdocument && ++this.subdocs > this.bounds.subdocs) this.refuseMore('subdocs')
+    if (ref === contentRefs.subdocument && ++this.subdocCount > this.bounds.subdocs)
+      this.refuseMore('subdocs')
 
     const end = start + length
     if (length === 0) reader.refuse('malformed', 'A struct is empty.')
@@ -335,10 +335,10 @@ class Validation {
 
   private countCopies(ref: number, length: number, isNext: boolean): void {
     const joins = isNext && ref === this.lastRef && (ref === contentRefs.any || ref === contentRefs.json)
-    this.joins = joins ? this.joins + 1 : 0
+    this.joinCount = joins ? this.joinCount + 1 : 0
     this.lastRef = ref
-    this.copies += this.joins * length
-    if (this.copies > this.bounds.copies) {
+    this.copyCount += this.joinCount * length
+    if (this.copyCount > this.bounds.copies) {
       this.reader.refuse('too_large', 'Values of an array come in too many pieces.')
     }
   }
@@ -353,15 +353,15 @@ class Validation {
       const id = reader.uint()
       ids.push(id)
       const count = reader.count(2)
-      this.deletes += count
-      if (this.deletes > this.bounds.deletes) this.refuseMore('deletes')
+      this.deleteCount += count
+      if (this.deleteCount > this.bounds.deletes) this.refuseMore('deletes')
       const client = this.clients.get(id)
       const known = client?.known ?? this.clockOf(id)
       const ranges = this.readRanges(id, known, client?.end ?? known, count)
       if (ranges === undefined) continue
       this.hasChanges = true
       if (client) client.deletes = ranges
-      else if (this.deleters++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
+      else if (this.deleterCount++ < this.bounds.deleters) this.clientOf(id).deletes = ranges
     }
     if (hasRepeats(ids)) reader.refuse('malformed', 'A client is named twice.')
   }

@@ -1,7 +1,7 @@
 import * as encoding from 'lib0/encoding'
+import { Refusal } from './fault.ts'
 import { addRange, type Ranges } from './ranges.ts'
 import { defaultBounds } from './update-bounds.ts'
-import { Refusal } from './update-reader.ts'
 import { StructReader } from './update-structs.ts'
 import { writeUpdate, type Section } from './update-writer.ts'
 import type { StateVector } from './validate-update.ts'
@@ -22,7 +22,7 @@ export function withoutClients(
     const count = reader.count(5)
     for (let i = 0; i < count; i++) {
       const section = readSection(reader, known)
-      if (section.structs === 0 || isForeign(section.client)) continue
+      if (section.structCount === 0 || isForeign(section.client)) continue
       sections.push(section)
       ends.set(section.client, section.end)
     }
@@ -37,21 +37,21 @@ export function withoutClients(
 
 /** Skips structs that are completely known. */
 function readSection(reader: StructReader, known: StateVector): Section & { end: number } {
-  let structs = reader.count(2)
+  let structCount = reader.count(2)
   const client = reader.uint()
   let clock = reader.uint()
   const knownTo = known.get(client) ?? 0
   let end = clock
   let from = reader.at
-  for (let left = structs; left > 0; left--) {
+  for (let left = structCount; left > 0; left--) {
     reader.struct(defaultBounds)
     end += reader.length
     if (end > knownTo) continue
     clock = end
     from = reader.at
-    structs--
+    structCount--
   }
-  return { client, clock, structs, cut: 0, from, to: reader.at, end }
+  return { client, clock, structCount, cut: 0, from, to: reader.at, end }
 }
 
 const noDeletes = Uint8Array.of(0)

@@ -3,7 +3,7 @@ import type { Entry } from '../../store/editors/log.ts'
 import type { AwarenessOwner } from './awareness/awareness.ts'
 import type { ClientOwner } from './client-owners.ts'
 import type { Sender } from '../authorization/commits.ts'
-import type { Fault } from '../../crdt/updates/validate-update.ts'
+import type { Fault } from '../../crdt/updates/fault.ts'
 
 /** A change of the versions of an editor, without the channel under which each client receives it. */
 export type VersionEvent = ServerMessage extends infer Message

@@ -8,7 +8,7 @@ const accepted = (bytes: number, ...clients: number[]): Accepted => ({
   update: new Uint8Array(bytes),
   clocks: new Map(),
   hasChanges: true,
-  structs: clients.length,
+  structCount: clients.length,
   clients,
   changes: [],
 })
