@@ -1,4 +1,5 @@
-import { findDocuments, findFolderChains } from './access/access.ts'
+import { findDocuments } from './access/access.ts'
+import { findFolderChains } from './documents/folder-tree.ts'
 import type { Database, Db } from './engine/db.ts'
 import { parse } from './engine/json.ts'
 
@@ -85,16 +86,6 @@ export async function finish(db: Db, deletionId: string): Promise<boolean> {
     .executeTakeFirst()
   return numDeletedRows > 0n
 }
-
-/**
- * Runs a transaction that moves documents or prepares their deletion, and removes in steps the rows that it leaves inside them.
- * False: the transaction returned false, or did not run because the scope is small enough for one transaction.
- */
-export type RemoveInSteps = (
-  apiKey: string,
-  scope: Extract<Scope, { movedTo?: string }>,
-  transaction: (db: Db) => Promise<boolean>,
-) => Promise<boolean>
 
 interface Row {
   deletion_id: string

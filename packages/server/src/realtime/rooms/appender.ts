@@ -34,7 +34,7 @@ const documentGone = 'The document does not exist any more.'
 
 type RoomBatch = readonly [EditorRoom, Batch]
 /** For each batch that has an entry. */
-type Appended = Awaited<ReturnType<typeof editorLog.appendUnlocked>>
+type Appended = Awaited<ReturnType<typeof editorLog.appendSkippingLocked>>
 
 /** Appends the queued updates of all rooms to their logs, and broadcasts them once they are durable. */
 export class Appender implements BatchWork<RoomBatch, Appended> {
@@ -155,7 +155,7 @@ export class Appender implements BatchWork<RoomBatch, Appended> {
 
   store(db: Db, batches: readonly RoomBatch[], isAlone: boolean): Promise<Appended> {
     const entries = batches.flatMap(([, { entry }]) => entry ?? [])
-    const append = isAlone ? editorLog.append : editorLog.appendUnlocked
+    const append = isAlone ? editorLog.append : editorLog.appendSkippingLocked
     return append(db, entries, this.#deps.now())
   }
 

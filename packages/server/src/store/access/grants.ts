@@ -1,6 +1,7 @@
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
-import { prepared } from '../engine/prepared.ts'
+import { prepared, sqliteOf } from '../engine/prepared.ts'
 
 /** A resource that a user can be granted: an organization, one of its folders or one of its documents. */
 export interface Level {
@@ -180,3 +181,10 @@ export async function setRole(
     .where('user_id', 'in', userIds)
     .execute()
 }
+
+/**
+ * The grants table for look-ups by user. Without the hint SQLite, which has no statistics, would read all grants of the
+ * organization from an index that covers every column.
+ */
+export const grantsByUser = (db: Db): RawBuilder<unknown> =>
+  sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

@@ -1,9 +1,8 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
-import type { Level } from './grants.ts'
+import { grantsByUser, type Level } from './grants.ts'
 import { inLockOrder } from '../engine/lock-order.ts'
 import type { GrantTable, Schema } from '../schema/schema.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
 
 /** Longer than the lifetime of a user token: afterwards there is no token left that a removal must override. */
 export const retentionMs = 49 * 60 * 60 * 1000

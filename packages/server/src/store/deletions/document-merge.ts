@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
 import * as documents from '../documents/documents.ts'
 import { sqliteOf } from '../engine/prepared.ts'
-import { removersOf } from './removal.ts'
-import { type Position, removeSome } from './remover.ts'
+import { removalSteps } from './removal.ts'
+import { type Position, runSteps } from './row-step.ts'
 import { someRows } from '../engine/some-rows.ts'
 import { tablesMovedAtOnce } from '../schema/tables.ts'
 
@@ -51,8 +51,8 @@ export async function moveRest(
   documentId: string,
   newDocumentId: string,
 ): Promise<void> {
-  const removers = removersOf(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
-  for (let next: Position | undefined = { remover: 0 }; next;) next = await removeSome(db, removers, next, [])
+  const steps = removalSteps(apiKey, { organizationId, documentIds: [documentId], movedTo: newDocumentId })
+  for (let next: Position | undefined = { step: 0 }; next;) next = await runSteps(db, steps, next, [])
   await documents.remove(db, apiKey, organizationId, [documentId])
 }
 

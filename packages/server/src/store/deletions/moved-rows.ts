@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { paceOf } from '../engine/pace.ts'
-import type { Remover } from './remover.ts'
+import type { RowStep } from './row-step.ts'
 import { areNotRemoved } from '../access/removed-grants.ts'
 import { someRows } from '../engine/some-rows.ts'
 import type { DocumentRef } from '../refs.ts'
@@ -15,12 +15,12 @@ interface Move extends DocumentRef {
 }
 
 /** Move the rows of a document to another one, in tables where there may be very many. */
-export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: Move): Remover[] {
+export function moveSteps({ apiKey, organizationId, documentId, newDocumentId }: Move): RowStep[] {
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   const ofDocument = (id: string) => sql<boolean>`${inOrganization} and document_id = ${id}`
   const granted = (id: string) =>
     sql<boolean>`${inOrganization} and resource_type = 'document' and resource_id = ${id}`
-  const movers: Record<TableMovedInSteps | 'grants', Remover> = {
+  const steps: Record<TableMovedInSteps | 'grants', RowStep> = {
     // A user who was removed from the target returns with a grant of the source. Removals from the source do not move.
     grants: byUser(
       'grants',
@@ -43,7 +43,7 @@ export function moversOf({ apiKey, organizationId, documentId, newDocumentId }: 
       return Number(numAffectedRows) === max
     },
   }
-  return Object.values(movers)
+  return Object.values(steps)
 }
 
 /** Moves the rows of users who have no row in the target. Rows that are not `relevant` do not move, and are replaced. */
@@ -54,7 +54,7 @@ const byUser =
     from: RawBuilder<boolean>,
     to: RawBuilder<boolean>,
     relevant = sql<boolean>`1 = 1`,
-  ): Remover =>
+  ): RowStep =>
   async (db, _, after) => {
     const max = rowsPerStep * paceOf(db).factor
     const name = sql.table(table)

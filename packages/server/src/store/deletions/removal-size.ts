@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../engine/db.ts'
+import { grantsByUser } from '../access/grants.ts'
 import type { Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
 import { areFew } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
-import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/row-counts.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
+import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/transaction-size.ts'
 import {
   documentTablesWithoutForeignKey,
   tablesInDocuments,

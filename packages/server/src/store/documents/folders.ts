@@ -1,4 +1,4 @@
-import type { StoredFolder } from '../access/access.ts'
+import type { AccessType } from '../access/access.ts'
 import type { Cursor, Db } from '../engine/db.ts'
 import type { FolderTable } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
@@ -6,7 +6,14 @@ import { slices } from '../engine/slices.ts'
 /** The parent of top-level folders; no folder has this id. */
 export const root = 'root'
 
-export type AccessType = NonNullable<StoredFolder['accessType']>
+export type { AccessType }
+
+export interface StoredFolder {
+  /** `root` for a top-level folder. */
+  parentFolderId: string
+  /** Null if the folder inherits the access type of its parent. */
+  accessType: AccessType | null
+}
 
 export interface Folder extends StoredFolder {
   folderId: string

@@ -19,7 +19,7 @@ export async function append(
 }
 
 /** As `append`, but waits for no lock. Returns `locked` for an entry whose editor another transaction writes. */
-export async function appendUnlocked(
+export async function appendSkippingLocked(
   db: Db,
   entries: readonly Entry[],
   now: number,

@@ -4,10 +4,10 @@ import { type Key, keyOf } from './editors.ts'
 import { prepared, sqliteOf } from '../engine/prepared.ts'
 import type { EditorRef } from '../refs.ts'
 
-export { append, appendUnlocked } from './append.ts'
+export { append, appendSkippingLocked } from './append.ts'
 export type { Appended, Entry } from './log-entry.ts'
 export { type EditorLog, load, read, readOwners, type StoredLog, type Update } from './log-reading.ts'
-export { compact, compactIf, isLarge, type NewSnapshot } from './snapshots.ts'
+export { compact, compactInTransaction, isLarge, type NewSnapshot } from './snapshots.ts'
 
 const selectAfter = prepared((db, { after, ...key }: Key & { after: number }) =>
   db

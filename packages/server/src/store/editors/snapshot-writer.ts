@@ -17,10 +17,10 @@ export class SnapshotWriter {
   }
 
   /** Skips the snapshot if too many others are in progress. */
-  write(apiKey: string, ref: EditorRef, change: NewSnapshot): void {
+  write(apiKey: string, ref: EditorRef, newSnapshot: NewSnapshot): void {
     if (this.#inProgress.size >= maxInProgress) return
     const { organizationId, documentId, editorId } = ref
-    const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, change)
+    const writing = compact(this.#database, apiKey, { organizationId, documentId, editorId }, newSnapshot)
       .then(() => {}, this.#onError)
       .finally(() => this.#inProgress.delete(writing))
     this.#inProgress.add(writing)

@@ -14,10 +14,3 @@ export function someRows(
   const some = (id: string) => sql`select ${sql.ref(id)} from ${from} where ${which} limit ${sql.lit(max)}`
   return sqliteOf(db) ? sql`rowid in (${some('rowid')})` : sql`ctid = any(array(${some('ctid')}))`
 }
-
-/**
- * The grants table for look-ups by user. Without the hint SQLite, which has no statistics, would read all grants of the
- * organization from an index that covers every column.
- */
-export const grantsByUser = (db: Db): RawBuilder<unknown> =>
-  sqliteOf(db) ? sql`grants indexed by grants_by_organization_id_user_id` : sql`grants`

@@ -7,7 +7,7 @@ import { type Content, type Filter, fits, inbox, type StoredNotification } from 
 import type { Addressee, NewRecipient } from './recipients.ts'
 import * as recipients from './recipients.ts'
 import { namesOf } from './recipients.ts'
-import { fitOneTransaction, sizeOf } from '../engine/row-counts.ts'
+import { fitOneTransaction, sizeOf } from '../engine/transaction-size.ts'
 import type { Schema } from '../schema/schema.ts'
 import { slices } from '../engine/slices.ts'
 

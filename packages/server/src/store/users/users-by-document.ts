@@ -15,9 +15,8 @@ import {
   walk,
   type Window,
 } from './grant-walk.ts'
-import type { Level } from '../access/grants.ts'
+import { grantsByUser, type Level } from '../access/grants.ts'
 import type { Member, MemberPage } from './member.ts'
-import { grantsByUser } from '../engine/some-rows.ts'
 
 /**
  * The users of every document, document by document, by the time of their grant, then id. Reads in short steps: a user, a
