@@ -7,9 +7,9 @@ import { padded } from '../engine/slices.ts'
 export type AccessType = 'public' | 'organizationPrivate' | 'restricted'
 
 export interface StoredDocument {
-  /** Null at root. */
+  /** Null if the document is in no folder. */
   folderId: string | null
-  /** Null: inherited. */
+  /** Null if inherited from the folder. */
   accessType: AccessType | null
   disabled: boolean
 }
@@ -41,7 +41,7 @@ const selectDocuments = prepared(
       .where('document_id', 'in', of.documentIds),
 )
 
-/** Of at most 500 ids. */
+/** The documents with these ids that exist. Takes at most 500 ids. */
 export async function findDocuments(
   db: Db,
   apiKey: string,
@@ -92,15 +92,15 @@ const selectGrants = (db: Db, of: Pick<GrantsOf, keyof GrantsOf>) =>
     })
 
 const selectFewGrants = prepared(selectGrants)
-/** For more ids the query is not compiled ahead. */
+/** With more ids the query is built for each call. */
 const maxPreparedIds = 64
 
 /** Far below the number of parameters that either database accepts. */
 const maxUsersPerQuery = 5000
-/** For callers that pause between queries: SQLite reads all grants of a user, who may have thousands. */
+/** Users per query for callers that pause between queries: SQLite reads all grants of a user, who may have thousands. */
 const usersBetweenPauses = 8
 
-/** A grant on one resource, or with type `inside` the removal from all resources of the organization. */
+/** A grant on one resource or, with type `inside`, the removal of a user from everything inside the organization. */
 export interface StoredGrant extends Grant {
   type: GrantTable['resource_type']
   id: string
@@ -109,8 +109,8 @@ export interface StoredGrant extends Grant {
 }
 
 /**
- * The grants of these users on the organization and on these documents and folders, including ended grants. `pause` is called
- * before each query.
+ * The grants of these users on the organization and on these documents and folders, including grants that have ended. Calls
+ * `pause` before each query.
  */
 export async function findGrants(
   db: Db,
@@ -126,7 +126,7 @@ export async function findGrants(
     await pause?.()
     const users = userIds.slice(from, from + usersPerQuery)
     const of = { apiKey, organizationId, userIds: users, documentIds, folderIds }
-    // One document and its folders: the query of everyone who opens a document.
+    // The query for one document and its folders runs whenever a client opens a document.
     const rows =
       documentIds.length === 1 && folderIds.length < maxPreparedIds && users.length <= maxPreparedIds
         ? await selectFewGrants(db, { ...of, userIds: padded(users) })

@@ -14,7 +14,7 @@ export interface Level {
 export interface Grant {
   userId: string
   accessRole: 'viewer' | 'editor'
-  /** Unix seconds; null: never. */
+  /** Unix seconds; null if the grant does not expire. */
   expiresAt: number | null
 }
 
@@ -24,7 +24,7 @@ export const organizationLevel = (organizationId: string): Level => ({
   id: organizationId,
 })
 
-/** Sets one grant per user. It replaces role and expiry of an earlier grant, and keeps its position in lists. */
+/** Sets one grant per user. It replaces role and expiry of an earlier grant, which keeps its position in lists. */
 export async function put(
   db: Db,
   apiKey: string,
@@ -84,7 +84,7 @@ export async function putAll(
     .execute()
 }
 
-/** The grants of these users at that level, without expired ones. */
+/** The grants of these users at this level that have not expired, by user id. */
 export async function find(
   db: Db,
   apiKey: string,
@@ -139,8 +139,8 @@ const selectMemberships = prepared(
 )
 
 /**
- * Of at most 500 organizations: those that the user is a member of, and those in which the membership ended by a change since
- * `since`.
+ * Of at most 500 organizations, returns those that the user is a member of, and those in which the membership was ended by a
+ * change at or after `since`.
  */
 export async function findMemberships(
   db: Db,

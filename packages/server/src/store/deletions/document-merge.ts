@@ -8,8 +8,9 @@ import { someRows } from '../engine/some-rows.ts'
 import { tablesMovedAtOnce } from '../schema/tables.ts'
 
 /**
- * Moves a document with its editors, live states and presence to another id. Rows that the target already has stay as they
- * are. The caller moves the rest with `moveRest` or by a deletion in steps. False: the document does not exist.
+ * Moves a document with its editors, live states and presence to another id. Rows that the target already has are not
+ * overwritten. The caller moves the rest with `moveRest` or by a deletion in steps. Returns false if the document does not
+ * exist.
  */
 export async function mergeInto(
   db: Db,
@@ -24,17 +25,17 @@ export async function mergeInto(
   const target = found.find((document) => document.documentId === newDocumentId)
   if (!source) return false
   await putTarget(db, apiKey, organizationId, { ...merge(source, target), documentId: newDocumentId }, now)
-  await countMove(db, apiKey, organizationId, documentId, newDocumentId)
+  await numberMove(db, apiKey, organizationId, documentId, newDocumentId)
 
   const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
   for (const { table, key, rowsPerUpdate } of tablesMovedAtOnce) {
-    const isThere = sql`
+    const targetHasRow = sql`
       exists (
         select 1 from ${sql.table(table)} as there
         where there.api_key = ${apiKey} and there.organization_id = ${organizationId}
           and there.document_id = ${newDocumentId} and there.${sql.ref(key)} = ${sql.ref(`${table}.${key}`)}
       )`
-    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${isThere}`
+    const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${targetHasRow}`
     const move = (rows: RawBuilder<boolean>) =>
       sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
     if (sqliteOf(db)) await inSteps(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
@@ -108,8 +109,8 @@ async function putTarget(
     .execute()
 }
 
-/** Makes the move the newest change of the target: its number is above those of both documents. */
-async function countMove(
+/** Numbers the move as the newest change of the target, above the numbers of both documents. */
+async function numberMove(
   db: Db,
   apiKey: string,
   organizationId: string,

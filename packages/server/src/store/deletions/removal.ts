@@ -26,8 +26,8 @@ import * as users from '../users/users.ts'
 const documentsPerStep = 50
 
 /**
- * Remove everything inside the scope, in this order: children before their parents, because a row takes along all rows that
- * it still holds, in the same statement. The organizations, folder or documents themselves stay.
+ * The steps that remove everything inside the scope. Children come before their parents: a statement that deletes a parent
+ * also deletes all rows below it, which would take too long. The organizations, folder or documents themselves stay.
  */
 export function removalSteps(apiKey: string, scope: Scope): RowStep[] {
   if ('organizationIds' in scope) {
@@ -111,7 +111,7 @@ async function removeRows(
   return Number(numAffectedRows)
 }
 
-/** The grants of these users inside the organization, if they are members of it. */
+/** A condition for the grants of these users inside the organization, if they are members of it. */
 export const grantsInside = (
   apiKey: string,
   { organizationId, userIds, atSeconds }: LeavingUsers,
@@ -136,7 +136,7 @@ const removeGrantsWithUsers =
     return rows.length === max
   }
 
-/** Takes folders out of their parents. Then they can be deleted in any order, and none takes others along. */
+/** Takes folders out of their parents. Then they can be deleted in any order, and no delete cascades to subfolders. */
 const unnestFolders =
   (inside: RawBuilder<boolean>): RowStep =>
   async (db) => {
@@ -168,26 +168,26 @@ export const notificationsOf = (
   return locationId === undefined ? ofDocument : sql`${ofDocument} and location_id = ${locationId}`
 }
 
-/** The rows of recipients do not name the document. Each round removes a few notifications with all their recipients. */
+/** Each call finds a few notifications and removes their recipients first: rows of recipients do not name the document. */
 const removeNotifications =
   (inOrganization: RawBuilder<boolean>, inside: RawBuilder<boolean>): RowStep =>
   async (db, removed) => {
     const { factor } = paceOf(db)
-    const [max, notificationsPerRound] = [200 * factor, 20 * factor]
+    const [max, notificationsPerCall] = [200 * factor, 20 * factor]
     const { rows: found } = await sql<{ notification_id: string; public_id: string | null }>`
-      select notification_id, public_id from notifications where ${inside} limit ${sql.lit(notificationsPerRound)}`.execute(
+      select notification_id, public_id from notifications where ${inside} limit ${sql.lit(notificationsPerCall)}`.execute(
       db,
     )
     if (found.length === 0) return false
     const keys = found.map((row) => row.notification_id)
     const ofThese = sql<boolean>`${inOrganization} and notification_id in (${sql.join(keys)})`
     if ((await removeRows(db, 'notification_recipients', ofThese, max)) === max) return true
-    await removeRows(db, 'notifications', ofThese, notificationsPerRound)
+    await removeRows(db, 'notifications', ofThese, notificationsPerCall)
     removed.push(...found.flatMap((row) => row.public_id ?? []))
     return true
   }
 
-/** Removes one user from notifications, in the order of the user's list. */
+/** Removes one user from notifications, in the order of the user's list. `byEmail`: those that were sent to the address. */
 const emptyInbox =
   (apiKey: string, organizationId: string, { userId, ...filter }: Inbox, byEmail: boolean): RowStep =>
   async (db, removed, after) => {
@@ -214,7 +214,7 @@ const removeMembers =
 /** Removes the deepest folders first: their documents, then the empty folders. */
 const emptyFolder =
   (apiKey: string, organizationId: string, folderId: string): RowStep =>
-  async (db, touched) => {
+  async (db, removed) => {
     const maxDocuments = documentsPerStep * paceOf(db).factor
     const inOrganization = sql<boolean>`api_key = ${apiKey} and organization_id = ${organizationId}`
     const leaves = await leafFolders(db, apiKey, organizationId, folderId, 100)
@@ -224,7 +224,7 @@ const emptyFolder =
       select document_id from documents where ${inFolders} limit ${sql.lit(maxDocuments)}`.execute(db)
     if (found.length > 0) {
       const documentIds = found.map((row) => row.document_id)
-      touched.push(...documentIds)
+      removed.push(...documentIds)
       for (const remove of emptyDocuments(apiKey, organizationId, documentIds)) {
         if (await remove(db, [], undefined)) return true
       }

@@ -11,8 +11,8 @@ import { padded, slices } from '../engine/slices.ts'
 export type FolderTree = Map<string, StoredFolder>
 
 /**
- * The ids of the folder and of the folders above it, the nearest first; empty for `root`. A tree is read in several steps, so
- * folders that move in between may leave a circle in it.
+ * The ids of the folder and of the folders above it, the nearest first; empty for `root`. Ends where it meets a folder for the
+ * second time: a tree is read in several steps, so folders that move in between may leave a circle in it.
  */
 export function chain(tree: FolderTree, folderId: string): string[] {
   const ids = new Set<string>()
@@ -54,12 +54,12 @@ const selectFolders = prepared(
       .where('folder_id', 'in', of.folderIds),
 )
 
-/** One query reads this many chains: with ids of 256 characters each takes SQLite 2 ms, on the event loop. */
+/** One query reads this many chains: with ids of 256 characters, each chain takes SQLite 2 ms, on the event loop. */
 const maxChainsPerQuery = 8
-/** One query reads this many folders when there are more chains. */
+/** More chains are read level by level, this many folders per query. */
 const maxFoldersPerQuery = 64
 
-/** These folders and all folders above them. `pause` is called between queries. */
+/** Reads these folders and all folders above them. Calls `pause` between queries. */
 export async function findFolderChains(
   db: Db,
   apiKey: string,
@@ -81,7 +81,7 @@ export async function findFolderChains(
   else if (folderIds.length <= maxChainsPerQuery) {
     add(await selectChains(db, { apiKey, organizationId, folderIds }).execute())
   } else {
-    // Level by level. In one query 1,000 chains hold the event loop for 2 s on SQLite, and take PostgreSQL 6 s.
+    // In one query, 1,000 chains would hold the event loop for 2 s on SQLite, and take PostgreSQL 6 s.
     for (let level: readonly string[] = folderIds; level.length > 0;) {
       for (let at = 0; at < level.length; at += maxFoldersPerQuery) {
         if (found.size > 0) await pause?.()
@@ -110,7 +110,7 @@ async function levelsOf(
   return levels
 }
 
-/** At most `max` folders below this one that contain no folders; empty if the folder itself contains none. */
+/** The ids of at most `max` folders below this one that contain no folders. Empty if this folder contains no folders. */
 export async function leafFolders(
   db: Db,
   apiKey: string,
@@ -129,13 +129,13 @@ export async function leafFolders(
   }
 }
 
-/** The number of folder levels below the folder. */
+/** How many levels of folders are below the folder. */
 export const levelsBelow = async (db: Db, apiKey: string, organizationId: string, folderId: string) =>
   (await levelsOf(db, apiKey, organizationId, folderId)).length - 1
 
 /**
- * Removes the folder with its subfolders, their documents and the grants on all of them. Returns the ids of the documents;
- * undefined if the folder does not exist.
+ * Removes the folder with its subfolders, their documents and the grants on all of them. Returns the ids of the removed
+ * documents, or undefined if the folder does not exist.
  */
 export async function remove(
   db: Db,

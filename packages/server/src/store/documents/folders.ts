@@ -87,7 +87,7 @@ export async function list(
     .limit(limit)
   if (parentFolderId !== undefined) {
     const parent = parentColumn(parentFolderId)
-    // Ordered by the parent too, which is the same in all rows: PostgreSQL does not see that for null, and would sort.
+    // All rows have the same parent, but for a null parent PostgreSQL does not see that, and would sort without this.
     query = query.where('parent_folder_id', parent === null ? 'is' : '=', parent).orderBy('parent_folder_id')
   }
   query = query.orderBy('created_at').orderBy('folder_id')
@@ -112,7 +112,7 @@ export async function children(
   return found
 }
 
-/** As `children`, for few folders. Returns at most `limit`. */
+/** As `children`, for few folders. Returns at most `limit` children. */
 export async function someChildren(
   db: Db,
   apiKey: string,
@@ -142,7 +142,7 @@ export async function add(
   await db
     .insertInto('folders')
     .values(folders.map((folder) => toRow(apiKey, organizationId, folder, now)))
-    // No folder that this transaction can see conflicts. If one is added at the same time, the transaction runs again.
+    // Only a folder that another transaction adds at the same time can conflict. PostgreSQL then runs this transaction again.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

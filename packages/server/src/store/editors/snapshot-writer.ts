@@ -5,7 +5,7 @@ import type { EditorRef } from '../refs.ts'
 /** Limits the snapshots that are held in memory until they are written. */
 const maxInProgress = 2
 
-/** Writes large snapshots in the background. A snapshot may be skipped: the next write makes one again. */
+/** Writes large snapshots in the background. A snapshot may be skipped: the next write builds one again. */
 export class SnapshotWriter {
   readonly #database: Database
   readonly #onError: (error: unknown) => void

@@ -43,7 +43,7 @@ export async function compact(
       apiKey,
     )
   } finally {
-    // The snapshot that was not stored, or the snapshots that it replaced.
+    // Unused are the snapshots that this one replaced or, if it was not stored, this one.
     await removeParts(database, key, (id) => (isDone ? id !== snapshotId : id === snapshotId))
   }
   return isDone

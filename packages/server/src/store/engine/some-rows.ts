@@ -3,7 +3,10 @@ import type { Db } from './db.ts'
 import { sqliteOf } from './prepared.ts'
 import type { Table } from '../schema/tables.ts'
 
-/** A condition for at most `max` matching rows, by rowid or ctid: neither database has LIMIT for DELETE or UPDATE. */
+/**
+ * A condition for at most `max` of the rows that match `which`. It names them by rowid or ctid, because neither database has
+ * LIMIT for DELETE or UPDATE. `from` is the table, with an index hint if SQLite needs one.
+ */
 export function someRows(
   db: Db,
   table: Table,

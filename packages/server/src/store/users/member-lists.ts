@@ -5,7 +5,7 @@ import {
   columns,
   findFew,
   flag,
-  type Flagged,
+  type FlaggedRow,
   type Grants,
   grantsOf,
   isBehind,
@@ -36,7 +36,7 @@ async function amongUsers(
 ): Promise<Step> {
   if (userIds.length === 0) return { rows: [], last: undefined }
   // `+ created_at` has no index, so SQLite finds the users by their ids and sorts them, instead of scanning all grants.
-  const { rows } = await sql<Flagged>`
+  const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits from grants
     where ${inOrganization} and ${atThisLevel} and user_id in (${sql.join(userIds)})
     order by + created_at, user_id`.execute(db)
