@@ -25,10 +25,10 @@ function accept(index: DocumentIndex, bytes: Uint8Array): void {
   index.add(verdict.value)
 }
 
-/** The index learns later what Yjs deletes by itself. Until then it takes a deleted item for present. */
+/** What the index learns later than Yjs, which deletes some items by itself. Until then they are present in the index. */
 type Later = 'deleted or collected' | 'collected' | 'nothing'
 
-/** The differences between an index and Yjs. */
+/** The first difference between an index and Yjs; undefined if there is none. */
 function difference(index: DocumentIndex, doc: Y.Doc, later: Later): string | undefined {
   const { placeOf, isDeleted } = knownDoc(doc)
   const clocks = stateOf(doc)
@@ -77,7 +77,7 @@ function pieces<T>(list: readonly T[], maxLength: number, random: (limit: number
   return result
 }
 
-/** A session whose updates an index receives; the stored rows; and an index of the server's broadcasts. */
+/** Runs a session. `index` receives the updates of the clients, `broadcasts` and `rows` those that the server sends on. */
 function replay(random: (limit: number) => number, steps: number) {
   const session = new Session(2 + random(3))
   const index = new DocumentIndex()
@@ -98,8 +98,8 @@ function replay(random: (limit: number) => number, steps: number) {
   return { server: session.server, index, broadcasts, rows, problems }
 }
 
-describe('[V2] the index of a document agrees with Yjs', () => {
-  test('[V2] after each update of a session', () => {
+describe('[V2] an index and Yjs', () => {
+  test('[V2] an index agrees with Yjs after each update of a session', () => {
     const random = randomNumbers(seed)
     for (let i = 0; i < 60; i++) {
       const { server, index, problems } = replay(random, 20 + random(150))
@@ -108,7 +108,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] in all answers about a session, including items that Yjs deletes by itself', () => {
+  test('[V2] an index of broadcasts agrees with Yjs, also about items that Yjs deletes by itself', () => {
     const random = randomNumbers(seed + 1)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts } = replay(random, 20 + random(150))
@@ -116,7 +116,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] when built from rows, from merged rows and from a snapshot with rows', () => {
+  test('[V2] an index agrees with Yjs if it is built from rows, from merged rows or from a snapshot with rows', () => {
     const random = randomNumbers(seed + 2)
     for (let i = 0; i < 60; i++) {
       const { server, broadcasts, rows } = replay(random, 20 + random(150))
@@ -136,7 +136,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     }
   })
 
-  test('[V2] after any hostile updates', () => {
+  test('[V2] an index agrees with Yjs after hostile updates', () => {
     const random = randomNumbers(seed + 3)
     let accepted = 0
     for (let tried = 0; tried < 10_000;) {
@@ -166,7 +166,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
     expect(accepted).toBeGreaterThan(2_000)
   })
 
-  test('[V2] after it moved to another thread', async () => {
+  test('[V2] an index that moved to another thread equals the original, also after a change', async () => {
     const random = randomNumbers(seed + 4)
     for (let i = 0; i < 20; i++) {
       const { index, server } = replay(random, 100)
@@ -182,7 +182,7 @@ describe('[V2] the index of a document agrees with Yjs', () => {
   })
 })
 
-describe('an index that comes from a thread', () => {
+describe('[S2] an index from a thread', () => {
   const times = <T>(count: number, make: (i: number) => T) => Array.from({ length: count }, (_, i) => make(i))
   const arrive = async (message: Float64Array) => {
     let index!: DocumentIndex
@@ -194,14 +194,14 @@ describe('an index that comes from a thread', () => {
     return index
   }
 
-  test('[S2] with 100,000 clients does not block the event loop', async () => {
+  test('[S2] reading an index of 100,000 clients from a thread does not block the event loop', async () => {
     const structs = times(100_000, (i) => ({ client: 100_000 - i, clock: 0, structs: [{ gc: 1 }] }))
     const index = await arrive(DocumentIndex.of([update({ structs })]).toMessage())
     expect(index.size).toBe(100_000)
     expect(clocksOf(index).size).toBe(100_000)
   })
 
-  test('[S2] with a million deleted ranges does not block the event loop', async () => {
+  test('[S2] reading an index of a million deleted ranges from a thread does not block the event loop', async () => {
     const count = 1_000_000
     const ranges = times(count, (i) => [i * 3, 1] as const)
     const parts = [
@@ -228,7 +228,7 @@ describe('[V2] an index', () => {
   }
   const deletes = (...ranges: [number, number][]) => update({ deletes: [{ client: 5, ranges }] })
 
-  test('[V2] distinguishes changes from duplicates', () => {
+  test('[V2] an index distinguishes changes from duplicates', () => {
     const index = indexOf(abc)
     expect([codeFor(index, abc), codeFor(index, deletes([0, 2]))]).toEqual(['known', 'changes'])
     accept(index, deletes([0, 2]))
@@ -238,7 +238,7 @@ describe('[V2] an index', () => {
     expect(codeFor(index, deletes([2, 2]))).toBe('future_delete')
   })
 
-  test('[V2] passes mayWrite and the bounds to the validation', () => {
+  test('[V2] an index passes mayWrite and the bounds to the validation', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     expect(index.check(more, { mayWrite: () => false })).toMatchObject({ fault: { code: 'foreign_client' } })
@@ -246,7 +246,7 @@ describe('[V2] an index', () => {
     expect(index.check(more, { bounds: { bytes: 99 }, mayWrite: () => true })).toMatchObject({ ok: true })
   })
 
-  test('[V2] refuses an update that was accepted for an earlier state', () => {
+  test('[V2] an index refuses an update that was accepted for an earlier state', () => {
     const index = indexOf(abc)
     const more = update({ structs: [{ client: 5, clock: 3, structs: [{ gc: 1 }] }] })
     const verdict = index.check(more)
@@ -256,7 +256,7 @@ describe('[V2] an index', () => {
     expect([...clocksOf(index)]).toEqual([[5, 4]])
   })
 
-  test('[V2] returns the same array for an unchanged state vector', () => {
+  test('[V2] an index returns the same array for an unchanged state vector', () => {
     const index = indexOf(abc)
     const before = index.stateVector()
     accept(index, deletes([0, 1]))
@@ -268,7 +268,7 @@ describe('[V2] an index', () => {
     ])
   })
 
-  test('[V2] does not add a client that a delete set names without ranges', async () => {
+  test('[V2] an index does not add a client that a delete set names without ranges', async () => {
     const index = indexOf(abc)
     const named = update({
       deletes: [
@@ -285,7 +285,7 @@ describe('[V2] an index', () => {
     }
   })
 
-  test('[V2] has the right state vector with thousands of clients, whichever of them advances', async () => {
+  test('[V2] an index has the right state vector with thousands of clients, whichever of them advances', async () => {
     const clocks = new Map(Array.from({ length: 5_000 }, (_, i) => [i * 7 + 1, 1]))
     const all = [...clocks.keys()].toReversed()
     const whole = update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 1 }] })) })
@@ -298,7 +298,7 @@ describe('[V2] an index', () => {
     }
   })
 
-  test('[V2] adds only some of the deletes in thousands of clients, and takes no unknown delete for known', () => {
+  test('[V2] an index adds the deletes of at most 4,096 clients at once, and calls no unknown delete known', () => {
     const all = Array.from({ length: 6_000 }, (_, i) => 6_000 - i)
     const index = indexOf(
       update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 2 }] })) }),
@@ -318,7 +318,7 @@ describe('[V2] an index', () => {
     expect(codeFor(plain, deletesOf([[0, 2]]))).toBe('changes')
   })
 
-  test('[V2] accepts stored updates that it would refuse from a client', () => {
+  test('[V2] an index accepts stored updates that it would refuse from a client', () => {
     const long = struct({ content: text('abcdef') })
     expect(codeFor(indexOf(abc), long)).toBe('gap')
     expect(difference(indexOf(abc, long), docOf(abc, long), 'nothing')).toBeUndefined()
@@ -348,12 +348,12 @@ describe('[V2] an index', () => {
     ['bytes that are no update', [abc, Uint8Array.of(1, 2, 3)]],
     ['half an update', [abc.subarray(0, abc.length - 3)]],
     ['a gap', [abc, update({ structs: [{ client: 5, clock: 4, structs: [{ gc: 1 }] }] })]],
-    ['structs left out that are not known', [struct({ skip: 2 }, { gc: 1 })]],
+    ['unknown structs left out', [struct({ skip: 2 }, { gc: 1 })]],
     ['structs left out at the end', [abc, struct({ gc: 3 }, { skip: 1 })]],
     ['rows in the wrong order', [struct({ origin: [6, 0], content: text('a') }), abc]],
-    ['deletes of the future', [deletes([0, 1]), abc]],
+    ['deletes before their items', [deletes([0, 1]), abc]],
     ['an update of version 2', [Y.encodeStateAsUpdateV2(docOf(abc))]],
-  ])('[V2] calls a log damaged that has %s', (_, parts) => {
+  ])('[V2] an index of a log with %s fails with DamagedLog', (_, parts) => {
     expect(() => DocumentIndex.of(parts)).toThrow(DamagedLog)
   })
 })

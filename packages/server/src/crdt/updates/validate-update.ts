@@ -1,3 +1,4 @@
+import { CopyCounter } from './copy-counter.ts'
 import { type Fault, Refusal } from './fault.ts'
 import { codeInRoot, placeOfCode, collected, type ItemPlace } from './item-places.ts'
 import { addRange, type Ranges } from './ranges.ts'
@@ -8,19 +9,19 @@ import { isDivisible, OrderCheck, maxStructsPerStep, type Client, type Struct } 
 import { noClient, StructReader } from './update-structs.ts'
 import { writeUpdate } from './update-writer.ts'
 
-/** The next clock of each client. */
+/** The next clock of each Yjs client. */
 export type StateVector = Pick<ReadonlyMap<number, number>, 'get'>
 
 export interface Options {
   bounds?: Partial<Bounds>
-  /** Whether the sender may write with this client id. */
+  /** Whether the sender may write with this Yjs client id. */
   mayWrite?: (client: number) => boolean
   /**
-   * The place of a known item; undefined if it is collected. Without this option, known items are taken for members of a
-   * root list. Then types that several updates nest too deep are not found, nor values of keys with several parts.
+   * The place of a known item; undefined if it is collected. Without this option, known items count as members of a root list.
+   * Then types that several updates together nest too deep are not found, nor values of keys with several parts.
    */
   placeOf?: (client: number, clock: number) => ItemPlace | undefined
-  /** Whether the whole range is known as deleted. Without this option, every range is taken for a change. */
+  /** Whether the whole range is known as deleted. Without this option, every range is a change. */
   isDeleted?: (client: number, clock: number, length: number) => boolean
   /**
    * For updates of the log: any name is allowed, values of keys may have several parts, skipped structs must be known, and
@@ -32,16 +33,16 @@ export interface Options {
 export interface Accepted {
   /**
    * The update without known structs. Store this one, not the one that was sent: when Yjs merges updates, it keeps either of
-   * two structs with the same clock, and the one of a hostile sender may have other content.
+   * two structs with the same clock, and the struct of a hostile sender may have other content.
    */
   update: Uint8Array
-  /** The next clock of each client that has structs in the update, after it. */
+  /** The next clock, after the update, of each Yjs client that has structs in it. */
   clocks: Map<number, number>
   /** Whether the update adds structs or deletes. If not, it need not be stored or applied. */
   hasChanges: boolean
   /** Including structs that are known. */
   structCount: number
-  /** The clients with new structs. */
+  /** The Yjs client ids that have new structs in the update. */
   clients: readonly number[]
   /** What the update adds to an index. Empty without `placeOf`. */
   changes: readonly Change[]
@@ -68,7 +69,7 @@ export function validateUpdate(bytes: Uint8Array, known: StateVector, options: O
   }
 }
 
-/** The same in steps of about a millisecond, for large updates of the log. */
+/** As `validateUpdate`, in steps of about a millisecond, for large updates of the log. */
 export function* validateInSteps(
   bytes: Uint8Array,
   known: StateVector,
@@ -93,25 +94,23 @@ class Validation {
   private readonly bounds: Bounds
   private readonly clients = new Map<number, Client>()
   private lastClient: Client | undefined
-  /** Clients in the update that the document does not have. */
+  /** Yjs clients in the update that the document does not have. */
   private unknownClientCount = 0
   private structCount = 0
-  /** For the client that is read: how many structs are left, and the clock of the next one. */
+  /** How many structs of the client that is being read are left. */
   private unreadCount = 0
+  /** The clock of the next of these structs. */
   private clock = 0
   private subdocCount = 0
   private deleteCount = 0
-  /** Clients without structs that have new deletes. */
+  /** Yjs clients without structs that have new deletes. */
   private deleterCount = 0
   private hasChanges = false
-  /** Whether the update has known structs. */
-  private repeats = false
+  private hasKnownStructs = false
+  /** Where the delete set begins. */
   private deletesAt = 0
-  /** How many items before the last one Yjs joins with it, and the kind of their content. */
-  private joinCount = 0
-  private lastRef: number = contentRefs.gc
-  private copyCount = 0
-  /** Whether the order or the places of structs can be wrong, or are requested. */
+  private readonly copies = new CopyCounter()
+  /** Whether structs can be in a wrong order or place, or the caller requests their places. */
   private needsOrder: boolean
 
   constructor(bytes: Uint8Array, known: StateVector, options: Options) {
@@ -124,7 +123,7 @@ class Validation {
 
   *run(): Generator<void, Accepted> {
     const { reader, bounds } = this
-    if (reader.left > bounds.bytes) this.refuseMore('bytes')
+    if (reader.bytesLeft > bounds.bytes) this.refuseMore('bytes')
     const clients = reader.count(5)
     if (clients > bounds.clients) this.refuseMore('clients')
     let previous = Infinity
@@ -135,12 +134,12 @@ class Validation {
       previous = client.id
     }
     this.readDeleteSet()
-    if (reader.left > 0) reader.refuse('malformed', 'The update has bytes after its end.')
+    if (reader.bytesLeft > 0) reader.refuse('malformed', 'The update has bytes after its end.')
     if (this.needsOrder) {
       const { placeOf = alwaysInRootList, isStored = false } = this.options
       const rules = { placeOf, maxNesting: bounds.nesting, allowsParts: isStored }
       for (const client of this.clients.values()) {
-        if (client.settled === client.structs.length) continue
+        if (client.placedCount === client.structs.length) continue
         const check = new OrderCheck(client, rules)
         while (check.step()) yield
       }
@@ -170,7 +169,7 @@ class Validation {
 
   private withoutKnown(): Uint8Array {
     const { bytes } = this.reader
-    if (!this.repeats || this.options.isStored) return bytes
+    if (!this.hasKnownStructs || this.options.isStored) return bytes
     const sections = []
     for (const { id, known, structs, cut, from, to } of this.clients.values()) {
       if (structs.length > 0)
@@ -194,7 +193,7 @@ class Validation {
         end: known,
         isNamed: false,
         structs: [],
-        settled: 0,
+        placedCount: 0,
         isWaiting: false,
         cut: 0,
         from: 0,
@@ -235,16 +234,15 @@ class Validation {
       const message = `Client ${id} goes on at ${clock}, but is known to ${known} only.`
       reader.refuse('gap', message, { client: id, clock })
     }
-    if (clock < known) this.repeats = true
+    if (clock < known) this.hasKnownStructs = true
 
-    this.joinCount = 0
-    this.lastRef = contentRefs.gc
+    this.copies.beginClient()
     this.unreadCount = count
     this.clock = clock
     return client
   }
 
-  /** Reads some structs of the client; false when all are read. */
+  /** Reads some structs of the client. Returns false when all are read. */
   private readStructs(client: Client): boolean {
     const some = Math.min(this.unreadCount, maxStructsPerStep)
     for (let i = 0; i < some; i++) this.clock = this.readStruct(client, this.clock)
@@ -264,17 +262,16 @@ class Validation {
     }
   }
 
-  /** Returns the clock after the struct. */
+  /** Reads one struct. Returns the clock after it. */
   private readStruct(client: Client, start: number): number {
-    const { reader } = this
+    const { reader, bounds } = this
     const from = reader.at
-    reader.struct(this.bounds)
+    reader.readStruct(bounds)
     const { ref, length, leftClient, leftClock, rightClient, rightClock, isChild, isEntry } = reader
     if (ref === contentRefs.skip) return this.skip(client, start)
     const left = leftClient === noClient ? undefined : this.clientOf(leftClient)
     const right = rightClient === noClient ? undefined : this.clientOf(rightClient)
-    if (ref === contentRefs.subdocument && ++this.subdocCount > this.bounds.subdocs)
-      this.refuseMore('subdocs')
+    if (ref === contentRefs.subdocument && ++this.subdocCount > bounds.subdocs) this.refuseMore('subdocs')
 
     const end = start + length
     if (length === 0) reader.refuse('malformed', 'A struct is empty.')
@@ -308,7 +305,10 @@ class Validation {
     }
     client.structs.push(struct)
     if (ref === contentRefs.type || isDivisible(struct)) this.needsOrder = true
-    this.countCopies(ref, length, !isChild && left === client && leftClock === start - 1)
+    this.copies.add(ref, length, !isChild && left === client && leftClock === start - 1)
+    if (this.copies.total > bounds.copies) {
+      reader.refuse('too_large', 'Values of an array come in too many pieces.')
+    }
     return end
   }
 
@@ -320,7 +320,7 @@ class Validation {
     return end
   }
 
-  /** Yjs looks up the references of a known struct, too. It assumes that references to the same client exist. */
+  /** Checks a reference, also of a known struct: Yjs looks up those, too, and assumes that those to the same client exist. */
   private checkLink(other: Client, clock: number, client: Client, start: number, isNew: boolean): void {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
@@ -333,17 +333,7 @@ class Validation {
     }
   }
 
-  private countCopies(ref: number, length: number, isNext: boolean): void {
-    const joins = isNext && ref === this.lastRef && (ref === contentRefs.any || ref === contentRefs.json)
-    this.joinCount = joins ? this.joinCount + 1 : 0
-    this.lastRef = ref
-    this.copyCount += this.joinCount * length
-    if (this.copyCount > this.bounds.copies) {
-      this.reader.refuse('too_large', 'Values of an array come in too many pieces.')
-    }
-  }
-
-  /** The answer to a state vector names every client with deletes. Most of them are known. */
+  /** Reads the delete set. That of an answer to a state vector names every client with deletes, and most are known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at
@@ -367,8 +357,8 @@ class Validation {
   }
 
   /**
-   * Returns the ranges that are not known as deleted, or undefined. All must be ordered and disjoint, as every encoder writes
-   * them: Yjs takes seconds for 50,000 in the wrong order.
+   * Returns the ranges that are not known as deleted, or undefined if there are none. All must be ordered and disjoint, as
+   * every encoder writes them: Yjs takes seconds for 50,000 in the wrong order.
    */
   private readRanges(id: number, known: number, limit: number, count: number): Ranges | undefined {
     const { reader } = this
@@ -392,7 +382,7 @@ class Validation {
   }
 }
 
-/** Encoders write the highest client first. Then no set is needed. */
+/** Encoders write the highest client id first. Then no set is needed to find repeated ids. */
 function hasRepeats(ids: readonly number[]): boolean {
   const isDescending = ids.every((id, i) => i === 0 || id < (ids[i - 1] as number))
   return !isDescending && new Set(ids).size < ids.length

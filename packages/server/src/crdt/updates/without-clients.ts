@@ -7,8 +7,8 @@ import { writeUpdate, type Section } from './update-writer.ts'
 import type { StateVector } from './validate-update.ts'
 
 /**
- * The update without the structs of foreign clients, without known structs, and without deletes of items that are then
- * unknown; undefined if nothing is left or the bytes are malformed. The result is not validated.
+ * Removes from an update the structs of foreign Yjs clients, known structs, and deletes of items that are then unknown. Returns
+ * undefined if nothing is left or the bytes are malformed. The result is not validated.
  */
 export function withoutClients(
   update: Uint8Array,
@@ -35,7 +35,7 @@ export function withoutClients(
   }
 }
 
-/** Skips structs that are completely known. */
+/** Reads the structs of one client. Skips those that are completely known. */
 function readSection(reader: StructReader, known: StateVector): Section & { end: number } {
   let structCount = reader.count(2)
   const client = reader.uint()
@@ -44,7 +44,7 @@ function readSection(reader: StructReader, known: StateVector): Section & { end:
   let end = clock
   let from = reader.at
   for (let left = structCount; left > 0; left--) {
-    reader.struct(defaultBounds)
+    reader.readStruct(defaultBounds)
     end += reader.length
     if (end > knownTo) continue
     clock = end
@@ -56,15 +56,15 @@ function readSection(reader: StructReader, known: StateVector): Section & { end:
 
 const noDeletes = Uint8Array.of(0)
 
-/** The delete set up to the clocks; undefined if nothing is left. It can name thousands of clients. */
+/** Cuts the delete set off at the clocks. Returns undefined if nothing is left. It can name thousands of clients. */
 function cutDeletes(reader: StructReader, clockOf: (client: number) => number): Uint8Array | undefined {
   const encoder = encoding.createEncoder()
-  let kept = 0
+  let keptCount = 0
   for (let left = reader.count(2); left > 0; left--) {
     const client = reader.uint()
     const ranges = readRanges(reader, clockOf(client))
     if (ranges.length === 0) continue
-    kept++
+    keptCount++
     encoding.writeVarUint(encoder, client)
     encoding.writeVarUint(encoder, ranges.length / 2)
     for (let i = 0; i < ranges.length; i += 2) {
@@ -73,10 +73,10 @@ function cutDeletes(reader: StructReader, clockOf: (client: number) => number): 
       encoding.writeVarUint(encoder, (ranges[i + 1] as number) - start)
     }
   }
-  if (kept === 0) return undefined
+  if (keptCount === 0) return undefined
   const clients = encoding.toUint8Array(encoder)
   return encoding.encode((whole) => {
-    encoding.writeVarUint(whole, kept)
+    encoding.writeVarUint(whole, keptCount)
     encoding.writeUint8Array(whole, clients)
   })
 }
