@@ -5,7 +5,7 @@ import { parseSafely, UnfitJson } from '../platform/json/safe-json.ts'
 import { loadWhole, snapshot } from './content/load.ts'
 import type { Parts } from './content/parts.ts'
 import { restore } from './content/restore.ts'
-import { choose, type Contents, type ContentType, locate } from './content/roots.ts'
+import { chooseRoot, type Contents, type ContentType, locateRoot } from './content/roots.ts'
 
 /** New content for the root with this content key. Default: the root that is read. */
 export interface Replacement {
@@ -48,13 +48,13 @@ export const storedWork = {
     const { type } = replacement
     const data = dataOf(replacement)
     const doc = loadWhole(parts)
-    const contentKey = choose(doc, declared, replacement)
+    const contentKey = chooseRoot(doc, declared, replacement)
     return { contentKey, ...changeOf(doc, replace(doc, type, contentKey, data), snapshotFrom) }
   },
 
   /** Returns the key of the root that the sent declaration refers to. Fails if the declaration contradicts the content. */
   declare(parts: Parts, declared: Contents, sent: Partial<Contents>): string {
-    return choose(loadWhole(parts), declared, sent)
+    return chooseRoot(loadWhole(parts), declared, sent)
   },
 
   /** Restores a document to a version, which is the last part. */
@@ -68,7 +68,7 @@ export type StoredWork = typeof storedWork
 
 /** The type and key of the root that is read. Defaults: `text` and `content`. */
 function contentsOf(doc: Doc, declared: Contents): { type: ContentType; contentKey: string } {
-  const { type, contentKey } = locate(doc, declared)
+  const { type, contentKey } = locateRoot(doc, declared)
   return { type: type ?? 'text', contentKey: contentKey ?? 'content' }
 }
 

@@ -78,7 +78,7 @@ export async function renew(db: Db, deletionId: string, now: number): Promise<bo
   return numUpdatedRows > 0n
 }
 
-/** Deletes the record of a deletion that is done. Returns false if there was none any more. */
+/** Deletes the record of a deletion. Returns false if there is no such record. */
 export async function finish(db: Db, deletionId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('deletions')

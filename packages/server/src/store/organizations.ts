@@ -82,7 +82,7 @@ export async function list(db: Db, apiKey: string, { limit, after }: Window): Pr
   return mapYielding(await query.execute(), toOrganization)
 }
 
-/** Adds the organizations that do not exist yet. Returns their ids. */
+/** Adds the organizations that do not exist yet. Returns the ids of the added organizations. */
 export async function add(
   db: Db,
   apiKey: string,

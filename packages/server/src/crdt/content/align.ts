@@ -4,7 +4,7 @@ import {
   areOfOneKind,
   equalUnits,
   idOf,
-  part,
+  sliceUnits,
   type SharedType,
   typeIn,
   type Units,
@@ -30,7 +30,7 @@ export function* align(list: SharedType, wanted: SharedType): Generator<Pair> {
   const passTo = (place: number, start: number): Units[] => {
     const passed: Units[] = []
     for (; next < place; [next, offset] = [next + 1, 0]) passed.push(rest(present[next]!, offset))
-    if (start > offset) passed.push(part(present[next]!, offset, start - offset))
+    if (start > offset) passed.push(sliceUnits(present[next]!, offset, start - offset))
     return passed.filter(({ length }) => length > 0)
   }
 
@@ -45,10 +45,10 @@ export function* align(list: SharedType, wanted: SharedType): Generator<Pair> {
       if (isKept && count > 0) {
         yield* fillGap(fresh, passTo(place, found.start))
         fresh = []
-        yield { wanted: part(units, 0, count), kept: part(found, 0, count) }
+        yield { wanted: sliceUnits(units, 0, count), kept: sliceUnits(found, 0, count) }
         offset = found.start + count
       } else {
-        add(fresh, part(units, 0, found?.length ?? units.length))
+        add(fresh, sliceUnits(units, 0, found?.length ?? units.length))
       }
       units = rest(units, count || (found?.length ?? units.length))
     }
@@ -56,7 +56,7 @@ export function* align(list: SharedType, wanted: SharedType): Generator<Pair> {
   yield* fillGap(fresh, passTo(present.length, 0))
 }
 
-const rest = (units: Units, from: number) => part(units, from, units.length - from)
+const rest = (units: Units, from: number) => sliceUnits(units, from, units.length - from)
 
 /** The units with the same ids in a document, wherever they are, up to the end of one item; undefined if there are none. */
 function sameIds({ store }: Y.Doc, units: Units): Units | undefined {
@@ -100,6 +100,6 @@ function* trim(fresh: Units[], spare: Units[], from: 'start' | 'end'): Generator
 function take(list: Units[], count: number, from: 'start' | 'end'): Units {
   const units = list.pop()!
   const left = units.length - count
-  if (left > 0) list.push(from === 'start' ? part(units, count, left) : part(units, 0, left))
-  return part(units, from === 'start' ? 0 : left, count)
+  if (left > 0) list.push(from === 'start' ? sliceUnits(units, count, left) : sliceUnits(units, 0, left))
+  return sliceUnits(units, from === 'start' ? 0 : left, count)
 }

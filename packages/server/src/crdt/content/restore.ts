@@ -8,7 +8,7 @@ import {
   equalUnits,
   idOf,
   keysOf,
-  partsOf,
+  contentOf,
   type SharedType,
   typeIn,
   visible,
@@ -45,7 +45,7 @@ function writeEntries(transaction: Y.Transaction, [type, wanted]: Task, tasks: T
       present?.item.delete(transaction)
     } else {
       const isKept = present && equalUnits(present, after, 'start', areOfOneKind) === 1
-      const left = partsOf(type).entries.get(key) ?? null
+      const left = contentOf(type).entries.get(key) ?? null
       const item = isKept ? present.item : insert(transaction, type, left, null, copyOf(after), key)
       addTask(tasks, item, after.item)
     }
@@ -103,7 +103,7 @@ class ListWriter {
     addTask(this.#tasks, this.#left!, wanted.item)
   }
 
-  /** Splits items so that the kept units are one item. No other code splits items: `kept` may name positions from before. */
+  /** Makes the kept units one item of their own. Only this splits items, so `kept` may name positions from before a split. */
   #cutOut(kept: { item: Y.Item; start: number; length: number }): Y.Item {
     const { client, clock } = idOf(kept)
     const item = Y.getItemCleanStart(this.#transaction, Y.createID(client, clock))
@@ -145,7 +145,7 @@ class ListWriter {
   }
 
   get #right(): Y.Item | null {
-    return this.#left === null ? partsOf(this.#list).first : this.#left.right
+    return this.#left === null ? contentOf(this.#list).first : this.#left.right
   }
 }
 

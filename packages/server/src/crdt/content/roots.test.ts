@@ -3,7 +3,7 @@ import * as Y from 'yjs'
 import { read } from './content.ts'
 import { UnfitContent } from './errors.ts'
 import { load, snapshot } from './load.ts'
-import { choose, type Contents, type ContentType, locate } from './roots.ts'
+import { chooseRoot, type Contents, type ContentType, locateRoot } from './roots.ts'
 
 const undeclared: Contents = { type: null, contentKey: null }
 
@@ -34,7 +34,7 @@ const contents: [what: string, type: string, make: (doc: Y.Doc) => void, data: u
 describe('[17.2] the root that is read without a declaration', () => {
   it.each(contents)('[17.2.3] a root with %s is read as %s', (_what, type, make, data) => {
     const doc = loadedDoc(make)
-    const found = locate(doc, undeclared)
+    const found = locateRoot(doc, undeclared)
     expect(found).toEqual({ type, contentKey: 'content' })
     expect(read(doc, found.type!, found.contentKey!)).toEqual(data)
   })
@@ -45,7 +45,7 @@ describe('[17.2] the root that is read without a declaration', () => {
       doc.getText('content').delete(0, 4)
       doc.getText('content').insert(0, 'here')
     })
-    expect(locate(doc, undeclared).type).toBe('text')
+    expect(locateRoot(doc, undeclared).type).toBe('text')
   })
 
   it('[17.2.3] a root that was emptied has no type, except for a map', () => {
@@ -53,18 +53,18 @@ describe('[17.2] the root that is read without a declaration', () => {
       doc.getArray('content').push([1])
       doc.getArray('content').delete(0, 1)
     })
-    expect(locate(list, undeclared)).toEqual({ type: null, contentKey: 'content' })
+    expect(locateRoot(list, undeclared)).toEqual({ type: null, contentKey: 'content' })
     const map = loadedDoc((doc) => {
       doc.getMap('content').set('a', 1)
       doc.getMap('content').delete('a')
     })
-    expect(locate(map, undeclared)).toEqual({ type: 'map', contentKey: 'content' })
-    expect(locate(load([]), undeclared)).toEqual({ type: null, contentKey: null })
+    expect(locateRoot(map, undeclared)).toEqual({ type: 'map', contentKey: 'content' })
+    expect(locateRoot(load([]), undeclared)).toEqual({ type: null, contentKey: null })
   })
 
   it('[17.2.1] [17.2.2] without a declaration, the default root of a binding is read, otherwise the first root by name', () => {
     const keyOf = (...names: string[]) =>
-      locate(
+      locateRoot(
         loadedDoc((doc) => {
           for (const name of names) doc.getText(name).insert(0, name)
         }),
@@ -90,31 +90,31 @@ describe('[17.2] the root that is read with a declaration', () => {
 
   it('[17.2] the declared root is read if it was ever written, or if no root was', () => {
     const both = loadedDoc((doc) => [doc.getText('content').insert(0, 'x'), tiptap(doc)])
-    expect(locate(both, declared)).toEqual(declared)
+    expect(locateRoot(both, declared)).toEqual(declared)
     expect(
-      locate(
+      locateRoot(
         loadedDoc((doc) => void [emptied(doc), tiptap(doc)]),
         declared,
       ),
     ).toEqual(declared)
-    expect(locate(load([]), declared)).toEqual(declared)
+    expect(locateRoot(load([]), declared)).toEqual(declared)
   })
 
   it('[17.2.1] [17.2.2] if the declared root was never written, the default root of a binding or the only root is read', () => {
-    expect(locate(loadedDoc(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locateRoot(loadedDoc(tiptap), declared)).toEqual({ type: 'xml', contentKey: 'default' })
     const several = loadedDoc((doc) => [doc.getMap('a').set('a', 1), tiptap(doc)])
-    expect(locate(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
-    expect(locate(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
+    expect(locateRoot(several, declared)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locateRoot(several, { type: 'map', contentKey: 'a' })).toEqual({ type: 'map', contentKey: 'a' })
     const ofAnotherName = loadedDoc((doc) => doc.getText('a').insert(0, 'x'))
-    expect(locate(ofAnotherName, declared)).toEqual({ type: 'text', contentKey: 'a' })
+    expect(locateRoot(ofAnotherName, declared)).toEqual({ type: 'text', contentKey: 'a' })
     const ofTwoNames = loadedDoc((doc) => [doc.getText('a').insert(0, 'x'), doc.getText('b').insert(0, 'x')])
-    expect(locate(ofTwoNames, declared)).toEqual(declared)
-    expect(locate(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
+    expect(locateRoot(ofTwoNames, declared)).toEqual(declared)
+    expect(locateRoot(ofAnotherName, { type: 'xml', contentKey: null })).toEqual({
       type: 'text',
       contentKey: 'a',
     })
     const array = { type: 'array', contentKey: 'list' } as const
-    expect(locate(loadedDoc(tiptap), array)).toEqual({ type: 'xml', contentKey: 'default' })
+    expect(locateRoot(loadedDoc(tiptap), array)).toEqual({ type: 'xml', contentKey: 'default' })
   })
 
   const mismatches: [declared: ContentType, make: (doc: Y.Doc) => void, read: ContentType][] = [
@@ -130,7 +130,7 @@ describe('[17.2] the root that is read with a declaration', () => {
   it.each(mismatches)(
     '[17.2.3] a root that is declared as %s is read as another type only if all of its content has that type',
     (type, make, read) => {
-      expect(locate(loadedDoc(make), { type, contentKey: 'r' }).type).toBe(read)
+      expect(locateRoot(loadedDoc(make), { type, contentKey: 'r' }).type).toBe(read)
     },
   )
 })
@@ -140,23 +140,23 @@ describe('[17.3.1] the root that a write or a later declaration refers to', () =
 
   it('[17.3.1] [17.3.3] a write refers to the root that is read, or to any named root while the declared one is empty', () => {
     const doc = loadedDoc(tiptap)
-    expect(choose(doc, declared, { type: 'xml' })).toBe('default')
-    expect(choose(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
-    expect(choose(doc, declared, { type: 'text', contentKey: 'content' })).toBe('content')
-    expect(choose(doc, declared, { contentKey: 'notes' })).toBe('notes')
-    expect(choose(load([]), declared, { type: 'map' })).toBe('content')
-    expect(choose(load([]), undeclared, { type: 'map' })).toBe('content')
+    expect(chooseRoot(doc, declared, { type: 'xml' })).toBe('default')
+    expect(chooseRoot(doc, declared, { type: 'xml', contentKey: 'default' })).toBe('default')
+    expect(chooseRoot(doc, declared, { type: 'text', contentKey: 'content' })).toBe('content')
+    expect(chooseRoot(doc, declared, { contentKey: 'notes' })).toBe('notes')
+    expect(chooseRoot(load([]), declared, { type: 'map' })).toBe('content')
+    expect(chooseRoot(load([]), undeclared, { type: 'map' })).toBe('content')
   })
 
   it('[17.3.2] a write must refer to the declared root while that has content', () => {
     const doc = loadedDoc((doc) => [doc.getXmlFragment('content').push([new Y.XmlText('x')]), tiptap(doc)])
-    expect(() => choose(doc, declared, { contentKey: 'default' })).toThrow(
+    expect(() => chooseRoot(doc, declared, { contentKey: 'default' })).toThrow(
       new UnfitContent(
         'Content key does not match the stored data: "content" is declared and holds xml, "default" holds xml. ' +
           'Empty "content" before you declare another one.',
       ),
     )
-    expect(() => choose(loadedDoc(tiptap), undeclared, { contentKey: 'notes' })).toThrow(
+    expect(() => chooseRoot(loadedDoc(tiptap), undeclared, { contentKey: 'notes' })).toThrow(
       new UnfitContent(
         'Content key does not match the stored data: "default" holds xml. ' +
           'Empty "default" before you declare another one.',
@@ -167,11 +167,11 @@ describe('[17.3.1] the root that a write or a later declaration refers to', () =
       doc.getXmlFragment('content').delete(0, 1)
       tiptap(doc)
     })
-    expect(choose(emptied, declared, { contentKey: 'default' })).toBe('default')
+    expect(chooseRoot(emptied, declared, { contentKey: 'default' })).toBe('default')
   })
 
   it('[17.3.2] a write must not refer to a root that has content of another type', () => {
-    expect(() => choose(loadedDoc(tiptap), declared, { type: 'text' })).toThrow(
+    expect(() => chooseRoot(loadedDoc(tiptap), declared, { type: 'text' })).toThrow(
       new UnfitContent('Type does not match the stored data: "default" holds xml.'),
     )
   })

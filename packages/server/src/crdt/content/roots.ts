@@ -26,11 +26,11 @@ const usualKeys = [
  * of a binding or the only root is read instead. A root that was emptied is still read, so that deleting a whole text does
  * not show another root.
  */
-export const locate = (doc: Y.Doc, declared: Contents): Contents =>
-  find(doc, declared, declared.contentKey === null || doc.share.size === 1)
+export const locateRoot = (doc: Y.Doc, declared: Contents): Contents =>
+  findRoot(doc, declared, declared.contentKey === null || doc.share.size === 1)
 
 /** Finds the root to read. Without `anyName`, it can only be the declared root or a default root of a binding. */
-function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
+function findRoot(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
   const candidates = [declared.contentKey, ...usualKeys]
   if (anyName) candidates.push([...doc.share.keys()].sort()[0] ?? null)
   const contentKey = candidates.find((name) => isWritten(doc, name)) ?? declared.contentKey
@@ -40,11 +40,11 @@ function find(doc: Y.Doc, declared: Contents, anyName: boolean): Contents {
 /**
  * Returns the key of the root that a write or a later declaration refers to: the named root, or the root that is read. In an
  * editor with a declared key, a root that is read only because it is the only one is not used: the editor may get more roots,
- * and a write would replace the wrong one. Throws `UnfitContent` if the declared root has content and another one is named, or if the
- * root has content of another type.
+ * and a write would replace the wrong one. Throws `UnfitContent` if the declared root has content and another root is named,
+ * or if the root has content of another type.
  */
-export function choose(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
-  const read = find(doc, declared, declared.contentKey === null)
+export function chooseRoot(doc: Y.Doc, declared: Contents, sent: Partial<Contents>): string {
+  const read = findRoot(doc, declared, declared.contentKey === null)
   const contentKey = sent.contentKey ?? read.contentKey ?? 'content'
   const kept = declared.contentKey ?? read.contentKey
   if (kept !== null && kept !== contentKey && hasContent(doc, kept)) {

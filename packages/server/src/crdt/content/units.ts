@@ -13,17 +13,17 @@ export interface Units {
 }
 
 /** The content of any type: a list, and the newest item of each key. */
-export const partsOf = ({ _start: first, _map: entries }: SharedType) => ({ first, entries })
+export const contentOf = ({ _start: first, _map: entries }: SharedType) => ({ first, entries })
 
 /** The items of a list that are not deleted, including formats. */
 export function* visible(list: SharedType): Generator<Y.Item> {
-  for (let item = partsOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
+  for (let item = contentOf(list).first; item !== null; item = item.right) if (!item.deleted) yield item
 }
 
 export const unitsOf = (list: SharedType): Units[] =>
   [...visible(list)].filter((item) => item.countable).map((item) => ({ item, start: 0, length: item.length }))
 
-export const part = ({ item, start }: Units, from: number, length: number): Units => ({
+export const sliceUnits = ({ item, start }: Units, from: number, length: number): Units => ({
   item,
   start: start + from,
   length,
@@ -40,11 +40,11 @@ export function copyOf({ item, start, length }: Units): Y.Item['content'] {
 }
 
 export const keysOf = (a: SharedType, b: SharedType): Set<string> =>
-  new Set([...partsOf(a).entries.keys(), ...partsOf(b).entries.keys()])
+  new Set([...contentOf(a).entries.keys(), ...contentOf(b).entries.keys()])
 
 /** The value of a key; undefined if there is none. */
 export function entryOf(holder: SharedType, key: string): Units | undefined {
-  const item = partsOf(holder).entries.get(key)
+  const item = contentOf(holder).entries.get(key)
   if (!item || item.deleted) return undefined
   return { item, start: item.length - 1, length: 1 }
 }
@@ -121,8 +121,8 @@ function haveEqualLists(a: SharedType, b: SharedType, inside: AreEqual): boolean
     const [x, y] = [xs.pop()!, ys.pop()!]
     const count = equalUnits(x, y, 'start', inside)
     if (count === 0) return false
-    if (count < x.length) xs.push(part(x, count, x.length - count))
-    if (count < y.length) ys.push(part(y, count, y.length - count))
+    if (count < x.length) xs.push(sliceUnits(x, count, x.length - count))
+    if (count < y.length) ys.push(sliceUnits(y, count, y.length - count))
   }
   return xs.length === ys.length
 }

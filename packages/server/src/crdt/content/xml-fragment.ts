@@ -31,7 +31,7 @@ const attributesOf = (values: object | null): [string, string][] =>
     .filter(([, value]) => value !== null && value !== undefined)
     .map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(plain(value))])
 
-/** Inserts an element before its children: Yjs spreads the children of a detached element into arguments, which overflows. */
+/** Inserts elements before their children: Yjs spreads children of a detached element into arguments. Too many overflow. */
 export function insertNodes(parent: Y.XmlFragment, index: number, nodes: readonly XmlNode[]) {
   const created = nodes.map((node) =>
     typeof node === 'string' ? new Y.XmlText(node) : new Y.XmlElement(node.name),

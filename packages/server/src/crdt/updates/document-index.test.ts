@@ -298,7 +298,7 @@ describe('[V2] an index', () => {
     }
   })
 
-  test('[V2] an index adds the deletes of at most 4,096 clients at once, and calls no unknown delete known', () => {
+  test('[V2] an index adds the deletes of at most 4,096 clients from one update, and calls no unknown delete known', () => {
     const all = Array.from({ length: 6_000 }, (_, i) => 6_000 - i)
     const index = indexOf(
       update({ structs: all.map((client) => ({ client, clock: 0, structs: [{ gc: 2 }] })) }),

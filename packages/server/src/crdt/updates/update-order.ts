@@ -20,7 +20,7 @@ export interface Client {
   isWaiting: boolean
   /** Where the bytes of the new structs begin. */
   from: number
-  /** Where they end. */
+  /** Where these bytes end. */
   to: number
   /** The new length of the first struct, if that is collected and partly known; otherwise 0. */
   cut: number
@@ -34,14 +34,14 @@ export interface Struct {
   end: number
   /** The kind of its content, one of `contentRefs`. */
   ref: number
-  /** The client of the item to its left when it was created or, if `isChild`, of the type around it. */
+  /** The client of the item to the left when the struct was created or, if `isChild`, of its parent. */
   left: Client | undefined
   leftClock: number
   right: Client | undefined
   rightClock: number
-  /** Whether it names the item of the type around it, instead of neighbours or a root type. */
+  /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild: boolean
-  /** Whether it names the key whose value it is. */
+  /** Whether the struct names a key, whose value it is. */
   isEntry: boolean
   place: PlaceCode
 }

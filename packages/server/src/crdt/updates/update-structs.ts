@@ -10,14 +10,14 @@ export class StructReader extends UpdateReader {
   ref: number = contentRefs.gc
   /** By how much the struct advances the clock. */
   length = 0
-  /** The Yjs client id of the item to its left when it was created or, if `isChild`, of the type around it. */
+  /** The Yjs client id of the item to the left when the struct was created or, if `isChild`, of its parent. */
   leftClient = noClient
   leftClock = 0
   rightClient = noClient
   rightClock = 0
-  /** Whether it names the item of the type around it, instead of neighbours or a root type. */
+  /** Whether the struct names an item as its parent. Otherwise it names neighbours or a root type. */
   isChild = false
-  /** Whether it names the key whose value it is. */
+  /** Whether the struct names a key, whose value it is. */
   isEntry = false
 
   readStruct(bounds: ValueBounds): void {

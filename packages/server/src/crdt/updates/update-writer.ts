@@ -11,7 +11,7 @@ export interface Section {
   cut: number
   /** Where the bytes of the other structs begin. */
   from: number
-  /** Where they end. */
+  /** Where these bytes end. */
   to: number
 }
 

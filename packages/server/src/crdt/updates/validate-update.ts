@@ -320,7 +320,7 @@ class Validation {
     return end
   }
 
-  /** Checks a reference, also of a known struct: Yjs looks up those, too, and assumes that those to the same client exist. */
+  /** Checks a reference of a struct, even of a known one: Yjs looks up all, and assumes that those to the same client exist. */
   private checkLink(other: Client, clock: number, client: Client, start: number, isNew: boolean): void {
     if (other === client) {
       if (clock >= start) this.reader.refuse('malformed', 'A struct refers to itself or to a later one.')
@@ -333,7 +333,7 @@ class Validation {
     }
   }
 
-  /** Reads the delete set. That of an answer to a state vector names every client with deletes, and most are known. */
+  /** Reads the delete set. An answer to a state vector names every client with deletes, most of which are known. */
   private readDeleteSet(): void {
     const { reader } = this
     this.deletesAt = reader.at

@@ -17,7 +17,7 @@ export const notRemoved = (eb: ExpressionBuilder<Schema, 'grants'>) =>
 /** As `notRemoved`, for SQL text. */
 export const areNotRemoved = sql<boolean>`(expires_at is null or expires_at > ${sql.lit(removed)})`
 
-/** Removes grants, also such that were never stored: a token may contain them. */
+/** Removes grants, even those that were never stored: a token may contain them. */
 export async function remove(
   db: Db,
   apiKey: string,

@@ -38,7 +38,8 @@ export async function mergeInto(
     const which = sql<boolean>`${inOrganization} and document_id = ${documentId} and not ${targetHasRow}`
     const move = (rows: RawBuilder<boolean>) =>
       sql`update ${sql.table(table)} set document_id = ${newDocumentId} where ${rows}`.execute(db)
-    if (sqliteOf(db)) await inSteps(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
+    if (sqliteOf(db))
+      await repeatUntilDone(rowsPerUpdate, () => move(someRows(db, table, which, rowsPerUpdate)))
     else await move(which)
   }
   return true
@@ -58,7 +59,7 @@ export async function moveRest(
 }
 
 /** Repeats a statement until it changes fewer rows than its limit. */
-async function inSteps(
+async function repeatUntilDone(
   rowsPerUpdate: number,
   change: () => Promise<{ numAffectedRows?: bigint }>,
 ): Promise<void> {

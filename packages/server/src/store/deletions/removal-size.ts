@@ -3,7 +3,7 @@ import type { Db } from '../engine/db.ts'
 import { grantsByUser } from '../access/grants.ts'
 import type { Scope } from '../deletions.ts'
 import * as folders from '../documents/folders.ts'
-import { areFew } from '../notifications/notifications.ts'
+import { areSmall } from '../notifications/notifications.ts'
 import { findAddressee, namesOf } from '../notifications/recipients.ts'
 import { grantsInside, notificationsOf } from './removal.ts'
 import { countedRows, fitOneTransaction, type Size, sizeOf } from '../engine/transaction-size.ts'
@@ -22,7 +22,7 @@ const maxDocuments = 200
 export async function isSmall(db: Db, apiKey: string, scope: Scope): Promise<boolean> {
   if ('reserved' in scope) return true
   if ('hiddenNotifications' in scope)
-    return areFew(db, apiKey, scope.organizationId, scope.hiddenNotifications)
+    return areSmall(db, apiKey, scope.organizationId, scope.hiddenNotifications)
   const sizes = await sizesOf(db, apiKey, scope)
   return sizes !== undefined && fitOneTransaction(db, sizes)
 }

@@ -116,7 +116,7 @@ export async function list(
   return mapYielding(await query.execute(), toDocument)
 }
 
-/** Adds the documents that do not exist yet. Returns their ids. */
+/** Adds the documents that do not exist yet. Returns the ids of the added documents. */
 export async function add(
   db: Db,
   apiKey: string,
@@ -224,7 +224,7 @@ export const positionOf = (row: { created_at: number; event_seq: number }): Posi
 })
 
 /** Gives a change of the document the next number. Returns undefined if the document does not exist. */
-export async function countChange(
+export async function numberChange(
   db: Db,
   apiKey: string,
   organizationId: string,

@@ -142,7 +142,7 @@ export async function add(
   await db
     .insertInto('folders')
     .values(folders.map((folder) => toRow(apiKey, organizationId, folder, now)))
-    // Only a folder that another transaction adds at the same time can conflict. PostgreSQL then runs this transaction again.
+    // Only a folder that another transaction adds at the same time conflicts. This transaction then collides and runs again.
     .onConflict((conflict) => conflict.doNothing())
     .execute()
 }

@@ -114,7 +114,7 @@ export async function set(
   for (const id of excess) values.delete(id)
   if (values.size === 0) return { ...result, position: undefined }
 
-  const position = await documents.countChange(db, apiKey, organizationId, documentId)
+  const position = await documents.numberChange(db, apiKey, organizationId, documentId)
   if (!position) return undefined
   const rows = inLockOrder(values, ([id]) => id).map(([live_state_data_id, { members, userId }]) => ({
     ...key,

@@ -9,7 +9,7 @@ export interface Entry {
   writer: Writer
   /** The contents with which a missing editor is created; null if the editor must exist. */
   create: Contents | null
-  /** When the editor was created that this update is for. An editor that was created later with the same id does not get it. */
+  /** When the editor was created. The update is not appended to an editor that was created later with the same id. */
   createdAt?: number
   /** The Yjs client ids that write to this editor for the first time, with their users. */
   owners: readonly (readonly [clientId: number, userId: string])[]

@@ -25,7 +25,7 @@ export interface CheckpointDeps {
 const longLogFrames = 4096
 /** Writers wait for the copy when the log has this many pages (32 MiB). */
 const maxLogFrames = 2 * longLogFrames
-/** The log is measured at most this often: asking SQLite for its length takes a tenth of the time of a small write. */
+/** Two measurements of the log are this far apart: asking SQLite for its length takes a tenth of the time of a small write. */
 const minMeasureIntervalMs = 20
 /** How often a copy is tried: about once in 150 times, a reader that begins at the same moment keeps it from being complete. */
 const maxTries = 3

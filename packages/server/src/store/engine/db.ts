@@ -31,7 +31,7 @@ export interface Database {
   /** Waits for a named lock and holds it until the transaction ends. */
   lock(db: Db, name: string): Promise<void>
   ping(): Promise<void>
-  /** Bytes of the data and, for SQLite, of the write-ahead log. */
+  /** The size in bytes of the data and, for SQLite, of the write-ahead log. */
   size(): Promise<{ data: number; log?: number }>
   close(): Promise<void>
 }

@@ -6,7 +6,7 @@ import { ApiError } from '@plenum/protocol'
  */
 const maxDataBytes = 16 * 1024
 
-/** The caller's data as JSON. Throws if it is too large; the error calls the data that of `item`, such as `user ada`. */
+/** Returns the caller's data as JSON. Throws if it is too large. The error names the owner of the data: `item`. */
 export function stringifyData(data: object, item: string): string {
   const text = JSON.stringify(data)
   const bytes = Buffer.byteLength(text)

@@ -15,7 +15,7 @@ interface Prepared {
   toRow: RowMaker | undefined
 }
 
-/** Preparing a statement costs more than running it. All statements fit, and those with lists in several lengths. */
+/** Preparing a statement costs more than running it. All statements of the server fit, also with lists of several lengths. */
 const maxCachedStatements = 1000
 /** Longer statements are not cached: they have lists of hundreds of values, rarely come again, and would take megabytes. */
 const maxCachedStatementLength = 2000

@@ -175,7 +175,7 @@ function assertPragma(connection: SqliteConnection, name: string, expected: unkn
     )
 }
 
-/** Keeps a second server out of the folder. The kernel holds the lock, so the lock ends with the process, even when that is killed. */
+/** Keeps a second server out of the folder. The kernel holds the lock, so it ends with the process, even with a killed one. */
 function lockFolder(dataDir: string): () => void {
   const lock = new DatabaseSync(join(dataDir, 'server.lock'))
   try {

@@ -10,7 +10,7 @@ const organizationDefault = ''
 
 /** The choices of users in one organization. */
 export interface Choices {
-  /** The choice for each channel: that for the document or, by default, that for the organization or, by default, `ALL`. */
+  /** The choice for each channel: for the document if there is one, else for the organization, else `ALL`. */
   effective(userId: string, documentId?: string): NotificationPreferences
 }
 

@@ -133,7 +133,7 @@ async function hideIfLarge(
   keys: readonly string[],
   { deletionId, now, onHidden }: DeletionIfLarge,
 ): Promise<boolean> {
-  if (keys.length === 0 || (await areFew(db, apiKey, organizationId, keys))) return false
+  if (keys.length === 0 || (await areSmall(db, apiKey, organizationId, keys))) return false
   const scope = { organizationId, hiddenNotifications: keys }
   const isNotification = hasKeys(apiKey, organizationId, keys)
   await db.updateTable('notifications').set({ public_id: null }).where(isNotification).execute()
@@ -143,7 +143,7 @@ async function hideIfLarge(
 }
 
 /** Whether one transaction can remove these notifications with all their recipients. */
-export async function areFew(
+export async function areSmall(
   db: Db,
   apiKey: string,
   organizationId: string,

@@ -135,7 +135,7 @@ export async function* findByEmail(
 }
 
 /** Whether more than `max` users have one of these lower-case addresses. */
-export async function areShared(
+export async function haveMoreUsersThan(
   db: Db,
   apiKey: string,
   emails: readonly string[],
@@ -264,7 +264,7 @@ export async function removeFrom(
     eb('organization_id', '=', organizationId),
     eb('notification_id', 'in', keys),
   ])
-  // Writes the rows, so that two transactions that remove the last two recipients collide. Otherwise both would see one left.
+  // Updates the rows, so that two transactions that remove the last two recipients collide. Otherwise each would see one left.
   const rows = await db
     .updateTable('notifications')
     .set((eb) => ({ timestamp: eb.ref('timestamp') }))

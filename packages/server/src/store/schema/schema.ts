@@ -228,7 +228,7 @@ export interface EditorSnapshotPartTable {
   document_id: string
   editor_id: string
   snapshot_id: string
-  /** From 1. */
+  /** Counted from 1. The part before is in `editor_snapshots`. */
   part: number
   bytes: Uint8Array
 }
@@ -294,7 +294,7 @@ export interface EditorVersionPartTable {
   document_id: string
   editor_id: string
   version_id: string
-  /** From 1. */
+  /** Counted from 1. The part before is in `editor_versions`. */
   part: number
   bytes: Uint8Array
 }
@@ -322,7 +322,7 @@ export interface JobTable {
   job_id: string
   api_key: string
   kind: string
-  /** JSON. */
+  /** JSON, depending on the kind. */
   payload: string
   attempts: number
   run_at: number

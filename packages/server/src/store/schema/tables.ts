@@ -141,7 +141,7 @@ export const tablesInDocuments = tablesBelow('documents').filter(isOfDocument)
 /** Tables whose rows no foreign key deletes: the code that deletes an organization deletes them. */
 export const tablesWithoutForeignKey = names.filter(hasNoForeignKey)
 
-/** The same for documents. Their grants, which have no `document_id`, are deleted separately. */
+/** As `tablesWithoutForeignKey`, for documents. Their grants, which have no `document_id`, are deleted separately. */
 export const documentTablesWithoutForeignKey = tablesWithoutForeignKey.filter((table) => table !== 'grants')
 
 /** Tables whose rows move in the transaction that moves their document. */

@@ -104,16 +104,16 @@ export async function walk(
   const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isMember}`)} as fits from grants
     where ${inOrganization} and ${which} and ${isBehind(order, after)}
-    order by ${listed(order)} limit ${sql.lit(limit)}`.execute(db)
+    order by ${columnList(order)} limit ${sql.lit(limit)}`.execute(db)
   const last = rows.length === limit ? rows.at(-1) : undefined
   return { rows, last: last && cursorOf(order, last) }
 }
 
 export const columns = sql.raw('user_id, resource_id, access_role, created_at')
 export const flag = (condition: RawBuilder<unknown>) => sql`case when ${condition} then 1 else 0 end`
-export const listed = (order: Grants['order']) => sql.raw(order.join(', '))
+export const columnList = (order: Grants['order']) => sql.raw(order.join(', '))
 export const isBehind = (order: Grants['order'], after: Cursor | undefined) =>
-  after ? sql<boolean>`(${listed(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
+  after ? sql<boolean>`(${columnList(order)}) > (${sql.join(after)})` : sql<boolean>`1 = 1`
 export const cursorOf = (order: Grants['order'], row: Row): Cursor =>
   order.map((column) => row[column] as string | number)
 

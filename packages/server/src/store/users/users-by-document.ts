@@ -9,7 +9,7 @@ import {
   type Grants,
   grantsOf,
   isBehind,
-  listed,
+  columnList,
   cursorOf,
   type Step,
   walk,
@@ -26,12 +26,12 @@ export async function listUsersByDocument(
   db: Db,
   apiKey: string,
   { organizationId }: Level,
-  read: MemberPage,
+  page: MemberPage,
 ): Promise<Member[]> {
-  const { filter, now } = read
+  const { filter, now } = page
   const grants = grantsOf(apiKey, organizationId, now, ['resource_id', 'created_at', 'user_id'])
   const few = await findFew(db, grants, filter)
-  return collect(db, apiKey, read, (window) =>
+  return collect(db, apiKey, page, (window) =>
     few
       ? amongUsers(db, grants, few, window)
       : walk(db, grants, sql`resource_type = 'document'`, filter, window),
@@ -60,7 +60,7 @@ async function amongUsers(
   const { rows } = await sql<FlaggedRow>`
     select ${columns}, ${flag(sql`${isLive} and ${isBehind(order, after)}`)} as fits
     from (${sql.join(userIds.map(ofUser), sql` union all `)}) as found
-    order by ${listed(order)}`.execute(db)
+    order by ${columnList(order)}`.execute(db)
   const grantsRead = new Map<string, number>()
   for (const [index, row] of rows.entries()) {
     const count = (grantsRead.get(row.user_id) ?? 0) + 1
